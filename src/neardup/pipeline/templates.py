@@ -20,10 +20,10 @@ from neardup.model.errors import require, require_kind
 from neardup.pipeline.corpus import dedup
 from neardup.schemes.minhash import MinHash
 from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, DEFAULT_URL, Rejected, missing_field
-from neardup.sources.formats import display
-from neardup.sources.hosts import host
+from neardup.sources.formats import FOLDER, WARC, display
+from neardup.sources.pages import host_of
 from neardup.sources.read import MAX_BYTES, request_of
-from neardup.sources.shards import Shards
+from neardup.sources.shards import SHARD, Shards
 from neardup.text import sites
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates, PageView, Template
@@ -48,11 +48,12 @@ def learn_templates(
 ) -> HostTemplates:
     """Learn the template of each host: the lines that many of its different pages share, and the view they are read in.
 
-    *pages* are pairs of an address and the HTML of the page, or triples with the charset that HTTP declares. Pages
-    whose address has no host are ignored. The pages of a host are deduplicated, and lines count once for each kept page
-    (see ``neardup.decisions.templates``). Of a host, at most ``MOST`` pages are used, chosen by a hash of their HTML.
-    So the result depends neither on the order of the pages nor on other hosts. Pages are kept in temporary files;
-    only those of one part of the hosts are in memory together. No pages have no templates.
+    *pages* are pairs of an address and the HTML of the page, or triples with the charset that HTTP declares. A page
+    whose address has no host has that of the absolute address that it names as canonical, or is ignored. The pages of
+    a host are deduplicated, and lines count once for each kept page (see ``neardup.decisions.templates``). Of a host,
+    at most ``MOST`` pages are used, chosen by a hash of their HTML. So the result depends neither on the order of the
+    pages nor on other hosts. Pages are kept in temporary files; only those of one part of the hosts are in memory
+    together. No pages have no templates.
 
     Raises ``ParameterError`` for an *extraction* that has templates already, and ``ExtraMissing`` as ``Extraction``
     does.
@@ -70,28 +71,25 @@ def learn_templates(
 def learn_from_files(
     inputs: Sequence[str | PathLike[str]],
     *,
-    html: str = "html",
+    html: str | None = None,
     url: str = DEFAULT_URL,
     format: str | None = None,  # noqa: A002 - what users call it
     extraction: Extraction = _AUTO,
 ) -> tuple[HostTemplates, list[Rejected]]:
     """Learn the templates of the pages in files, and return the rejected records, too.
 
-    The field *html* contains a page, *url* its address; pages without either are ignored. Inputs are those of a run in
-    pieces, and are read piece by piece. Raises ``DataError`` for inputs that cannot be read, and for a missing field.
+    Inputs are those of a run in pieces, and are read piece by piece: archives; folders, whose pages have the host of
+    the absolute address that they name as canonical; or tables, where the field *html* (``None``: ``html``) contains a
+    page and *url* its address. Pages without a host are ignored. Raises ``DataError`` for inputs that cannot be read,
+    and for a missing field.
     """
-    request = request_of(
-        text=DEFAULT_TEXT,
-        html=html,
-        id=DEFAULT_ID,
-        columns=[url],
-        format=format,
-        quoting="auto",
-        glob=(),
-        strict=False,
-        max_bytes=MAX_BYTES,
-    )
-    shards = Shards.split(inputs, request)
+    ways: Any = {"text": DEFAULT_TEXT, "id": DEFAULT_ID, "columns": [], "format": format, "quoting": "auto", "glob": ()}
+    ways |= {"strict": False, "max_bytes": MAX_BYTES}
+    opened = Shards.opened(inputs, request_of(**ways))
+    if any(opened.kind(source).format not in {FOLDER, WARC} for source in range(len(opened.inputs))):
+        html = "html" if html is None else html
+        opened = Shards.opened(inputs, request_of(**ways | {"html": html, "columns": [url]}))
+    shards = opened.cut(SHARD)
     rejected: list[Rejected] = []
 
     def pages() -> Iterator[tuple[str | None, bytes | str]]:
@@ -102,14 +100,12 @@ def learn_from_files(
                 rejected.extend(piece.rejected)
                 if not len(piece):
                     continue
-                existing = piece.lacking(html)
-                found = found or existing is None
-                addresses = piece.column(url, literal=True).to_pylist()
-                for address, markup in zip(addresses, piece.texts.to_pylist(), strict=True):
-                    if markup is not None:
-                        yield address, markup
+                if html is not None:
+                    existing = piece.lacking(html)
+                    found = found or existing is None
+                yield from piece.html_pages(url)
         if existing is not None and not found:
-            raise missing_field(", ".join(map(display, shards.inputs)), html, existing)
+            raise missing_field(", ".join(map(display, shards.inputs)), str(html), existing)
 
     return learn_templates(pages(), extraction=extraction), rejected
 
@@ -141,7 +137,7 @@ class _Gathered:
 
     def add(self, address: str | None, markup: bytes | str, declared: str | None = None) -> None:
         """Add a page, unless its host has enough pages that precede it."""
-        own = host(address)
+        own = host_of(address, markup)
         if own is None:
             return
         raw = markup if isinstance(markup, bytes) else markup.encode("utf-8", "surrogatepass")

@@ -39,7 +39,7 @@ from neardup.sources.compression import GzipError, inflater
 from neardup.sources.formats import display, kind
 from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.output import atomic
-from neardup.sources.pages import BATCH, Batch, extracted
+from neardup.sources.pages import BATCH, Batch, extracted, host_of
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
 from neardup.sources.warc import CUT, Gap, Record, records
@@ -145,6 +145,7 @@ class Archives(Collection):
             for name, kind_ in _FIELDS.items()
         }
         super().__init__(inputs, found["texts"], pa.chunked_array([self._ids(request)]), pages.rejected)
+        self.sites = None if request.extraction.templates is None else found["sites"]
 
     def _ids(self, request: Request) -> pa.Array:
         named = self._columns[_IDS.get(request.id, request.id)].cast(pa.large_string())
@@ -163,6 +164,14 @@ class Archives(Collection):
     def lacking(self, name: str) -> list[str] | None:
         """Return the fields that there are if pages have no field *name*, otherwise ``None``."""
         return None if name in {DEFAULT_TEXT, DEFAULT_ID} else super().lacking(name)
+
+    def html_pages(self, url: str) -> Iterator[tuple[str | None, bytes | str]]:
+        """Yield the address and the HTML of each page of a piece with markup; texts are not among them."""
+        del url
+        addresses, kinds = (self._columns[name].to_pylist() for name in ("url", "content_mime_type"))
+        for address, kind_, page in zip(addresses, kinds, self.texts.to_pylist(), strict=True):
+            if kind_ in _HTML:
+                yield address, page
 
     def places(self) -> pa.Table:
         """Return the columns with the place of each page."""
@@ -325,7 +334,9 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, marku
         return
     fields, page, is_html = found
     text = decoded(page.body, page.charset) if markup or not is_html else page.body
-    pages.contents.add(text, f"{display(path)}:{one.offset}", page.charset)
+    address = _bare(headers.get("warc-target-uri", ""))
+    host = host_of(address) if request.extraction.templates is not None else None
+    pages.contents.add(text, f"{display(path)}:{one.offset}", page.charset, host)
     pages.captures.append(capture)
     own = places | {
         "content_languages": headers.get("warc-identified-content-language"),

@@ -219,6 +219,13 @@ class Collection(ABC):
         self.texts = pa.chunked_array(texts, pa.large_string())
         self.sites = None if hosts is None else pa.chunked_array(sites, pa.uint64())
 
+    def html_pages(self, url: str) -> Iterator[tuple[str | None, bytes | str]]:
+        """Yield the address, from the field *url*, and the HTML of each record; nulls are left out."""
+        addresses = self.column(url, literal=True).to_pylist()
+        yield from (
+            (own, page) for own, page in zip(addresses, self.texts.to_pylist(), strict=True) if page is not None
+        )
+
     def take_sites(self) -> None:
         """Read the sites of texts that were extracted before, if they have any."""
         if len(self) and self.lacking(SITE) is None:
@@ -285,6 +292,12 @@ class Collection(ABC):
     @abstractmethod
     def rows(self) -> Iterator[pa.Table]:
         """Yield all records with all of their fields, some at a time, at least once."""
+
+
+def require_pages(extraction: Extraction, *, pages: bool) -> None:
+    """Raise ``ParameterError`` for templates without *pages*."""
+    rule = "can only be used with web pages: archives, folders, or a field of HTML"
+    require(pages or extraction.templates is None, "templates", extraction.templates, rule)
 
 
 def check_marks(path: str, formats: AbstractSet[str]) -> None:

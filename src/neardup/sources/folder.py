@@ -117,6 +117,7 @@ class Folder(Collection):
         self._pages = pa.concat_tables(parts)
         ids = pa.array([display(document.relative) for document in self._documents], pa.string())
         super().__init__(inputs, self._pages["texts"], pa.chunked_array([ids]), rejected, ignored=ignored)
+        self.sites = None if request.extraction.templates is None else self._pages["sites"]
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field of the files: ``size``, ``modified``, or one that pages have, if any has it."""
@@ -129,6 +130,13 @@ class Folder(Collection):
         else:
             raise missing_field(", ".join(self.names), name, _FIELDS)
         return column.cast(pa.large_string()) if literal else column
+
+    def html_pages(self, url: str) -> Iterator[tuple[str | None, bytes | str]]:
+        """Yield the HTML of each page of a piece with markup, without an address; texts are not among them."""
+        del url
+        for document, page in zip(self._documents, self.texts.to_pylist(), strict=True):
+            if _is_page(document.relative):
+                yield None, page
 
     def _of_pages(self, name: str) -> pa.Array:
         return self._pages[_OF_PAGES[name]].combine_chunks()

@@ -3,8 +3,10 @@
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any, Final, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -33,13 +35,14 @@ class Batch:
         self._markup: list[bytes] = []
         self._names: list[str] = []
         self._charsets: list[str | None] = []
+        self._hosts: list[str | None] = []
         self.size = 0
 
     def __len__(self) -> int:
         return len(self._texts)
 
-    def add(self, content: bytes | str, name: str, charset: str | None = None) -> None:
-        """Add a page, as bytes with the charset that HTTP declares, or a text."""
+    def add(self, content: bytes | str, name: str, charset: str | None = None, host: str | None = None) -> None:
+        """Add a page, as bytes with the charset that HTTP declares and its host, or a text."""
         self.size += len(content)
         if isinstance(content, str):
             self._texts.append(content)
@@ -48,16 +51,18 @@ class Batch:
         self._markup.append(content)
         self._names.append(name)
         self._charsets.append(charset)
+        self._hosts.append(host)
 
     def pages(self) -> pa.Table:
         """Return the pages, and forget their markup."""
         markup, self._markup = self._markup, []
-        return table_of(markup, self._names, charsets=self._charsets)
+        return table_of(markup, self._names, charsets=self._charsets, hosts=self._hosts)
 
     def whole(self, found: pa.Table) -> pa.Table:
         """Return what was *found* in the pages as a table of all documents; texts have nothing else."""
         texts = pa.array(self._texts, pa.large_string())
         columns = {name: pa.nulls(len(texts), kind) for name, kind in _FOUND.items()} | {"texts": texts}
+        columns["sites"] = pa.array(np.zeros(len(texts), np.uint64))
         return pa.table(
             {
                 name: pc.replace_with_mask(column, texts.is_null(), found[name].combine_chunks())
@@ -73,7 +78,10 @@ def table_of(
     charsets: Sequence[str | None] | None = None,
     hosts: Sequence[str | None] | None = None,
 ) -> pa.Table:
-    """Return some pages as a table; *names* are for messages. See ``Extraction.pages`` for the others."""
+    """Return some pages as a table; *names* are for messages. See ``Extraction.pages`` for the others.
+
+    A page without a host has that of the address that it names as canonical.
+    """
     columns = {
         _MARKUP: markup if isinstance(markup, pa.Array) else pa.array(markup, pa.large_binary()),
         _NAME: pa.array(names, pa.large_string()),
@@ -112,10 +120,22 @@ def reader(settings: Mapping[str, Any]) -> Reader:
     return _reader(Extraction.from_dict(settings))
 
 
+def host_of(address: str | None, page: bytes | str = "") -> str | None:
+    """Return the host of a page's address; without one, that of the absolute address that it names as canonical."""
+    from neardup.sources.hosts import host  # most runs need no addresses
+    from neardup.text.html import canonical_address
+
+    return host(address) or host(canonical_address(page))
+
+
 def _reader(extraction: Extraction) -> Reader:
     def read(pages: pa.Table) -> pa.Table:
-        given = (pages[name].to_pylist() if name in pages.column_names else () for name in (_MARKUP, _CHARSET, _HOST))
-        found = extraction.pages(*given)
+        markup, charsets, hosts = (
+            pages[name].to_pylist() if name in pages.column_names else () for name in (_MARKUP, _CHARSET, _HOST)
+        )
+        if extraction.templates is not None:
+            hosts = [own or host_of(None, page) for own, page in zip(hosts or repeat(None), markup, strict=False)]
+        found = extraction.pages(markup, charsets, hosts)
         return pa.table({name: pa.array(getattr(found, name), kind) for name, kind in _FOUND.items()})
 
     return read

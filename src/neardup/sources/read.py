@@ -18,8 +18,17 @@ from neardup.model.errors import (
     require_sequence,
     require_whole,
 )
-from neardup.sources.collection import DEFAULT_TEXT, DEFAULT_URL, Advance, Collection, Quoting, Rejected, Request
-from neardup.sources.formats import FOLDER, common_format, expand
+from neardup.sources.collection import (
+    DEFAULT_TEXT,
+    DEFAULT_URL,
+    Advance,
+    Collection,
+    Quoting,
+    Rejected,
+    Request,
+    require_pages,
+)
+from neardup.sources.formats import FOLDER, WARC, common_format, expand
 from neardup.sources.pages import processes_for
 from neardup.sources.remote import fetched
 from neardup.text.extraction import Extraction
@@ -83,7 +92,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
         strict=strict,
         max_bytes=max_bytes,
     )
-    if extraction.templates is not None:
+    if extraction.templates is not None and html is not None:
         request = replace(request, columns=tuple(dict.fromkeys([*request.columns, url])))
     paths = expand(names)
     found = common_format(paths, format)
@@ -96,6 +105,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
         quoting,
         f"can only be used with CSV and TSV; the inputs are {found}",
     )
+    require_pages(extraction, pages=html is not None or found in {FOLDER, WARC})
     with fetched(paths) as (local, folder), processes_for(extraction, thread_count(threads)) as processes:
         request = replace(request, processes=processes)
         advance = _advance(local, progress)
@@ -133,8 +143,6 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
     require_name("url", url)
     require_name("id", id)
     require_kind("extraction", extraction, Extraction)
-    rule = "can only be used with a field of HTML pages"
-    require(html is not None or extraction.templates is None, "templates", extraction.templates, rule)
     require(quoting in get_args(Quoting), "quoting", quoting, "must be auto, minimal or none")
     for pattern in require_sequence("glob", glob, "patterns"):
         require_name("glob", pattern)

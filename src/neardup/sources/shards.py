@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from neardup.model.errors import DataError, require
 from neardup.sources import remote
-from neardup.sources.collection import Collection, Request
+from neardup.sources.collection import Collection, Request, require_pages
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.formats import (
     DOCUMENTS,
@@ -113,6 +113,7 @@ class Shards:
                 identities.append(None if path == STDIN else remote.identity(path) if is_url(path) else identity(path))
         found = cls(paths, request, (), identities)
         forms = {one.format for one in found._kinds}
+        require_pages(request.extraction, pages=found.extraction is not None)
         quoting = request.quoting == "auto" or not forms.isdisjoint({"csv", "tsv"})
         require(quoting, "quoting", request.quoting, "can only be used with CSV and TSV")
         return found

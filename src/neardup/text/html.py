@@ -26,6 +26,7 @@ _BLOCK: Final = frozenset(
     """.split()  # noqa: SIM905 - the same
 )
 
+_BODY: Final = re.compile("<body", re.IGNORECASE)
 _OPENING: Final = re.compile(r"<(?=[a-zA-Z/!?])")
 _NAMED: Final = re.compile(r"</?[a-zA-Z]")
 # Name and value. A quote that is never closed opens nothing; a leading "=" belongs to the name.
@@ -126,6 +127,13 @@ def visible_content(markup: str) -> PageContent:
     page = _Page(without_surrogates(markup).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
     title, canonical, lang = (own and without_surrogates(own) for own in (page.title, page.canonical, page.lang))
     return PageContent(without_surrogates(page.text()), title or None, canonical, lang)  # references name surrogates
+
+
+def canonical_address(page: bytes | str) -> str | None:
+    """Return the address in the canonical link of a page's head, as written; ``None`` if it has none, or several."""
+    text = decoded(page) if isinstance(page, bytes) else page
+    body = _BODY.search(text)
+    return visible_content(text[: body.start()] if body else text).canonical
 
 
 def without_surrogates(text: str) -> str:

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from archives_made import http, packed, record
 from invented_sites import Site, article, edited
 
 from neardup import DataError, dedup_files
@@ -88,6 +89,46 @@ def test_other_fields_are_named(folder, tmp_path, capsys):
     assert "'url'" in capsys.readouterr().err
 
 
+@pytest.fixture(scope="module")
+def crawl(folder):
+    """The same pages as an archive, and as a folder of files that name their addresses."""
+    pages = [json.loads(line) for line in (folder / "pages.jsonl").read_text().splitlines()]
+    records = [record(uri=one["url"], number=one["n"], block=http(one["html"].encode())) for one in pages]
+    note = record(uri=f"https://{SITES[0].host}/note", number=99, block=http(b"A note", kind="text/plain"))
+    (folder / "crawl.warc.gz").write_bytes(packed([*records, note]))
+    (folder / "files").mkdir()
+    for one in pages:
+        link = f'<head><link rel="canonical" href="{one["url"]}">'
+        (folder / "files" / f"{one['n']:02}.html").write_text(one["html"].replace("<head>", link))
+    (folder / "files" / "note.txt").write_text("A note")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["crawl.warc.gz", "files"])
+def test_archives_and_folders_have_templates(crawl, tmp_path, capsys, name):
+    assert run("templates", "learn", crawl / name, "--out", tmp_path / "t.arrow") == 0
+    learned, before = (
+        HostTemplates.load(path / name) for path, name in ((tmp_path, "t.arrow"), (crawl, "templates.arrow"))
+    )
+    assert [list(one.lines) for one in learned.templates] == [list(one.lines) for one in before.templates]
+    assert [one.id for one in learned.templates] == [one.id for one in before.templates]
+    common = ("dedup", crawl / name, "--out", tmp_path / name, "--force", "--json")
+    work, state = ("--work", tmp_path / "work"), ("--state", tmp_path / "state")
+    for how, near in (([], 1), (work, 1), (state, 1), (["--text-view", "visible"], 0)):
+        capsys.readouterr()
+        templates = ("--templates", tmp_path / "t.arrow") if near else ()
+        assert run(*common, *templates, *how) == 0
+        assert json.loads(capsys.readouterr().out.splitlines()[-1])["near"] == near
+
+
+def test_an_index_of_an_archive_uses_them(crawl, tmp_path, capsys):
+    how = ("--templates", crawl / "templates.arrow", "--json")
+    assert run("index", crawl / "crawl.warc.gz", "--to", tmp_path / "seen", *how) == 0
+    assert json.loads(capsys.readouterr().out)["near"] == 1
+    assert run("index", crawl / "crawl.warc.gz", "--to", tmp_path / "seen") == 2
+    assert "with templates" in capsys.readouterr().err
+
+
 def test_an_extraction_can_be_stored(folder):
     first = Extraction(templates=HostTemplates.load(folder / "templates.arrow"))
     assert Extraction.from_dict(json.loads(json.dumps(first.to_dict()))) == first
@@ -109,7 +150,11 @@ def test_an_extraction_can_be_stored(folder):
         (["templates", "show", "h"], 2, "--templates is needed"),
         (["templates", "show", "--templates", "pages.jsonl"], 1, "is not a file of templates"),
         (["templates", "show", "--templates", "absent.arrow"], 2, "cannot be read"),
-        (["dedup", "pages.jsonl", "--out", "o.jsonl", "--templates", "templates.arrow"], 2, "field of HTML"),
+        (
+            ["dedup", "pages.jsonl", "--out", "o.jsonl", "--templates", "templates.arrow"],
+            2,
+            "only be used with web pages",
+        ),
         (
             [
                 "dedup",

@@ -45,7 +45,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
         "--templates",
         metavar="FILE",
         default=_HIDDEN,
-        help="with --html: the templates of hosts, whose lines do not count; `neardup templates learn` writes them",
+        help="for web pages: the templates of hosts, whose lines do not count; `neardup templates learn` writes them",
     )
     if not with_url:
         reading.add_argument(

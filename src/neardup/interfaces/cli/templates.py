@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "inputs",
         nargs="*",
         metavar="INPUT",
-        help="learn: .jsonl .csv .tsv .parquet with a field of HTML and one of the URL; show: hosts (default: a list of"
-        " all hosts)",
+        help="learn: archives, folders of pages, or .jsonl .csv .tsv .parquet with a field of HTML and one of the URL;"
+        " show: hosts (default: a list of all hosts)",
     )
     parser.add_argument("--templates", metavar="FILE", default=_HIDDEN, help="show: the file that learn has written")
     learning = parser.add_argument_group("learning")
