@@ -134,7 +134,7 @@ class Processes:
                     self._require_open()
                     found = self._instead(one)
                 parts.append(found)
-            return pa.concat_tables(parts)
+            return pa.concat_tables(parts) if parts else self._instead(table)
         finally:
             self._idle.put(worker)
 
