@@ -160,3 +160,15 @@ def test_thin_pages_and_pages_of_hosts_without_a_template_belong_to_sites():
     assert SITES[0]._footer in thin.texts[0]  # all its visible text
     assert SITES[0]._footer not in other.texts[0]
     assert Extraction().pages(few, hosts=hosts[:3]).sites == Extraction(templates=LEARNED).pages(few).sites == [0] * 3
+
+
+def test_pages_with_little_main_text_have_a_site_of_their_own_on_hosts_without_a_template():
+    pages = ["<nav>" + "<a href=/>One entry of a long menu</a>" * 40 + "</nav><p>x", PAGES[0][1]]
+    for view, whole in (("auto", True), ("main", False)):
+        learned = LEARNED if view == "auto" else learn_templates(PAGES, extraction=Extraction(view=view))
+        found = Extraction(view=view, templates=learned).pages(pages, hosts=["other.example"] * 2)
+        assert found.views == ["visible" if whole else "main", "main"]
+        assert found.sites == [sites.site("other.example", thin=False, whole=own) for own in (whole, False)]
+    learned = learn_templates(PAGES, extraction=Extraction(view="visible"))
+    found = Extraction(view="visible", templates=learned).pages(pages, hosts=["other.example"] * 2)
+    assert found.sites == [sites.site("other.example", thin=False)] * 2  # as was asked for

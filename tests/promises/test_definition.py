@@ -87,13 +87,13 @@ def ranked(table, keep):
 
 
 def with_sites(table, random):
-    """The documents as pages of two hosts, some of these thin, and of others."""
-    return table.append_column(SITE, pa.array(random.choice([0, 2, 2, 3, 3, 4, 5], len(table)), pa.uint64()))
+    """The documents as pages of two hosts, some of these thin or with little main text, and of others."""
+    return table.append_column(SITE, pa.array(random.choice([0, 4, 4, 5, 7, 7, 8, 11], len(table)), pa.uint64()))
 
 
 def of_site(feature, site):
-    """A feature of a document: those of thin pages, whose sites are odd, are others for each site."""
-    return feature ^ site if site % 2 else feature
+    """A feature of a document: those of thin pages, whose sites have the second bit, are others for each site."""
+    return feature ^ site if site & 2 else feature
 
 
 def least(sites, one, other):

@@ -55,7 +55,7 @@ class Extraction:
         lines that do not count, of each host (see ``neardup.learn_templates``). With ``auto``, they also decide
         which view the pages of a host have. A *thin* page, which has fewer than 12 words besides its host's template,
         keeps all visible text; it matches only thin pages of its host, from a resemblance of 0.9. Two pages of one host
-        without a template match from 0.8.
+        without a template match from 0.8, and from 0.9 if both have hardly any main text.
     """
 
     view: View = "auto"
@@ -110,7 +110,7 @@ class Extraction:
         texts = [content.whole for content in contents]
         sites = [0] * len(texts)
         if self.templates is not None and hosts:
-            texts, sites = self._without_templates(self.templates, texts, markup, declared, hosts)
+            texts, sites = self._without_templates(self.templates, found, markup, declared, hosts)
         return Pages(
             texts,
             [content.title for content in contents],
@@ -137,7 +137,7 @@ class Extraction:
     def _without_templates(
         self,
         templates: HostTemplates,
-        texts: list[str],
+        pages: list[tuple[PageContent, str]],
         markup: Sequence[bytes | str],
         declared: Sequence[str | None],
         hosts: Sequence[str | None],
@@ -146,7 +146,7 @@ class Extraction:
         from neardup.text.lines import Lines  # it loads Numba
         from neardup.text.sites import THIN, site
 
-        lines = Lines.of(texts)
+        lines = Lines.of([content.whole for content, _ in pages])
         numbers = templates.numbers(hosts)
         flags = lines.listed(numbers, templates.terms, templates.begins)
         found = lines.others(flags)
@@ -154,8 +154,8 @@ class Extraction:
         for page in np.flatnonzero(thin).tolist():
             found[page] = self._read(markup[page], declared[page] if declared else None, "visible")[0].whole
         sites = [
-            site(own, thin=few) if own is not None and (few or number < 0) else 0
-            for own, few, number in zip(hosts, thin.tolist(), numbers.tolist(), strict=True)
+            site(own, thin=few, whole=view == "visible" != self.view) if own is not None and (few or number < 0) else 0
+            for own, few, number, (_, view) in zip(hosts, thin.tolist(), numbers.tolist(), pages, strict=True)
         ]
         return found, sites
 

@@ -1,7 +1,7 @@
 """Sites: pages of one host that match from a higher resemblance than other documents.
 
-A site is a number: that of a host without a template, which is even, or that of the thin pages of a host, which is odd.
-Documents that belong to no site have 0.
+A site is a number, of some pages of one host. The lowest bit decides which of two thresholds its pages need among each
+other, and the next one whether they match no others. Documents that belong to no site have 0.
 """
 
 from hashlib import blake2b
@@ -12,25 +12,28 @@ import numpy as np
 from neardup.model.arrays import AnyPositions, Features, Positions, Words
 
 THIN: Final = 12  # words that a page has besides its host's template, below which it is thin: ten shingles of three
-STRICTER: Final = np.array([0.8, 0.9])  # the threshold of two pages of one site: an even one, and an odd one
+STRICTER: Final = np.array([0.8, 0.9])  # the thresholds of two pages of an even site, and of an odd one
 NO_SITES: Final = np.empty(0, np.uint64)
 RULE: Final = {"thin": THIN, "stricter": STRICTER.tolist()}
 
 
-def site(host: str, *, thin: bool) -> int:
-    """Return the number of a host's thin pages, or of all pages of a host without a template.
+def site(host: str, *, thin: bool, whole: bool = False) -> int:
+    """Return the number of a host's *thin* pages, or of those of a host without a template.
 
-    >>> site("a.example", thin=False) ^ site("a.example", thin=True)
-    1
+    Of these, the pages whose *whole* visible text counts, because they have hardly any main text, have a site of their
+    own.
+
+    >>> [site("a.example", **which) & 3 for which in ({"thin": True}, {"thin": False}, {"thin": False, "whole": True})]
+    [3, 0, 1]
     """
     hashed = int.from_bytes(blake2b(host.encode("utf-8", "surrogatepass"), digest_size=8).digest())
-    return (hashed | 2) & ~1 | thin
+    return (hashed | 4) & ~3 | (3 if thin else whole)
 
 
 def required(sites: Words, left: AnyPositions, right: AnyPositions, threshold: float) -> Any:
     """Return the least measure at which the documents of each pair match: float64[n].
 
-    >>> required(np.array([2, 2, 3, 3, 0, 0], np.uint64), np.array([0, 1, 3, 4]), np.array([1, 2, 2, 5]), 0.6).tolist()
+    >>> required(np.array([4, 4, 7, 7, 0, 0], np.uint64), np.array([0, 1, 3, 4]), np.array([1, 2, 2, 5]), 0.6).tolist()
     [0.8, 0.6, 0.9, 0.6]
     """
     found = np.full(len(left), threshold)
@@ -43,5 +46,5 @@ def required(sites: Words, left: AnyPositions, right: AnyPositions, threshold: f
 
 def separate(features: Features, sites: Words, documents: Positions) -> None:
     """Change the features of those of some documents that are thin, in place, so that only their site has them, too."""
-    for document in documents[sites[documents] & np.uint64(1) > 0].tolist():
+    for document in documents[sites[documents] & np.uint64(2) > 0].tolist():
         features.values[features.offsets[document] : features.offsets[document + 1]] ^= sites[document]
