@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.decisions import mirrors
-from neardup.decisions.mirrors import Agreement, Pages, agreement, candidates, main_hosts
+from neardup.decisions.mirrors import Agreement, HostPages, agreement, candidates, main_hosts
 
 HOSTS = 5
 ROWS = st.lists(st.tuples(st.integers(0, HOSTS - 1), st.integers(0, 12), st.integers(0, 9)), max_size=60)
@@ -15,7 +15,7 @@ ROWS = st.lists(st.tuples(st.integers(0, HOSTS - 1), st.integers(0, 12), st.inte
 
 def pages_of(rows):
     hosts, paths, contents = (np.array(each, np.int64) for each in (zip(*rows, strict=True) if rows else ((), (), ())))
-    return Pages(hosts, paths, contents, HOSTS)
+    return HostPages(hosts, paths, contents, HOSTS)
 
 
 def definition(rows):
@@ -53,11 +53,11 @@ def test_hosts_agree_path_by_path(rows, at_once):
 
 def test_contents_on_many_hosts_are_left_out():
     rows = np.array([(host, path) for host in range(51) for path in range(6)])
-    crowd = Pages(rows[:, 0], rows[:, 1], rows[:, 1], 51)
+    crowd = HostPages(rows[:, 0], rows[:, 1], rows[:, 1], 51)
     pairs, left_out = candidates(crowd)
     assert (len(pairs.left), left_out) == (0, 6)
     few = rows[rows[:, 0] < 50]
-    pairs, left_out = candidates(Pages(few[:, 0], few[:, 1], few[:, 1], 50))
+    pairs, left_out = candidates(HostPages(few[:, 0], few[:, 1], few[:, 1], 50))
     assert (len(pairs.left), left_out) == (50 * 49 // 2, 0)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from neardup import Checksum, CrawlFilter, DataError, Empty, ExactDuplicate, Index, Known, MinHash, NearDuplicate, New
 from neardup.errors import StorageRefused
-from neardup.sources.url_rules import Evidence, HostRules
+from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.urls import Addresses, UrlRules
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
@@ -323,7 +323,7 @@ def test_the_host_of_a_page_needs_no_other_normaliser(tmp_path, monkeypatch):
 
 
 def test_an_index_refuses_other_url_rules_than_its_ids_follow(tmp_path):
-    evidence = Evidence(12, 12, 1.0)
+    evidence = RuleEvidence(12, 12, 1.0)
     rules = UrlRules({"a.example": HostRules(final_slash=evidence)})
     ruled = Addresses(rules=rules)
     with Index.create(tmp_path / "index") as index:
@@ -335,7 +335,9 @@ def test_an_index_refuses_other_url_rules_than_its_ids_follow(tmp_path):
             CrawlFilter(index)
     for mode in "rw":
         with Index.open(tmp_path / "index", mode=mode) as index:
-            CrawlFilter(index, Addresses(rules=UrlRules({"a.example": HostRules(final_slash=Evidence(20, 20, 1.0))})))
+            CrawlFilter(
+                index, Addresses(rules=UrlRules({"a.example": HostRules(final_slash=RuleEvidence(20, 20, 1.0))}))
+            )
             with pytest.raises(StorageRefused, match=rules.id):
                 CrawlFilter(index, Addresses(rules=UrlRules({"a.example": HostRules(case=evidence)})))
     with Index.create() as index:

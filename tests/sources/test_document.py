@@ -3,7 +3,7 @@ import gzip
 import pytest
 
 from neardup.model.errors import DataError, InputRefused
-from neardup.sources.document import Document, read_document
+from neardup.sources.document import NamedText, read_document
 from neardup.text.extraction import Extraction
 
 
@@ -21,7 +21,7 @@ from neardup.text.extraction import Extraction
 def test_a_file_is_a_text(tmp_path, name, content, text, replaced):
     path = tmp_path / name
     path.write_bytes(content)
-    assert read_document(str(path), 100, Extraction()) == Document(str(path), text, replaced)
+    assert read_document(str(path), 100, Extraction()) == NamedText(str(path), text, replaced)
 
 
 @pytest.mark.parametrize("name", ["", "gone.txt", "x" * 10_000, "a\0b"])

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import DataError, ParameterError
-from neardup.sources.url_rules import Evidence, HostRules
+from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.urls import Addresses, UrlRules
 
-EVIDENCE = Evidence(12, 11, 0.9231)
+EVIDENCE = RuleEvidence(12, 11, 0.9231)
 ONE_EACH = [
     HostRules(parameters={"sid": EVIDENCE}),
     HostRules(parameters={"a.b+": EVIDENCE}),
@@ -108,7 +108,7 @@ def test_no_rules_are_rules(tmp_path):
 
 def test_the_id_is_that_of_the_rules_not_of_their_evidence():
     one = UrlRules({"a.example": HostRules(final_slash=EVIDENCE)})
-    other = UrlRules({"a.example": HostRules(final_slash=Evidence(20, 20, 1.0))})
+    other = UrlRules({"a.example": HostRules(final_slash=RuleEvidence(20, 20, 1.0))})
     assert one.id == other.id != UrlRules({"a.example": HostRules(case=EVIDENCE)}).id
     assert Addresses(rules=one).id == Addresses(rules=other).id != Addresses().id
 

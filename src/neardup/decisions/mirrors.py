@@ -20,7 +20,7 @@ _AT_ONCE: Final = 1 << 22  # pages that are compared together
 Shares = npt.NDArray[np.float64]
 
 
-class Pages:
+class HostPages:
     """The pages of hosts: ``hosts``, ``paths`` and ``contents`` are int64 by row, sorted by host and path.
 
     Host *h* has the rows ``begins[h]`` to ``begins[h + 1]``. A path that a host has several times counts once, with the
@@ -52,7 +52,7 @@ class Pages:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
+class HostPairs:
     """Pairs of hosts, ``left[p] < right[p]``, with the number of contents that both have."""
 
     left: Positions
@@ -81,7 +81,7 @@ class Agreement:
         return np.asarray((self.same >= LEAST) & (self.at_least >= BOUND) & (self.same >= COVERAGE * pages))
 
 
-def candidates(pages: Pages) -> tuple[Pairs, int]:
+def candidates(pages: HostPages) -> tuple[HostPairs, int]:
     """Return the pairs of hosts with at least 5 common contents, and the number of contents left out.
 
     Contents on more than 50 hosts are left out, so that the time is linear in the pages, but for sorting.
@@ -98,10 +98,10 @@ def candidates(pages: Pages) -> tuple[Pairs, int]:
     pairs, shared = np.unique(np.concatenate(found), return_counts=True)
     enough = shared >= LEAST
     pairs, shared = pairs[enough], shared[enough]
-    return Pairs(pairs >> _LOW, pairs & ((1 << _LOW) - 1), shared), int((sizes > MOST_HOSTS).sum())
+    return HostPairs(pairs >> _LOW, pairs & ((1 << _LOW) - 1), shared), int((sizes > MOST_HOSTS).sum())
 
 
-def agreement(pages: Pages, small: Positions, large: Positions) -> Agreement:
+def agreement(pages: HostPages, small: Positions, large: Positions) -> Agreement:
     """Compare pairs of hosts path by path; *small* are those with fewer pages, whose paths are looked up."""
     sizes = pages.sizes[small]
     ends = np.cumsum(sizes)

@@ -15,7 +15,7 @@ _ALONE: Final = 10  # times as much context is shown of unshared text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class TextPiece:
     """A stretch of a text: *shared* with the other text, *alone* in this one, or *between* words.
 
     *passages* are the numbers of the shared passages that begin in it. For a long stretch, *text* is the beginning,
@@ -37,7 +37,7 @@ class Piece:
 class Excerpt(NamedTuple):
     """The pieces of a text that are shown, and how many characters are left after them."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TextPiece, ...]
     left: int
 
 
@@ -54,7 +54,7 @@ def excerpt(  # noqa: PLR0913 - a text with its spans, and three bounds
 
     An empty text has no pieces.
     """
-    chosen, shown, left = list[Piece](), 0, len(text)
+    chosen, shown, left = list[TextPiece](), 0, len(text)
     for piece in islice(pieces(text, shared, alone, context), most):
         if characters is not None and shown >= characters:
             break
@@ -64,7 +64,7 @@ def excerpt(  # noqa: PLR0913 - a text with its spans, and three bounds
     return Excerpt(tuple(chosen), left)
 
 
-def pieces(text: str, shared: Sequence[Span], alone: Sequence[Span], context: int) -> Iterator[Piece]:
+def pieces(text: str, shared: Sequence[Span], alone: Sequence[Span], context: int) -> Iterator[TextPiece]:
     """Cut a text at the ends of its *shared* passages and of its unshared stretches, *alone*; yield the pieces.
 
     In order the pieces are the whole text; of overlapping passages the later one is cut. At each end of a shared
@@ -93,11 +93,11 @@ def _stretches(
         yield "between", done, length, ()
 
 
-def _shortened(kind: Kind, text: str, passages: tuple[int, ...], context: int) -> Piece:
+def _shortened(kind: Kind, text: str, passages: tuple[int, ...], context: int) -> TextPiece:
     head, tail = _head(text, context), _tail(text, context)
     if head >= tail:
-        return Piece(kind=kind, text=text, passages=passages)
-    return Piece(kind=kind, text=text[:head], rest=text[tail:], omitted=tail - head, passages=passages)
+        return TextPiece(kind=kind, text=text, passages=passages)
+    return TextPiece(kind=kind, text=text[:head], rest=text[tail:], omitted=tail - head, passages=passages)
 
 
 def _head(text: str, context: int) -> int:

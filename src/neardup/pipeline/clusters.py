@@ -53,7 +53,7 @@ class LargeCluster:
     ignore_common: float | None = None
 
 
-class Texts(Protocol):
+class TextSource(Protocol):
     """Documents whose texts can be read by position."""
 
     @property
@@ -65,7 +65,7 @@ class Texts(Protocol):
 
 
 def largest_clusters(
-    documents: Texts, representatives: Positions, exact: Flags, scheme: Scheme
+    documents: TextSource, representatives: Positions, exact: Flags, scheme: Scheme
 ) -> tuple[LargeCluster, ...]:
     """Describe the largest clusters of two or more documents, the largest first, ties by position.
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 _MOST_INTEGER: Final = 1 << 63
 
 
-class Reading(NamedTuple):
+class FieldReading(NamedTuple):
     """How a kind is read: *read* raises ``ValueError`` or ``KeyError`` for values other than the *expected* ones."""
 
     read: Callable[[str], Any]
@@ -31,8 +31,8 @@ def _moment(written: str) -> datetime:
 
 
 READ: Final = {
-    "integer": Reading(_integer, pa.int64(), "an integer of 64 bits"),
-    "number": Reading(float, pa.float64(), "a number"),
-    "time": Reading(_moment, pa.timestamp("us", "UTC"), "a time such as 2026-01-31T12:00:00Z"),
-    "flag": Reading({"true": True, "false": False}.__getitem__, pa.bool_(), "true or false"),
+    "integer": FieldReading(_integer, pa.int64(), "an integer of 64 bits"),
+    "number": FieldReading(float, pa.float64(), "a number"),
+    "time": FieldReading(_moment, pa.timestamp("us", "UTC"), "a time such as 2026-01-31T12:00:00Z"),
+    "flag": FieldReading({"true": True, "false": False}.__getitem__, pa.bool_(), "true or false"),
 }

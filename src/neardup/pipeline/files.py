@@ -35,7 +35,7 @@ from neardup.pipeline.index_texts import IndexTexts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result, with_places
 from neardup.pipeline.revisits import revisit_rows
-from neardup.pipeline.spilled.files import LEAST_MEMORY, MEMORY, Settings, dedup_in_pieces
+from neardup.pipeline.spilled.files import LEAST_MEMORY, MEMORY, RunSettings, dedup_in_pieces
 from neardup.pipeline.spilled.forecast import Forecast, amount
 from neardup.pipeline.spilled.state import WORK, is_state
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
@@ -164,7 +164,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting}
         given |= {"glob": glob, "extraction": extraction, "html": html, "url": url}
         chosen, share = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common), known)
-        settings = Settings(
+        settings = RunSettings(
             request=request_of(**given, columns=_columns(chosen.columns, policy), strict=strict, max_bytes=max_bytes),
             scheme=chosen,
             ignore_common=share,

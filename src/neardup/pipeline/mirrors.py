@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.mirrors import COVERAGE, LEAST, Agreement, Pages, agreement, candidates, main_hosts
+from neardup.decisions.mirrors import COVERAGE, LEAST, Agreement, HostPages, agreement, candidates, main_hosts
 from neardup.model.arrays import AnyPositions, Positions
 from neardup.sources.url_forms import web_address
 
@@ -107,7 +107,9 @@ class _Crawl:
                 secure.add(host)
         self.names, self.paths, self.path_of = list(host_of), list(path_of), path_of
         _, numbers = np.unique(contents[rows] if rows else np.empty(0, np.int64), return_inverse=True)
-        self.pages = Pages(np.array(hosts, np.int64), np.array(paths, np.int64), numbers.astype(np.int64), len(host_of))
+        self.pages = HostPages(
+            np.array(hosts, np.int64), np.array(paths, np.int64), numbers.astype(np.int64), len(host_of)
+        )
         sizes = self.pages.sizes.tolist()
         order = sorted(
             range(len(host_of)),

@@ -10,7 +10,7 @@ import numpy as np
 from neardup.decisions.url_rules import Forms, support
 from neardup.model.arrays import AnyPositions
 from neardup.sources.url_forms import forms, web_address
-from neardup.sources.url_rules import Evidence, HostRules, UrlRules
+from neardup.sources.url_rules import HostRules, RuleEvidence, UrlRules
 
 
 def find_url_rules(urls: Sequence[str], contents: AnyPositions) -> UrlRules:
@@ -49,7 +49,7 @@ def find_url_rules(urls: Sequence[str], contents: AnyPositions) -> UrlRules:
     for rule in sorted(np.flatnonzero(evidence.chosen).tolist(), key=keys.__getitem__):
         host, kind, name = keys[rule]
         agreeing, groups = int(evidence.agreeing[rule]), int(evidence.groups[rule])
-        one = Evidence(agreeing, int(evidence.contents[rule]), round(agreeing / groups, 4))
+        one = RuleEvidence(agreeing, int(evidence.contents[rule]), round(agreeing / groups, 4))
         if name:
             hosts.setdefault(host, {}).setdefault(kind, {})[name] = one
         else:

@@ -15,7 +15,7 @@ _NAME: Final = 60  # shown characters of a name that cannot be a file's
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class NamedText:
     """A text, its name, and the number of places with invalid UTF-8."""
 
     name: str
@@ -23,7 +23,7 @@ class Document:
     replaced: int
 
 
-def read_document(path: str, max_bytes: int, extraction: Extraction) -> Document:
+def read_document(path: str, max_bytes: int, extraction: Extraction) -> NamedText:
     """Read a file of text or HTML, plain or compressed, or standard input for ``-``.
 
     Invalid UTF-8 becomes U+FFFD; pages become text as *extraction* describes. Raises ``InputRefused`` for a path
@@ -37,9 +37,9 @@ def read_document(path: str, max_bytes: int, extraction: Extraction) -> Document
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     data = bytes(load(path, compression, max_bytes).data)
     if any(suffix in HTML for suffix in suffixes[-1 - (compression is not None) :]):
-        return Document(name, extraction.pages([data]).texts[0], 0)
+        return NamedText(name, extraction.pages([data]).texts[0], 0)
     text = data.removeprefix(BOM).decode("utf-8", "replace")
-    return Document(name, text, text.count("\ufffd") - data.count("\ufffd".encode()))
+    return NamedText(name, text, text.count("\ufffd") - data.count("\ufffd".encode()))
 
 
 def _check_file(path: str, name: str, max_bytes: int) -> None:

@@ -25,7 +25,7 @@ INDEX_PAGES: Final = frozenset(
 _ENCODED: Final = re.compile("%[0-9a-f]{2}")
 
 
-class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RuleEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The evidence for a rule: agreeing groups of URLs, their different contents, and their share of all groups."""
 
     support: int
@@ -41,11 +41,11 @@ class HostRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     ``case``: the path is written in lower case.
     """
 
-    parameters: dict[str, Evidence] = {}
-    path_parameters: dict[str, Evidence] = {}
-    index_pages: dict[str, Evidence] = {}
-    final_slash: Evidence | None = None
-    case: Evidence | None = None
+    parameters: dict[str, RuleEvidence] = {}
+    path_parameters: dict[str, RuleEvidence] = {}
+    index_pages: dict[str, RuleEvidence] = {}
+    final_slash: RuleEvidence | None = None
+    case: RuleEvidence | None = None
 
     def path(self, path: str) -> str:
         """Return a path, which begins with a slash, by these rules."""

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from neardup.index.disk.files import Disk
-from neardup.index.disk.log import HEADER_BYTES, LogReader, LogWriter, Record
+from neardup.index.disk.log import HEADER_BYTES, LogReader, LogRecord, LogWriter
 from neardup.model.errors import StorageDamaged
 
 MARK = bytes(range(16))
@@ -86,8 +86,8 @@ def test_whole_records_are_read_around_damaged_ones(tmp_path):
         raw[place] ^= 4
         path.write_bytes(raw)
         parts = [*LogReader(Disk(), path, MARK, 0).intact()]
-        gaps = [part for part in parts if not isinstance(part, Record)]
-        left = [part.number for part in parts if isinstance(part, Record)]
+        gaps = [part for part in parts if not isinstance(part, LogRecord)]
+        left = [part.number for part in parts if isinstance(part, LogRecord)]
         assert len(left) == 4
         ((begin, end, missing),) = gaps
         assert begin <= place < end

@@ -5,7 +5,7 @@ from neardup.index.disk.arrays import ArraysWriter, StoredArrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.postings import (
     Chains,
-    Hits,
+    KeyHits,
     LateChains,
     Query,
     SortedLists,
@@ -85,8 +85,8 @@ def test_documents_of_any_numbers_are_found_late(pooled):
 
 
 def test_hits_of_two_kinds_are_joined_row_by_row():
-    one = Hits(np.array([0, 2, 2]), np.array([3, 1], np.int32), 1)
-    other = Hits(np.array([0, 1, 2]), np.array([7, 5], np.int32), 2)
+    one = KeyHits(np.array([0, 2, 2]), np.array([3, 1], np.int32), 1)
+    other = KeyHits(np.array([0, 1, 2]), np.array([7, 5], np.int32), 2)
     joined = one.joined(other)
     assert (joined.bounds.tolist(), joined.documents.tolist(), joined.oversized) == ([0, 3, 4], [3, 1, 7, 5], 3)
 

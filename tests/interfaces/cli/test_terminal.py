@@ -5,7 +5,7 @@ import time
 import pytest
 
 from neardup.interfaces.cli.terminal import console, marked, progress_bars, progress_lines
-from neardup.interfaces.pieces import Excerpt, Piece
+from neardup.interfaces.pieces import Excerpt, TextPiece
 
 
 class Terminal:
@@ -91,9 +91,9 @@ def test_colours_are_for_terminals_whose_owner_wants_them(terminal, monkeypatch,
 
 def test_a_text_in_pieces_is_marked_and_says_what_is_left_out():
     pieces = (
-        Piece(kind="shared", text="one\x1b ", rest=" two", omitted=1),
-        Piece(kind="alone", text="three"),
-        Piece(kind="between", text="."),
+        TextPiece(kind="shared", text="one\x1b ", rest=" two", omitted=1),
+        TextPiece(kind="alone", text="three"),
+        TextPiece(kind="between", text="."),
     )
     shown = marked(Excerpt(pieces, 2000), plain=True, more="--all")
     assert shown.plain == "one\\x1b  … 1 character the same …  two*three*. … and 2,000 characters more (--all)"

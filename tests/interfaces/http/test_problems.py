@@ -21,7 +21,7 @@ def test_the_guide_has_the_table():
 def test_kinds_are_told_apart():
     assert len({kind.name for kind in KINDS}) == len(KINDS)
     assert [kind.status for kind in KINDS] == sorted(kind.status for kind in KINDS)
-    listed = {value for value in vars(problems).values() if isinstance(value, problems.Kind)}
+    listed = {value for value in vars(problems).values() if isinstance(value, problems.ProblemKind)}
     assert listed == {*KINDS}
 
 

@@ -5,7 +5,7 @@ import pytest
 from neardup import CrawlFilter, Index
 from neardup.interfaces.http.operations import KEY_HEADER
 from neardup.model.verdicts import as_record
-from neardup.sources.url_rules import Evidence, HostRules
+from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.urls import Addresses, UrlRules
 
 
@@ -130,7 +130,7 @@ def test_nearly_unchanged_pages_may_count_as_unchanged(serve, texts, crawled):
 
 
 def test_the_rules_of_hosts_count(serve, texts, crawled):
-    addresses = Addresses(rules=UrlRules({"a.example": HostRules(final_slash=Evidence(12, 12, 1.0))}))
+    addresses = Addresses(rules=UrlRules({"a.example": HostRules(final_slash=RuleEvidence(12, 12, 1.0))}))
     ask = serve(crawled, addresses=addresses)
     assert ask.get("/v1/index").json()["addresses"] == addresses.id
     said = verdicts(ask.post("/v1/seen", pages(("http://a.example/x/", texts.storm), ("http://a.example/x", "other"))))

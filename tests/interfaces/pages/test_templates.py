@@ -5,7 +5,7 @@ import pytest
 
 from neardup import __version__
 from neardup.interfaces.pages.templates import TEMPLATES, environment, render, safe, source
-from neardup.interfaces.pieces import Excerpt, Piece
+from neardup.interfaces.pieces import Excerpt, TextPiece
 
 STYLE = source("common.css").decode()
 
@@ -54,7 +54,9 @@ def test_what_utf8_cannot_write_is_replaced():
 
 
 def test_a_text_shows_no_markup_and_no_control_character():
-    (piece,) = pieces = (Piece(kind="between", text="<script>alert('\"&')\u202eb\u2066c\x1b[2J\0\ud800\r\nd\re\tf"),)
+    (piece,) = pieces = (
+        TextPiece(kind="between", text="<script>alert('\"&')\u202eb\u2066c\x1b[2J\0\ud800\r\nd\re\tf"),
+    )
     assert piece.text
     expected = "&lt;script&gt;alert(&#39;&#34;&amp;&#39;)\\u202eb\\u2066c\\x1b[2J\\x00\\ud800\nd\ne\tf"
     assert shown(Excerpt(pieces, 0)) == f'<div class="text" dir="auto">{expected}</div>'
@@ -62,9 +64,9 @@ def test_a_text_shows_no_markup_and_no_control_character():
 
 def test_passages_link_to_each_other():
     parts = (
-        Piece(kind="between", text="- "),
-        Piece(kind="shared", text=" one ", passages=(3, 5)),
-        Piece(kind="alone", text="</mark>"),
+        TextPiece(kind="between", text="- "),
+        TextPiece(kind="shared", text=" one ", passages=(3, 5)),
+        TextPiece(kind="alone", text="</mark>"),
     )
     expected = '- <span id="a5"></span><a id="a3" href="#b3"> one </a><mark>&lt;/mark&gt;</mark>'
     assert shown(Excerpt(parts, 0), "ab") == f'<div class="text" dir="auto">{expected}</div>'
@@ -72,7 +74,7 @@ def test_passages_link_to_each_other():
 
 
 def test_what_is_left_out_is_said():
-    piece = Piece(kind="alone", text="x ", rest=" y", omitted=1234)
+    piece = TextPiece(kind="alone", text="x ", rest=" y", omitted=1234)
     text = re.sub("<[^>]*>", "", shown(Excerpt((piece,), 5)))
     assert text == "x  … 1,234 characters only here …  y … 5 characters more"
     assert re.sub("<[^>]*>", "", shown(Excerpt((), 0))) == "empty"

@@ -6,7 +6,7 @@ from test_features import gathered
 
 from neardup import dedup
 from neardup.pipeline.spilled import blocks, heads
-from neardup.pipeline.spilled.pairs import Pairs
+from neardup.pipeline.spilled.pairs import StoredPairs
 from neardup.sources.read import read
 
 
@@ -39,7 +39,7 @@ def test_a_window_has_at_most_twice_the_limit_unless_one_document_has_more(job_o
     sizes = [8 * (chosen.ends - chosen.starts) for chosen in loaded]
     assert any(len(size) > 2 for size in sizes)
     assert len(loaded) > number
-    (stored,) = Pairs(job).parts
+    (stored,) = StoredPairs(job).parts
     most = np.diff(stored.bounds).max() + 1  # documents that one document is compared with, and itself
     assert all(size.sum() <= 2 * job.block or len(size) <= most for size in sizes)
 
@@ -57,5 +57,5 @@ def test_the_pairs_of_a_large_cluster_are_not_held_at_once(job_of, tmp_path, mon
     assert [record["compared"] for record in settled] == [299]
     pairs = [len(window.candidates) for window in windows]
     assert max(pairs) * blocks._OF_PAIR <= 2 * job.block
-    (stored,) = Pairs(job).parts
+    (stored,) = StoredPairs(job).parts
     assert sum(pairs) < len(stored.candidates) / 10  # no document is compared with dropped ones

@@ -29,12 +29,12 @@ def test_the_plausible_candidates_are_stored(job_of, sources, monkeypatch, size)
     monkeypatch.setattr(pairs, "_LEADERS", size)
     job = job_of(sources)
     signed, record = proposed(job)
-    stored = pairs.Pairs(job).parts
+    stored = pairs.StoredPairs(job).parts
     assert len(stored) == -(-len(job.array(heads.HEADS)) // size)
     found = {pair for part in stored for pair in of(part)}
-    places = np.arange(len(pairs.Pairs(job).asking))[2:30:3]
-    some = pairs.Pairs(job).at(places)
-    assert of(some) == [pair for place in places for pair in of(pairs.Pairs(job).at(np.array([place])))]
+    places = np.arange(len(pairs.StoredPairs(job).asking))[2:30:3]
+    some = pairs.StoredPairs(job).at(places)
+    assert of(some) == [pair for place in places for pair in of(pairs.StoredPairs(job).at(np.array([place])))]
     assert {*of(some)} < found
     heads.gather_signatures(job, signed)
     scheme, known = MinHash(), heads.signatures(job)
@@ -53,7 +53,7 @@ def test_every_pair_is_in_one_block(job_of, sources):
     job = job_of(sources, block=3000)
     _, record = proposed(job)
     assert record["blocks"] > 1
-    stored, blocks = pairs.Pairs(job), job.array(pairs.BLOCKS)
+    stored, blocks = pairs.StoredPairs(job), job.array(pairs.BLOCKS)
     for part in stored.parts:
         assert (blocks[part.pairs] == blocks[part.candidates]).all()
     order, bounds = job.array(pairs.ASKING), job.array(pairs.ASKING_BOUNDS)

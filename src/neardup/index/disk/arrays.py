@@ -38,7 +38,7 @@ _TYPES: Final = re.compile(r"[|<][biuf][1248]")
 Array = npt.NDArray[Any]
 
 
-class Guard(NamedTuple):
+class BlockGuard(NamedTuple):
     """What kernels need to verify a block before they read it; see ``neardup.kernels.blocks``."""
 
     data: Bytes
@@ -191,7 +191,7 @@ class StoredArrays:
                 expect(begin % ALIGNMENT == 0, "an array is out of line")
                 self._raw[name] = data[begin : begin + length]
                 self._arrays[name] = self._raw[name].view(dtype).reshape(counts)
-        self.guard = Guard(data[:size], sums.view(np.uint64), np.zeros(blocks, np.uint8))
+        self.guard = BlockGuard(data[:size], sums.view(np.uint64), np.zeros(blocks, np.uint8))
 
     def _directory(self, stored: Stored | None) -> tuple[int, dict[str, Any], int]:
         """Verify the tail, the directory and all sizes."""

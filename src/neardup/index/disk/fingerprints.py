@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.index.disk.arrays import ArraysWriter, StoredArrays
-from neardup.index.disk.postings import Hits
+from neardup.index.disk.postings import KeyHits
 from neardup.index.hamming.tables import HammingTables
 from neardup.model.arrays import Flags, Words
 from neardup.model.errors import StorageDamaged
@@ -31,7 +31,7 @@ class NearbyTables:
     def __len__(self) -> int:
         return len(self._tables)
 
-    def find(self, fingerprints: Words, asking: Flags, there: Flags | None, room: int) -> Hits:
+    def find(self, fingerprints: Words, asking: Flags, there: Flags | None, room: int) -> KeyHits:
         """Find the first documents, by number, within the distance of each row that asks, at most *room* of each.
 
         *there* marks the documents that can be found; ``None`` means all.
@@ -44,4 +44,4 @@ class NearbyTables:
         oversized = int((places == room).sum())
         index, documents = index[places < room], documents[places < room]
         bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
-        return Hits(bounds, documents.astype(np.int32), oversized)
+        return KeyHits(bounds, documents.astype(np.int32), oversized)

@@ -36,7 +36,7 @@ _AHEAD: Final = 64  # records that are looked for after a damaged one
 _encoder: Final = msgspec.json.Encoder()
 
 
-class Record(NamedTuple):
+class LogRecord(NamedTuple):
     """One change of an index."""
 
     number: int
@@ -134,7 +134,7 @@ class LogReader:
             )
         self.tail = Tail(_HEADER.size, 0, first)
 
-    def read(self) -> Iterator[Record]:
+    def read(self) -> Iterator[LogRecord]:
         """Yield the records that were not read yet."""
         data = memoryview(self._disk.read(self._path, self.tail.end))
         base, place, number = self.tail.end, 0, self.tail.following
@@ -150,7 +150,7 @@ class LogReader:
             raise StorageDamaged(str(self._path), f"the record at byte {base + place:,} is damaged")
         self.tail = Tail(base + place, len(data) - place, number)
 
-    def intact(self) -> Iterator[Record | tuple[int, int, int]]:
+    def intact(self) -> Iterator[LogRecord | tuple[int, int, int]]:
         """Yield every whole record of the log, and where damaged bytes between them begin and end.
 
         With these is the number of records that are missing there; 0 for bytes after the last record.
@@ -207,7 +207,7 @@ def _encoded(kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
     return b"".join([_SIZE.pack(len(head)), head, *(array.tobytes() for array in whole.values())])
 
 
-def _decoded(number: int, record: memoryview) -> Record:
+def _decoded(number: int, record: memoryview) -> LogRecord:
     place = _SIZE.size + _SIZE.unpack(record[: _SIZE.size])[0]
     kind, directory = json.loads(bytes(record[_SIZE.size : place]))
     arrays = {}
@@ -216,4 +216,4 @@ def _decoded(number: int, record: memoryview) -> Record:
         arrays[name] = np.frombuffer(bytearray(record[place : place + size]), dtype).reshape(counts)
         place += size
     expect(place == len(record), "it is not as long as its arrays")
-    return Record(number, kind, arrays)
+    return LogRecord(number, kind, arrays)

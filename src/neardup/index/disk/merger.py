@@ -46,7 +46,7 @@ class NextLog(NamedTuple):
     next_ordinal: int
 
 
-class State(NamedTuple):
+class Committed(NamedTuple):
     """A committed state: its manifest and segments, and its log if that is new."""
 
     manifest: Manifest
@@ -84,7 +84,7 @@ def most_documents(segments: Sequence[Segment], memory: int) -> int:
 
 def write(
     files: Files, before: Manifest, segments: Sequence[Segment | None], merged: Sequence[Part], next_log: NextLog | None
-) -> State:
+) -> Committed:
     """Write *merged* parts as one segment, in place of ``None`` or at the end, and commit that as the next state."""
     disk, folder, number = files.disk, files.folder, before.next_file
     kept = [part for part in segments if part is not None]
@@ -104,10 +104,12 @@ def write(
             segments=tuple(part.stored for part in kept),
             updates=_write_updates(disk, folder / f"updates-{number:08}", kept, files.removals),
         )
-        return State(following.commit(disk, folder), kept, log)
+        return Committed(following.commit(disk, folder), kept, log)
 
 
-def write_parts(files: Files, before: Manifest, parts: Iterable[Gathered], removed: Callable[[], Positions]) -> State:
+def write_parts(
+    files: Files, before: Manifest, parts: Iterable[Gathered], removed: Callable[[], Positions]
+) -> Committed:
     """Write *parts* as the only segments, and commit them together, without the documents of the *removed* ordinals.
 
     The ordinals of the parts ascend from 0. *removed* is called after the last part was taken.
@@ -128,7 +130,7 @@ def write_parts(files: Files, before: Manifest, parts: Iterable[Gathered], remov
         segments=tuple(part.stored for part in segments),
         updates=_write_updates(disk, folder / f"updates-{number:08}", segments, files.removals),
     )
-    return State(following.commit(disk, folder), segments, None)
+    return Committed(following.commit(disk, folder), segments, None)
 
 
 def discard(disk: Disk, folder: Path, number: int) -> None:

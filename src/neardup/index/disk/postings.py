@@ -21,7 +21,7 @@ _ENTRIES_PER_PREFIX_BITS: Final = 3
 Documents = npt.NDArray[np.int32]
 
 
-class Hits(NamedTuple):
+class KeyHits(NamedTuple):
     """Row *r* has found ``documents[bounds[r]:bounds[r + 1]]``; *oversized* keys had more than were listed."""
 
     bounds: Positions
@@ -34,11 +34,11 @@ class Hits(NamedTuple):
         bounds = self.bounds
         return np.repeat(np.arange(len(bounds) - 1), bounds[1:] - bounds[:-1])
 
-    def joined(self, others: "Hits") -> "Hits":
+    def joined(self, others: "KeyHits") -> "KeyHits":
         """Return the documents of both, row by row."""
         order = np.argsort(np.concatenate([self.rows, others.rows]), kind="stable")
         documents = np.concatenate([self.documents, others.documents])[order]
-        return Hits(self.bounds + others.bounds, documents, self.oversized + others.oversized)
+        return KeyHits(self.bounds + others.bounds, documents, self.oversized + others.oversized)
 
 
 class Query(NamedTuple):
@@ -162,7 +162,7 @@ class SortedLists:
         """The number of entries of the longest list, including those for divisions."""
         return int(np.diff([0] if self._cuts is None else self._cuts).max(initial=self.entries.shape[1]))
 
-    def find(self, query: Query, alive: Flags, *, pooled: bool = False) -> Hits:
+    def find(self, query: Query, alive: Flags, *, pooled: bool = False) -> KeyHits:
         """Find the documents that share a key with each asking row; *alive* marks existing ones, empty means all."""
         if len(self.entries) != (1 if pooled else query.keys.shape[1]):
             raise StorageDamaged(str(self._arrays.path), f"the list {self._name!r} is of other keys")
@@ -182,9 +182,9 @@ class SortedLists:
         )
         self._arrays.require(block)
         self._require_documents(int(documents.max(initial=0)))
-        return Hits(bounds, documents, oversized)
+        return KeyHits(bounds, documents, oversized)
 
-    def divide(self, division: Division, alive: Flags) -> Hits:
+    def divide(self, division: Division, alive: Flags) -> KeyHits:
         """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
         arrays = self._arrays
         bounds, documents, block = kernels.find_divided(
@@ -205,7 +205,7 @@ class SortedLists:
         )
         arrays.require(block)
         self._require_documents(int(documents.max(initial=0)))
-        return Hits(bounds, documents, 0)
+        return KeyHits(bounds, documents, 0)
 
     def find_strings(self, keys: Words, strings: TextBatch, alive: Flags) -> Positions:
         """Return for each of these strings the existing document that has it (at most one), or -1.
@@ -258,13 +258,13 @@ class Chains:
             + self._following.nbytes
         )
 
-    def find(self, query: Query, alive: Flags) -> Hits:
+    def find(self, query: Query, alive: Flags) -> KeyHits:
         """Find the documents that share a key with each asking row."""
         if not self._nodes:  # true while all documents are in segments
-            return Hits(np.zeros(len(query.keys) + 1, np.int64), np.empty(0, np.int32), 0)
+            return KeyHits(np.zeros(len(query.keys) + 1, np.int64), np.empty(0, np.int32), 0)
         return self._follow(query, -1, alive)
 
-    def find_and_add(self, query: Query, first: int, alive: Flags) -> Hits:
+    def find_and_add(self, query: Query, first: int, alive: Flags) -> KeyHits:
         """Find them, and add row *r* as document ``first + r`` before row ``r + 1`` is looked up."""
         more = query.keys.size
         for column in (self._keys, self._documents, self._following):
@@ -276,15 +276,15 @@ class Chains:
             kernels.chain_anew(*nodes, self._heads, self._tails, self._following.room, self._secret)
         return self._follow(query, first, alive)
 
-    def divide(self, division: Division, alive: Flags) -> Hits:
+    def divide(self, division: Division, alive: Flags) -> KeyHits:
         """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
         query = division.query
         of = (query.keys, division.rows, division.columns)
         end = (alive, ROOM, query.room, division.listed, query.ends, self._secret)
         bounds, documents = kernels.follow_divided(*of, *self._chains, *end)
-        return Hits(bounds, documents, 0)
+        return KeyHits(bounds, documents, 0)
 
-    def _follow(self, query: Query, first: int, alive: Flags) -> Hits:
+    def _follow(self, query: Query, first: int, alive: Flags) -> KeyHits:
         of = (query.keys, query.asking, self._pooled, first)
         limits = (ROOM, self._depth(query), query.room, query.listed, query.ends)
         bounds, documents, oversized, self._nodes = kernels.follow(
@@ -292,7 +292,7 @@ class Chains:
         )
         for column in (self._keys, self._documents, self._following):
             column.size = self._nodes
-        return Hits(bounds, documents, oversized)
+        return KeyHits(bounds, documents, oversized)
 
     def _depth(self, query: Query) -> int:
         return DEPTH if is_divided(query.keys.shape[1], pooled=self._pooled) else 0
@@ -315,7 +315,7 @@ class LateChains:
         everybody = np.ones(self._documents.size, np.bool_)
         self._chains.find_and_add(Query.of(keys, everybody[first:], ROOM), first, everybody)
 
-    def find(self, query: Query, alive: Flags) -> Hits:
+    def find(self, query: Query, alive: Flags) -> KeyHits:
         """Find the documents that share a key with each asking row, within the remaining room of the query."""
         own = Query.of(query.keys, query.asking, query.room)
         hits = self._chains.find(own, alive[self._documents.values])

@@ -17,12 +17,12 @@ from neardup.index.disk.arrays import Stored, StoredArrays, expect, understood
 from neardup.index.disk.buffers import GrowingStrings
 from neardup.index.disk.columns import CHANGING, Columns, decoded, encoded, unflattened
 from neardup.index.disk.files import Disk
-from neardup.index.disk.log import LogReader, Record
+from neardup.index.disk.log import LogReader, LogRecord
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.part import Part, Rows, alive_in, id_keys
-from neardup.index.disk.postings import Hits, Query, is_divided
+from neardup.index.disk.postings import KeyHits, Query, is_divided
 from neardup.index.disk.recent import Recent
 from neardup.index.disk.removals import Removals
 from neardup.index.disk.segment import Segment
@@ -345,7 +345,7 @@ class Reader:
             with understood(self.folder / self.manifest.log):
                 self._repeat(record)
 
-    def _repeat(self, record: Record) -> None:
+    def _repeat(self, record: LogRecord) -> None:
         arrays = record.arrays
         if record.kind == "change":
             parts = (arrays[name] for name in ("removed", "leaders", "moved", "keepers", "clock"))
@@ -375,7 +375,7 @@ class Reader:
         else:
             raise StorageRefused(str(self.folder), f"its log has records of the unknown kind {record.kind!r}")
 
-    def _found(self, query: Query, hits: list[Hits]) -> Found:
+    def _found(self, query: Query, hits: list[KeyHits]) -> Found:
         """Return the documents found in all parts, row by row, and in the divisions of oversized keys."""
         rows = np.concatenate([found.rows for found in hits])
         places = np.concatenate([_places_in(number, found.documents) for number, found in enumerate(hits)])

@@ -9,7 +9,7 @@ from neardup.index.disk.columns import Batch, Columns, as_bytes, decoded
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.part import Rows
-from neardup.index.disk.postings import Chains, Division, Hits, LateChains, Query
+from neardup.index.disk.postings import Chains, Division, KeyHits, LateChains, Query
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 from neardup.model.candidates import ROOM
 
@@ -29,18 +29,18 @@ class Recent(Gathered):
         """The memory that it takes, approximately."""
         return super().nbytes + self._chains.nbytes + 300 * self.documents  # ids and groups, as Python objects
 
-    def propose(self, _: Rows, query: Query) -> Hits:
+    def propose(self, _: Rows, query: Query) -> KeyHits:
         """Find the documents that share a key with each asking row."""
         return self._with_late(self._chains.find(query, self.alive), query)
 
-    def _with_late(self, hits: Hits, query: Query) -> Hits:
+    def _with_late(self, hits: KeyHits, query: Query) -> KeyHits:
         return hits if self._late is None else hits.joined(self._late.find(query, self.alive))
 
-    def divide(self, division: Division) -> Hits:
+    def divide(self, division: Division) -> KeyHits:
         """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
         return self._chains.divide(division, self.alive)
 
-    def append(self, batch: Batch, query: Query | None = None) -> Hits:
+    def append(self, batch: Batch, query: Query | None = None) -> KeyHits:
         """Add documents in order; return for each leader the earlier documents that share a key."""
         rows, found = cast("Any", batch["rows"]), cast("Flags", batch["present"]) & cast("Flags", batch["leads"])
         first = self.documents

@@ -11,7 +11,7 @@ from neardup.index.disk.arrays import Stored, StoredArrays, expect, understood
 from neardup.index.disk.buffers import taken
 from neardup.index.disk.columns import CHANGING, Batch, Columns, unflattened
 from neardup.index.disk.files import Disk
-from neardup.index.disk.log import LogReader, Record
+from neardup.index.disk.log import LogReader, LogRecord
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.segment import KIND as SEGMENT
@@ -83,7 +83,7 @@ class Salvage:
             self.losses.append(Loss(str(path), f"{_reason(error, path)}; lost: all changes in it", None))
             return
         for record in reader.intact():
-            if isinstance(record, Record):
+            if isinstance(record, LogRecord):
                 try:
                     with understood(path):
                         self._repeat(record)
@@ -96,7 +96,7 @@ class Salvage:
                     what = f"the bytes {begin:,} to {end:,} are damaged; lost: {lost}"
                     self.losses.append(Loss(str(path), what, None))
 
-    def _repeat(self, record: Record) -> None:
+    def _repeat(self, record: LogRecord) -> None:
         arrays = record.arrays
         if record.kind == "change":
             batch = unflattened(self._columns, arrays) if "ordinal" in arrays else None

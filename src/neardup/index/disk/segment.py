@@ -16,7 +16,7 @@ from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.part import LISTS, Rows, Written, ordinal_keys, packed_keys
 from neardup.index.disk.postings import (
     Division,
-    Hits,
+    KeyHits,
     LateChains,
     Query,
     SortedLists,
@@ -65,17 +65,17 @@ class Segment:
         self._changes: dict[str, tuple[npt.NDArray[Any], Flags]] = {}  # whole columns, and which values changed
         self._late = LateChains(pooled=lookup.pooled)  # the keys of documents that became leaders
 
-    def propose(self, rows: Rows, query: Query) -> Hits:
+    def propose(self, rows: Rows, query: Query) -> KeyHits:
         """Find the documents that share a key with each asking row, or those with a near fingerprint."""
         if self._tables is not None:
             return self._tables.find(rows[:, 0], query.asking, self._leading, query.room)
         hits = self._lists["key"].find(query, self.alive, pooled=self._lookup.pooled)
         return hits.joined(self._late.find(query, self.alive)) if "leads" in self._changes else hits
 
-    def divide(self, division: Division) -> Hits:
+    def divide(self, division: Division) -> KeyHits:
         """Find the documents in the divisions of oversized keys; tables need none."""
         if self._tables is not None:
-            return Hits(np.zeros(len(division.rows) + 1, np.int64), np.empty(0, np.int32), 0)
+            return KeyHits(np.zeros(len(division.rows) + 1, np.int64), np.empty(0, np.int32), 0)
         return self._lists["key"].divide(division, self.alive)
 
     @cached_property
@@ -120,7 +120,7 @@ class Segment:
         others = (own != self.take("ordinal", found)) & np.isin(own, keepers)
         return np.asarray(found[others & self._are_alive(found)])
 
-    def _hits(self, name: str, keys: Words, asking: Flags) -> Iterator[Hits]:
+    def _hits(self, name: str, keys: Words, asking: Flags) -> Iterator[KeyHits]:
         """Yield documents with a key, with more room each time, until all documents of each *asking* key were found.
 
         Callers may unset the flag of a key between two steps.
@@ -133,7 +133,7 @@ class Segment:
                 return
             room *= _MORE
 
-    def _find(self, name: str, keys: Words) -> Hits:
+    def _find(self, name: str, keys: Words) -> KeyHits:
         return [*self._hits(name, keys, np.ones(len(keys), np.bool_))][-1]
 
     @cached_property

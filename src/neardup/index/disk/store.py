@@ -357,12 +357,12 @@ class Store(Reader):
         for name in sorted(set(before.files) - set(self.manifest.files)):
             self._guarded(lambda name=name: self._disk.remove(self.folder / name))  # type: ignore[misc]
 
-    def _commit(self, write: Callable[[merger.Files], merger.State]) -> LogWriter | None:
+    def _commit(self, write: Callable[[merger.Files], merger.Committed]) -> LogWriter | None:
         """Write the next state of the index, whose files are removed again if that fails; return its new log."""
         number, disk, folder = self.manifest.next_file, self._disk, self.folder
         files = merger.Files(disk, folder, self.columns, self._lookup, self._segment, self.removals)
         try:
-            state: merger.State = self._guarded(lambda: write(files))
+            state: merger.Committed = self._guarded(lambda: write(files))
         except BaseException:
             merger.discard(disk, folder, number)
             raise

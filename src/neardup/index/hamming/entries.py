@@ -60,7 +60,7 @@ class Lists(NamedTuple):
     bounds: Places
 
 
-class Guard(NamedTuple):
+class EntryGuard(NamedTuple):
     """The arrays with which kernels verify entries mapped from a file; see ``neardup.kernels.hamming``."""
 
     data: Bytes
@@ -109,7 +109,7 @@ class Plain(NamedTuple):
         values |= lows[: len(values)]
         return values
 
-    def search(self, queries: Words, layout: Layout, guard: Guard | None) -> Words:
+    def search(self, queries: Words, layout: Layout, guard: EntryGuard | None) -> Words:
         """Find packed triples of query, rank and distance."""
         found: Words = kernels.search(queries, *layout, *self, guard)
         return found
@@ -165,7 +165,7 @@ class Coded(NamedTuple):
         differences.decode(self.bucket_bits, self.stream, *rows, words)
         return words
 
-    def search(self, queries: Words, layout: Layout, guard: Guard | None) -> Words:
+    def search(self, queries: Words, layout: Layout, guard: EntryGuard | None) -> Words:
         """Find packed triples of query, rank and distance."""
         found: Words = differences.search(queries, *layout, *self, guard)
         return found

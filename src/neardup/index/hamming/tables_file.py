@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup.index.disk.arrays import ArraysWriter, StoredArrays
 from neardup.index.disk.files import Disk
-from neardup.index.hamming.entries import Coded, Guard, Lists, Plain
+from neardup.index.hamming.entries import Coded, EntryGuard, Lists, Plain
 from neardup.kernels import blocks, differences
 from neardup.kernels import hamming as kernels
 from neardup.model.errors import ParameterError, StorageDamaged, StorageRefused, require_whole
@@ -52,11 +52,11 @@ class TablesFile:
             self._begins[number] = places  # an array of one row has the same for all tables
         self._sizes = np.array([row.itemsize * int(np.prod(row.shape[2:])) for row in rows], np.int64)
 
-    def guard(self) -> Guard:
+    def guard(self) -> EntryGuard:
         """Return a guard for one call of a kernel."""
-        return Guard(*self._stored.guard, self._begins, self._sizes, np.full(1, blocks.INTACT, np.int64))
+        return EntryGuard(*self._stored.guard, self._begins, self._sizes, np.full(1, blocks.INTACT, np.int64))
 
-    def require(self, guard: Guard) -> None:
+    def require(self, guard: EntryGuard) -> None:
         """Raise ``StorageDamaged`` if the kernel has read a damaged block."""
         self._stored.require(int(guard.fault[0]))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from neardup.evaluation.comparison import Comparison, Measure
     from neardup.model.protocols import Scheme
-    from neardup.sources.document import Document
+    from neardup.sources.document import NamedText
 
 _HIDDEN = argparse.SUPPRESS
 _MOST = 64 << 20  # bytes of a text; comparing two needs about thirty times as much memory
@@ -72,11 +72,11 @@ def run(arguments: argparse.Namespace) -> int:
     texts = [arguments.a, arguments.b]
     files = [] if arguments.strings else texts
     html = _checked_page(given.get("html"), files, force=arguments.force)
-    from neardup.sources.document import Document, read_document
+    from neardup.sources.document import NamedText, read_document
     from neardup.text.extraction import Extraction
 
     if arguments.strings:
-        one, other = (Document(name, text, 0) for name, text in zip("AB", texts, strict=True))
+        one, other = (NamedText(name, text, 0) for name, text in zip("AB", texts, strict=True))
     else:
         if files == [_STDIN, _STDIN]:
             raise InputRefused(_STDIN, "only one of the two texts can be read from standard input")
@@ -129,18 +129,18 @@ def _checked_page(html: str | None, files: list[str], *, force: bool) -> str | N
     return path
 
 
-def _about(source: "Document") -> dict[str, str | int]:
+def _about(source: "NamedText") -> dict[str, str | int]:
     return {"name": printable(source.name), "characters": len(source.text), "replaced": source.replaced}
 
 
-def _page(one: "Document", other: "Document", found: "Comparison", context: int | None) -> bytes:
+def _page(one: "NamedText", other: "NamedText", found: "Comparison", context: int | None) -> bytes:
     from neardup.interfaces.pages.comparison import CONTEXT, comparison_page
 
     shown = CONTEXT if context is None else context
     return comparison_page((one.name, other.name), (one.text, other.text), found, context=shown)
 
 
-def _show(screen: "Console", one: "Document", other: "Document", found: "Comparison", context: int) -> None:
+def _show(screen: "Console", one: "NamedText", other: "NamedText", found: "Comparison", context: int) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -97,7 +97,7 @@ class KeptHit(msgspec.Struct):
     rank: int
 
 
-class Repeat(msgspec.Struct):
+class HiddenRepeat(msgspec.Struct):
     """A hit that is hidden because it matches *of*, a better one: by which *rule*, and with which *value*.
 
     *verified* means that texts or values were compared; otherwise *value* is an estimate.
@@ -118,7 +118,7 @@ class Group(msgspec.Struct):
 
     group: str
     kept: Sequence[KeptHit]
-    hidden: Sequence[Repeat]
+    hidden: Sequence[HiddenRepeat]
     hides: int
 
 
@@ -174,9 +174,9 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
 
 def _repeat(  # noqa: PLR0913, PLR0917 - the parts of a ``HiddenHit``
     own: Any, rank: int, _: Any, of: Any, rule: str, measure: str, value: Any, threshold: float | None, verified: Any
-) -> Repeat:
+) -> HiddenRepeat:
     shown: Any = rounded(value) if isinstance(value, float) else value
-    return Repeat(str(own), rank, str(of), rule, measure, shown, rounded(threshold), verified)
+    return HiddenRepeat(str(own), rank, str(of), rule, measure, shown, rounded(threshold), verified)
 
 
 def _records(

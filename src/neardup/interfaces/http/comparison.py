@@ -15,7 +15,7 @@ _SHORT: Final = 4 << 10
 NO_TEXTS: Final = "This index keeps no texts."
 
 
-class Side(Input):
+class ComparedText(Input):
     """A text, or the id of a document whose text the index keeps."""
 
     text: str | None = None
@@ -25,11 +25,11 @@ class Side(Input):
 class PairBody(Input):
     """Two documents."""
 
-    a: Side
-    b: Side
+    a: ComparedText
+    b: ComparedText
 
 
-class Estimate(msgspec.Struct):
+class SchemeEstimate(msgspec.Struct):
     """The result of the signatures alone."""
 
     rule: str
@@ -39,7 +39,7 @@ class Estimate(msgspec.Struct):
     matches: bool
 
 
-class Ruling(msgspec.Struct):
+class SchemeRuling(msgspec.Struct):
     """Whether two documents match by a scheme: *verified* on the texts, by their exact *measure*.
 
     *reason* explains a missing *value*, or why documents with a sufficient value do not match.
@@ -53,10 +53,10 @@ class Ruling(msgspec.Struct):
     value: float | None
     threshold: float
     reason: str | None
-    estimate: Estimate
+    estimate: SchemeEstimate
 
 
-class Passage(msgspec.Struct):
+class SharedPassage(msgspec.Struct):
     """A shared passage: its begin and end in each text, in characters, and its number of words."""
 
     a: list[int]
@@ -71,21 +71,21 @@ class CompareAnswer(msgspec.Struct):
     """
 
     measures: list[Measure]
-    schemes: list[Ruling]
+    schemes: list[SchemeRuling]
     run: int
-    passages: list[Passage]
+    passages: list[SharedPassage]
     only_in_a: list[list[int]]
     only_in_b: list[list[int]]
 
 
-class ExplainAnswer(Ruling):
+class ExplainAnswer(SchemeRuling):
     """The ruling of the scheme of the index, with the evidence as in a comparison."""
 
     resemblance: float
     a_in_b: float
     b_in_a: float
     run: int
-    passages: list[Passage]
+    passages: list[SharedPassage]
     only_in_a: list[list[int]]
     only_in_b: list[list[int]]
 

@@ -8,13 +8,13 @@ import msgspec
 from neardup import __version__
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.operations import KEY_HEADER, KEY_LENGTH, Operation
-from neardup.interfaces.http.problems import KINDS, Kind, Problem
+from neardup.interfaces.http.problems import KINDS, Problem, ProblemKind
 from neardup.interfaces.http.requests import JSON
 
 _REFERENCE: Final = "#/components/schemas/{name}"
 
 
-def problems_of(operation: Operation) -> list[Kind]:
+def problems_of(operation: Operation) -> list[ProblemKind]:
     """Return the problems that may be the answer of an operation."""
     possible = {problems.MALFORMED, problems.URL_TOO_LONG, problems.HOST, problems.INVALID, problems.BROKEN}
     possible |= {*operation.problems}

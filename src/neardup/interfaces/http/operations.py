@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from neardup.interfaces.http.forwarding import forwarded
-from neardup.interfaces.http.problems import INVALID, Kind, Refusal
+from neardup.interfaces.http.problems import INVALID, ProblemKind, Refusal
 from neardup.interfaces.http.requests import JSON, Nothing, decoded, query_of, received
 from neardup.interfaces.http.service import Service
 
@@ -61,7 +61,7 @@ class Operation:
     method: str
     path: str
     run: Callable[..., Any]
-    problems: Sequence[Kind] = ()
+    problems: Sequence[ProblemKind] = ()
     scope: Scope | None = "read"
     short: int = 16 << 10
     compares_texts: bool = False

@@ -22,7 +22,7 @@ _SERVER_ERROR: Final = 500
 _LIMITS: Final = Limits()
 
 
-class Kind(NamedTuple):
+class ProblemKind(NamedTuple):
     """A kind of problem: its name, its HTTP status, its title, and when it is the answer."""
 
     name: str
@@ -48,7 +48,7 @@ class Problem(msgspec.Struct, frozen=True):
 class Refusal(NeardupError):  # noqa: N818 - an answer, not a fault
     """A request that is answered with a problem."""
 
-    def __init__(self, kind: Kind, detail: str = "", headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, kind: ProblemKind, detail: str = "", headers: Mapping[str, str] | None = None) -> None:
         super().__init__(kind, detail, headers)
         self.kind, self.detail, self.headers = kind, detail or kind.when, headers or {}
 
@@ -58,47 +58,51 @@ class Refusal(NeardupError):  # noqa: N818 - an answer, not a fault
         return Problem(self.kind.type, self.kind.title, self.kind.status, self.detail[:_SHOWN])
 
 
-MALFORMED: Final = Kind("malformed", 400, "Malformed request", "The body is not valid JSON, or the URL is not UTF-8.")
-UNAUTHORIZED: Final = Kind("unauthorized", 401, "Token required", "The token is missing or unknown.")
-FORBIDDEN: Final = Kind("forbidden", 403, "Token is read-only", "This token is read-only.")
-NO_ROUTE: Final = Kind("no-route", 404, "Unknown address", "Nothing is served at this address.")
-NO_DOCUMENT: Final = Kind("no-document", 404, "Unknown document", "The index has no document with this id.")
-METHOD: Final = Kind("method", 405, "Method not allowed", "The Allow header lists the methods of this address.")
-TOO_SLOW: Final = Kind(
+MALFORMED: Final = ProblemKind(
+    "malformed", 400, "Malformed request", "The body is not valid JSON, or the URL is not UTF-8."
+)
+UNAUTHORIZED: Final = ProblemKind("unauthorized", 401, "Token required", "The token is missing or unknown.")
+FORBIDDEN: Final = ProblemKind("forbidden", 403, "Token is read-only", "This token is read-only.")
+NO_ROUTE: Final = ProblemKind("no-route", 404, "Unknown address", "Nothing is served at this address.")
+NO_DOCUMENT: Final = ProblemKind("no-document", 404, "Unknown document", "The index has no document with this id.")
+METHOD: Final = ProblemKind("method", 405, "Method not allowed", "The Allow header lists the methods of this address.")
+TOO_SLOW: Final = ProblemKind(
     "too-slow", 408, "Body too slow", f"The body did not arrive within {_LIMITS.body_seconds:g} seconds."
 )
-READ_ONLY: Final = Kind("read-only", 409, "Read-only", "This process only reads the index.")
-NO_SEARCH: Final = Kind("no-search", 409, "No search table", "Run neardup reindex to build a search table.")
-TOO_LARGE: Final = Kind("too-large", 413, "Body too large", f"The body is larger than {_LIMITS.body >> 20} MiB.")
-URL_TOO_LONG: Final = Kind("url-too-long", 414, "URL too long", f"The URL is longer than {_LIMITS.url >> 10} KiB.")
-NOT_JSON: Final = Kind(
+READ_ONLY: Final = ProblemKind("read-only", 409, "Read-only", "This process only reads the index.")
+NO_SEARCH: Final = ProblemKind("no-search", 409, "No search table", "Run neardup reindex to build a search table.")
+TOO_LARGE: Final = ProblemKind("too-large", 413, "Body too large", f"The body is larger than {_LIMITS.body >> 20} MiB.")
+URL_TOO_LONG: Final = ProblemKind(
+    "url-too-long", 414, "URL too long", f"The URL is longer than {_LIMITS.url >> 10} KiB."
+)
+NOT_JSON: Final = ProblemKind(
     "not-json", 415, "JSON required", "The Content-Type is not application/json, or the body is compressed."
 )
-HOST: Final = Kind("host", 421, "Unknown host", "Unknown Host header.")
-INVALID: Final = Kind(
+HOST: Final = ProblemKind("host", 421, "Unknown host", "Unknown Host header.")
+INVALID: Final = ProblemKind(
     "invalid",
     422,
     "Invalid request",
     f"A value is invalid, for example a batch of more than {BATCH:,}, a page size above {PAGE}, or an unknown name.",
 )
-QUERY_TIME: Final = Kind(
+QUERY_TIME: Final = ProblemKind(
     "query-time", 422, "Query too slow", f"The search took longer than {_LIMITS.query_seconds:g} seconds."
 )
-OVERLOADED: Final = Kind(
+OVERLOADED: Final = ProblemKind(
     "overloaded", 429, "Too many requests", "Too many requests are in progress; try again after Retry-After seconds."
 )
-PREFIXES: Final = Kind(
+PREFIXES: Final = ProblemKind(
     "prefix-queries",
     429,
     "Too many prefix queries",
     "Queries with word* run one at a time, and others are waiting; try again after Retry-After seconds, or write whole"
     " words.",
 )
-BROKEN: Final = Kind("broken", 500, "Internal error", "The service failed; its log has the reason.")
-UNAVAILABLE: Final = Kind(
+BROKEN: Final = ProblemKind("broken", 500, "Internal error", "The service failed; its log has the reason.")
+UNAVAILABLE: Final = ProblemKind(
     "unavailable", 503, "Index unavailable", "The index cannot be read at the moment; the log has the reason."
 )
-UNWRITABLE: Final = Kind(
+UNWRITABLE: Final = ProblemKind(
     "unwritable",
     503,
     "Index not writable",
@@ -106,7 +110,7 @@ UNWRITABLE: Final = Kind(
     " continue, and writes resume when they can.",
 )
 
-KINDS: Final = tuple(kind for kind in [*vars().values()] if isinstance(kind, Kind))  # in the order above
+KINDS: Final = tuple(kind for kind in [*vars().values()] if isinstance(kind, ProblemKind))  # in the order above
 _BY_STATUS: Final = {kind.status: kind for kind in (FORBIDDEN, NO_ROUTE, METHOD)}
 _NUMBERS: Final = count(1)
 

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeVar, get_args
 from neardup.evaluation.comparison import compare, explain
 from neardup.interfaces.http.limits import SMALL, Limits
 from neardup.interfaces.http.metrics import Metrics
-from neardup.interfaces.http.problems import OVERLOADED, PREFIXES, TOO_LARGE, Kind, Refusal
+from neardup.interfaces.http.problems import OVERLOADED, PREFIXES, TOO_LARGE, ProblemKind, Refusal
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
 from neardup.model.query import terms_of
 from neardup.pipeline.collapse import collapse
@@ -136,7 +136,7 @@ class Service:
         """Whether the most short requests are in progress, which is when all requests are rejected early."""
         return self._in_progress[False] >= self._most[False]
 
-    def rejected(self, kind: Kind = OVERLOADED) -> Refusal:
+    def rejected(self, kind: ProblemKind = OVERLOADED) -> Refusal:
         """Count a rejected request, and return its refusal."""
         self.metrics.rejected.inc()
         return Refusal(kind, headers={"retry-after": "1"})

@@ -17,7 +17,7 @@ from neardup.pipeline.comparison import exact_matcher
 from neardup.pipeline.spilled.features import Places, load, places
 from neardup.pipeline.spilled.heads import sites_of
 from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.pairs import ASKING, ASKING_BOUNDS, LEADERS, Pairs
+from neardup.pipeline.spilled.pairs import ASKING, ASKING_BOUNDS, LEADERS, StoredPairs
 from neardup.text.sites import NO_SITES
 
 _BYTES: Final = 8  # of a feature
@@ -51,7 +51,7 @@ def settled_name(block: int) -> str:
 def _pairs(job: Job, block: int, found: Places) -> Iterator[Proposal]:
     """Yield the pairs of a block, some at a time; documents are numbered within the block."""
     begin, end = job.array(ASKING_BOUNDS)[block : block + 2].tolist()
-    stored = Pairs(job)
+    stored = StoredPairs(job)
     for first in range(begin, end, BLOCK):
         yield _numbered(stored.at(np.asarray(job.array(ASKING)[first : min(first + BLOCK, end)])), found.units)
 

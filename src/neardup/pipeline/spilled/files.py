@@ -59,7 +59,7 @@ _LEAST: Final = 1 << 20  # bytes of a shard or block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class RunSettings:
     """What a run in pieces decides, and how: see ``neardup.dedup_files``."""
 
     request: Request
@@ -83,7 +83,7 @@ class Settings:
     ignore_common: float | None = None  # the share of documents from which a shingle does not count
 
 
-def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progress: Progress) -> StoredResult:
+def dedup_in_pieces(inputs: Any, settings: RunSettings, engine: LocalEngine, progress: Progress) -> StoredResult:
     """Deduplicate files in a work folder, and remove that at the end.
 
     A run of the same inputs and settings continues an earlier one. Raises the errors of
@@ -104,7 +104,9 @@ def dedup_in_pieces(inputs: Any, settings: Settings, engine: LocalEngine, progre
             return _run(inputs, settings, state, engine, progress)
 
 
-def _run(inputs: Any, settings: Settings, state: State | None, engine: LocalEngine, progress: Progress) -> StoredResult:
+def _run(
+    inputs: Any, settings: RunSettings, state: State | None, engine: LocalEngine, progress: Progress
+) -> StoredResult:
     size = _share(settings.memory, engine.threads if settings.executors is None else 1)
     compared = len(Shards.opened(settings.compared, settings.request).inputs) if settings.compared else 0
     compared += len(settings.indexes)
@@ -185,7 +187,7 @@ def _split(journal: Journal, stages: Stages, begun: Callable[[], dict[str, Any]]
         raise
 
 
-def _with_indexes(shards: Shards, settings: Settings) -> Shards:
+def _with_indexes(shards: Shards, settings: RunSettings) -> Shards:
     """Return the inputs after the indexes that they are compared with; refuse these if they cannot be."""
     for index in settings.indexes:
         index.require(settings.request, settings.scheme.columns, shards.extraction)
@@ -200,7 +202,7 @@ def _require_for_state(shards: Shards, state: State, *, adds: bool) -> None:
         raise ParameterError("inputs", path, rule)
 
 
-def _journal(settings: Settings, terms: dict[str, Any]) -> Journal:
+def _journal(settings: RunSettings, terms: dict[str, Any]) -> Journal:
     try:
         return Journal.open(settings.work, terms, restart=settings.restart)
     except OtherTerms as error:
@@ -215,7 +217,7 @@ def _elsewhere(executors: Executors | None, journal: Journal, scheme: Scheme, st
     return elsewhere(executors, opened)
 
 
-def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Output], settings: Settings) -> Shards:
+def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> Shards:
     """Copy standard input, files at URLs and indexes into the work folder, once the outputs are accepted.
 
     A run that continues compares standard input with its copy.
@@ -263,7 +265,7 @@ def _find_fields(shards: Shards, outputs: list[Output], stages: Stages) -> None:
             schema_of(shards, output, records)
 
 
-def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], settings: Settings) -> None:
+def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> None:
     """Refuse outputs before anything is read; later, a run that has other outputs continues when they are changed."""
     name = reporting(job, outputs, settings.outputs.get("report"))
     try:
@@ -275,7 +277,7 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
         raise
 
 
-def _check(shards: Shards, outputs: list[Output], settings: Settings) -> dict[str, Any]:
+def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> dict[str, Any]:
     """Refuse outputs before anything is read; once they are accepted, what is there later is the run's own."""
     check_outputs(shards, outputs, force=settings.force)
     if (report := settings.outputs.get("report")) is not None:
@@ -329,7 +331,7 @@ def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -
         require_room(folder, size, "write the outputs")
 
 
-def _report(result: StoredResult, settings: Settings, path: str) -> dict[str, Any]:
+def _report(result: StoredResult, settings: RunSettings, path: str) -> dict[str, Any]:
     if settings.page is not None and is_page(path):
         write_file(path, settings.page(result), PAGES, force=True)
         return {}

@@ -98,7 +98,7 @@ def pair(job: Job, task: int) -> dict[str, Any]:
     return {"candidates": candidates, "files": job.sizes(*_pairs(task))}
 
 
-class Pairs:
+class StoredPairs:
     """The stored pairs of all ranges, in places by rank: each has an asking document and its candidates."""
 
     def __init__(self, job: Job) -> None:
@@ -127,7 +127,7 @@ class Pairs:
 def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> dict[str, Any]:
     """Join the components of the stored pairs, and place these into blocks; the records are those of all tasks."""
     heads, present = job.array(HEADS), np.asarray(job.array(PRESENT))
-    parents, involved, stored = np.arange(len(heads)), np.zeros(len(heads), np.bool_), Pairs(job)
+    parents, involved, stored = np.arange(len(heads)), np.zeros(len(heads), np.bool_), StoredPairs(job)
     for part in stored.parts:
         involved[part.asking] = True
         involved[part.candidates] = True
