@@ -110,10 +110,10 @@ def half(before, after):
     return files
 
 
-def test_death_at_every_operation():
+def test_death_at_every_second_operation():
     for scheme, seed in (("minhash", 1), ("simhash", 2)):
         record = recorded(scheme, "commit", seed, 25)
-        assert deaths(record, range(len(record.moments) - 1), seed, every=False) > 200
+        assert deaths(record, range(seed % 2, len(record.moments) - 1, 2), seed, every=False) > 100
 
 
 @pytest.mark.soak

@@ -22,6 +22,7 @@ import pytest
 from nursery import Nursery
 
 from neardup import Index
+from neardup.interfaces.http import server
 from neardup.interfaces.http.server import listen, metrics_folder
 from neardup.interfaces.http.tokens import add_token
 from neardup.pipeline.search import Search
@@ -260,6 +261,24 @@ def test_one_process_writes_and_the_others_read(run, folder):
     assert "Traceback" not in complaints
     with Index.open(folder, "w") as index:
         assert index.get(["storms", "herons"])[1] is None
+
+
+def test_a_process_that_dies_while_it_is_asked_is_not_waited_for():
+    class Asked:
+        process = property(lambda self: self)
+        alive, asked = 3, 0
+
+        def is_alive(self):
+            return self.asked < self.alive
+
+        def ping(self, seconds):
+            self.asked += 1
+            return seconds > 1 or self.alive > 3
+
+    dying, busy = Asked(), Asked()
+    assert (server._answers(dying), dying.asked) == (False, 3)
+    busy.alive = 4
+    assert (server._answers(busy), busy.asked) == (True, 1)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

@@ -308,13 +308,22 @@ class Supervisor(Multiprocess):
         """Replace workers that ended."""
         before = {process.pid for process in self.all}
         super().keep_subprocess_alive()
-        if self._writing is not None and not self._writing.is_alive(_STARTING_SECONDS):
+        if self._writing is not None and not _answers(self._writing):
             self._writing.kill()
             self._writing.join()
             logging.getLogger("uvicorn.error").info("The process that writes died")
             self._writing = self._begun(self._writer)
         for ended in before - {process.pid for process in self.all}:
             mark_process_dead(ended)  # type: ignore[no-untyped-call]
+
+
+def _answers(process: Process) -> bool:
+    """Return whether a process answers in time. If it dies while it is asked, that is noticed within a second."""
+    until = time.monotonic() + _STARTING_SECONDS
+    while process.process.is_alive() and time.monotonic() < until:
+        if process.ping(1):
+            return True
+    return False
 
 
 def worker(deployment: Deployment, ready: Event | None) -> Guard:
