@@ -33,6 +33,7 @@ QUESTIONS: Final = (
     "living",
     "collapse",
     "serving",
+    "busy",
     "startup",
 )
 LONG: Final = ("stored_fingerprints", "largest")  # with --long

@@ -192,11 +192,11 @@ def crawled(folder: Path) -> Iterator[Figure]:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[tuple[tuple[str, int], subprocess.Popen]]:
-    """Serve an index with one worker."""
+def serving(folder: Path, *options: str) -> Iterator[tuple[tuple[str, int], subprocess.Popen]]:
+    """Serve an index with one worker, or with other options."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    program = [sys.executable, "-m", "neardup", "serve", folder, "--port", str(port)]
+    program = [sys.executable, "-m", "neardup", "serve", folder, "--port", str(port), *options]
     with subprocess.Popen(program) as process:
         try:
             for _ in range(600):

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,19 +96,20 @@ def unread(data):
 
 @given(positions=st.lists(st.integers(0, 99), max_size=40), each=st.integers(1, 200))
 def test_entries_are_copied_in_their_order(positions, each):
-    file = np.random.default_rng(each).integers(0, 256, 100 * each + 9, np.uint8)
+    file = np.random.default_rng(each).integers(0, 256, 100 * each + 64, np.uint8)
     out = np.empty(len(positions) * each, np.uint8)
-    assert copy_entries(unread(file), 9, file[9:], each, np.array(positions, np.int64), out) == INTACT
-    rows = file[9:].reshape(100, each)
+    assert copy_entries(unread(file), 64, file[64:], each, np.array(positions, np.int64), out) == INTACT
+    rows = file[64:].reshape(100, each)
     assert out.reshape(-1, each).tolist() == rows[np.array(positions, np.int64)].tolist()
 
 
-def test_no_entry_is_copied_of_a_damaged_block_or_where_there_is_none():
+@pytest.mark.parametrize("each", [8, 64])
+def test_no_entry_is_copied_of_a_damaged_block_or_where_there_is_none(each):
     file = np.zeros(3 * BLOCK, np.uint8)
-    guard, out = unread(file), np.empty(64, np.uint8)
+    guard, out = unread(file), np.empty(each, np.uint8)
     guard[1][2] += np.uint64(1)
-    last = 3 * BLOCK // 64 - 1
-    assert copy_entries(guard, 0, file, 64, np.array([0]), out) == INTACT
-    assert copy_entries(guard, 0, file, 64, np.array([last]), out) == 2
+    last = 3 * BLOCK // each - 1
+    assert copy_entries(guard, 0, file, each, np.array([0]), out) == INTACT
+    assert copy_entries(guard, 0, file, each, np.array([last]), out) == 2
     for nowhere in (-1, last + 1, 2**40):
-        assert copy_entries(guard, 0, file, 64, np.array([nowhere]), out) == 0
+        assert copy_entries(guard, 0, file, each, np.array([nowhere]), out) == 0

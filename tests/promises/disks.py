@@ -1,6 +1,7 @@
-"""A file system in memory that knows what a power failure may take, and disks that refuse at a chosen operation."""
+"""A file system in memory that knows what a power failure may take, and disks that refuse or kill at an operation."""
 
 import os
+import signal
 from errno import EAGAIN
 from pathlib import Path
 
@@ -234,3 +235,34 @@ class MemoryDisk(Disk):
             self.meet("unlock", path)
 
     forget = unlock
+
+
+class Deadly(Disk):
+    """Kills its process at one of its operations, in the middle of it if that is a write."""
+
+    def __init__(self, at):
+        super().__init__()
+        self.left = at
+
+    def _met(self):
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def _write(self, file, data):
+        if self.left == 1:
+            super()._write(file, data[: len(data) // 2])
+        self._met()
+        return super()._write(file, data)
+
+
+def _deadly(name):
+    def operation(self, *args):
+        self._met()
+        return getattr(Disk, name)(self, *args)
+
+    return operation
+
+
+for _name in ("create", "reopen", "sync", "close", "sync_folder", "rename", "remove", "lock", "unlock"):
+    setattr(Deadly, _name, _deadly(_name))

@@ -11,6 +11,7 @@ import time
 import traceback
 
 import pytest
+from disks import Deadly
 from lives import AT, Step, create, kills_apart, reopen, require_representatives, script
 
 from neardup.index.disk.files import Disk
@@ -48,37 +49,6 @@ class Known:
 
     def told(self):
         return list(self.documents.items())
-
-
-class Deadly(Disk):
-    """Kills its process at one of its operations, in the middle of it if that is a write."""
-
-    def __init__(self, at):
-        super().__init__()
-        self.left = at
-
-    def _met(self):
-        self.left -= 1
-        if self.left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def _write(self, file, data):
-        if self.left == 1:
-            super()._write(file, data[: len(data) // 2])
-        self._met()
-        return super()._write(file, data)
-
-
-def _deadly(name):
-    def operation(self, *args):
-        self._met()
-        return getattr(Disk, name)(self, *args)
-
-    return operation
-
-
-for _name in ("create", "reopen", "sync", "close", "sync_folder", "rename", "remove", "lock", "unlock"):
-    setattr(Deadly, _name, _deadly(_name))
 
 
 def steps_of(seed):

@@ -24,6 +24,7 @@ from neardup.model.errors import NeardupError, QueryTimeout, StorageBusy, Storag
 from neardup.model.query import Term
 
 NAME: Final = "search.sqlite"
+_NEW: Final = f"{NAME}.new"  # a copy that is not in place yet
 FORMAT: Final = 2
 TITLE_WEIGHT: Final = 4.0
 BODY_WEIGHT: Final = 1.0
@@ -423,18 +424,26 @@ def _numbers(rows: Iterable[tuple[int]]) -> Positions:
 
 
 def copy(folder: Path, to: Path) -> None:
-    """Copy the search table of a folder to another one, as it is at one moment; without a table, remove the other's.
+    """Copy the search table of a folder, if any, to another one, as it is at one moment; ``replace`` puts it in place.
 
     Raises ``StorageDamaged``, ``StorageBusy`` or ``StorageFailed``.
     """
-    path, new, old = folder / NAME, to / f"{NAME}.new", to / NAME
+    path, new = folder / NAME, to / _NEW
     with _translated(path):
+        new.unlink(missing_ok=True)
         if path.exists():
-            new.unlink(missing_ok=True)
             with _closing(_connect(path, "ro")) as source, _closing(sqlite3.connect(new)) as target:
                 source.backup(target)
                 target.execute("PRAGMA journal_mode = DELETE")
-        for name in (NAME, f"{NAME}-wal", f"{NAME}-shm"):
+
+
+def replace(to: Path) -> None:
+    """Replace the search table of a folder by the one that was copied to it; without one, remove the table."""
+    new, old = to / _NEW, to / NAME
+    with _translated(old):
+        for name in (f"{NAME}-wal", f"{NAME}-shm"):  # of the old table
             (to / name).unlink(missing_ok=True)
-        if path.exists():
+        if new.exists():
             new.replace(old)
+        else:
+            old.unlink(missing_ok=True)

@@ -32,7 +32,7 @@ def test_what_is_read_is_what_was_written(tmp_path):
     arrays = opened(tmp_path / "a", stored)
     assert arrays.meta == {"number": 3000}
     assert arrays.whole("squares").tolist() == [n * n for n in range(3000)]
-    assert arrays.slice("rows", 0, 2).tolist() == [[1, 1, 1], [700, 700, 700]]
+    assert arrays.slice("rows", 2, 5).tolist() == [1, 700, 700]
     assert arrays.take("squares", np.array([5, 2999, 0])).tolist() == [25, 2999**2, 0]
     assert len(arrays.whole("none")) == 0
     assert "none" in arrays

@@ -64,6 +64,15 @@ def test_lists_and_chains_find_as_defined(tmp_path, room, gone):
         assert hits.rows.tolist() == [row for row, part in enumerate(expected) for _ in part]
 
 
+def test_all_documents_of_a_key_are_those_of_the_first_list(tmp_path):
+    keys = np.random.default_rng(4).integers(0, 16, (2_000, 2)).astype(np.uint64) << np.uint64(60)
+    keys[:3] = ~np.uint64(0)
+    bits = document_bits(2_000)
+    lists, low = stored(tmp_path / "lists", keys, bits, 2_000), np.uint64((1 << bits) - 1)
+    for key in [*np.arange(16, dtype=np.uint64) << np.uint64(60), *keys[:4, 0], np.uint64(7 << 59)]:
+        assert lists.of(int(key)).tolist() == np.flatnonzero((keys[:, 0] & ~low) == (key & ~low)).tolist()
+
+
 def test_rows_find_those_before_them(tmp_path):
     keys = np.array([[5], [5], [6], [5]], np.uint64)
     hits = Chains(pooled=False).find_and_add(Query.of(keys, np.ones(4, np.bool_), 64), 0, np.ones(4, np.bool_))

@@ -237,10 +237,9 @@ class StoredArrays:
         return array
 
     def slice(self, name: str, first: int, last: int) -> Array:
-        """Return the entries from *first* up to *last*, verified."""
-        array, begin = self._arrays[name], self._begins[name]
-        each = array.nbytes // max(len(array), 1)
-        self.require(kernels.damaged_range(self.guard, begin + first * each, begin + last * each))
+        """Return the values from *first* up to *last*, in order of rows, verified."""
+        array, begin = self._arrays[name].reshape(-1), self._begins[name]
+        self.require(kernels.damaged_range(self.guard, begin + first * array.itemsize, begin + last * array.itemsize))
         return array[first:last]
 
     def take(self, name: str, positions: AnyPositions) -> Array:

@@ -98,9 +98,14 @@ class _Copying(NamedTuple):
         if manifest.terms.get("common") is not None:
             self._write(ATTACHED, self.source.read(self.folder / ATTACHED))
         fulltext.copy(self.folder, self.to)  # before the log, so that it has no documents that the copy lacks
+        is_first = MANIFEST not in self.target.names(self.to)
+        if is_first:
+            fulltext.replace(self.to)
         log = self._log(manifest)
         self._write(manifest.log, log)
         replace(manifest, generation=manifest.generation - 1, sealed=len(log)).commit(self.target, self.to)
+        if not is_first:  # an older table catches up, a newer one may lack documents of the earlier copy
+            fulltext.replace(self.to)
         for name in set(self.target.names(self.to)).difference(manifest.files):
             if name.startswith(KINDS):
                 self.target.remove(self.to / name)

@@ -184,6 +184,18 @@ class SortedLists:
         self._require_documents(int(documents.max(initial=0)))
         return KeyHits(bounds, documents, oversized)
 
+    def of(self, key: int) -> Positions:
+        """Return all documents with a key of the first list, ascending; keys with the same high bits are one."""
+        arrays, below = self._arrays, (1 << self._bits) - 1
+        prefix = key >> (65 - self._starts.shape[1].bit_length())
+        ends = np.minimum(arrays.slice(f"{self._name}.starts", prefix, prefix + 2), self.entries.shape[1])
+        entries = arrays.slice(f"{self._name}.entries", *ends.tolist())
+        first = np.searchsorted(entries, np.uint64(key & ~below))
+        last = np.searchsorted(entries, np.uint64(key | below), "right")
+        found: Positions = (entries[first:last] & np.uint64(below)).astype(np.int64)
+        self._require_documents(int(found.max(initial=0)))
+        return found
+
     def divide(self, division: Division, alive: Flags) -> KeyHits:
         """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
         arrays = self._arrays
@@ -231,7 +243,8 @@ class SortedLists:
 
     def list(self, number: int) -> Words:
         """Return one whole list, verified."""
-        entries: Words = self._arrays.slice(f"{self._name}.entries", number, number + 1)[0]
+        length = self.entries.shape[1]
+        entries: Words = self._arrays.slice(f"{self._name}.entries", number * length, (number + 1) * length)
         below = np.uint64((1 << self._bits) - 1)
         self._require_documents(int((entries & below).max(initial=0)))
         return entries

@@ -110,8 +110,9 @@ class Segment:
 
     def kept_by(self, keepers: Positions) -> Positions:
         """Return the documents with these representatives."""
-        hits = self._find("keeper", ordinal_keys(np.unique(keepers)))
-        found = hits.documents.astype(np.int64)
+        keys = ordinal_keys(np.unique(keepers))
+        one = len(keys) == 1  # whose documents may be many
+        found = self._lists["keeper"].of(int(keys[0])) if one else self._find("keeper", keys).documents.astype(np.int64)
         if "keeper" in self._changes:
             values, changed = self._changes["keeper"]
             others = np.flatnonzero(changed)
