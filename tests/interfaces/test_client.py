@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from served import serving
 
-from neardup import Client, CrawlFilter, DataError, Index, ParameterError
+from neardup import Checksum, Client, CrawlFilter, DataError, Index, ParameterError
 from neardup.errors import QueryTimeout, StorageFailed, StorageRefused
 from neardup.interfaces import client as client_module
 from neardup.interfaces.http.tokens import Tokens, new_token
@@ -286,3 +286,39 @@ def test_other_answers_are_errors(scripted, pauses, answer, error, reason):
 
 def test_a_token_is_never_shown():
     assert "secret" not in repr(Client("http://127.0.0.1:9", token="secret"))  # noqa: S106 - none
+
+
+def test_signatures_are_sent_instead_of_texts(tmp_path):
+    key = bytes(range(16))
+    visits = [
+        [("http://a.example/", STORM), ("http://b.example/", f"{STORM} too"), ("http://c.example/", "")],
+        [("http://a.example/", STORM), ("http://b.example/", BAKER), ("http://d.example/", STORM)],
+    ]
+    Index.create(tmp_path / "seen", key=key, fields=FIELDS).close()
+    with serving(tmp_path / "seen", key=key) as url, Client(url, signatures=True, key=key) as client:
+        with Index.create(key=key, fields=FIELDS) as index:
+            own = CrawlFilter(index)
+            for visit in visits:
+                urls, signed = [page for page, _ in visit], index.scheme.sign([text for _, text in visit])
+                for said, expected in (
+                    (client.judge_each(visit), own.judge_each(urls, signed)),
+                    (client.judge_and_admit(urls, signed), own.judge_and_admit(urls, signed)),
+                ):
+                    assert said == rounded(expected)
+            assert [one.name for one in said] == ["known", "known", "near duplicate"]
+            assert client.admit(["x", "y"], [STORM, BAKER]) == rounded(index.admit(["x", "y"], [STORM, BAKER]))
+            assert client.judge([STORM, ""]) == rounded(index.judge(index.scheme.sign([STORM, ""])))
+        with Client(url, signatures=True) as other, pytest.raises(StorageRefused, match="has another key"):
+            other.judge([STORM])
+        with Client(url, signatures=True, changed_at_least=0.5, key=key) as lenient:
+            assert not lenient.judge_each([("http://d.example/", f"{STORM} again")])[0].changed
+
+
+def test_signatures_of_fields_are_not_sent(tmp_path):
+    Index.create(tmp_path / "seen", Checksum()).close()
+    with (
+        serving(tmp_path / "seen") as url,
+        Client(url, signatures=True) as client,
+        pytest.raises(ParameterError, match="signs fields"),
+    ):
+        client.judge([STORM], {"title": ["Storm"]})

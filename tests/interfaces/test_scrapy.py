@@ -453,7 +453,7 @@ def test_a_crawl_with_a_service_that_was_killed_starts_again(crawl, sites, tmp_p
     with serving(tmp_path / "shared") as url:
         crawl(site.root, kill_when=lambda: known(tmp_path / "shared") > 20, scrapy=job, index=url)
         site.go_on()
-        items, counted, _ = crawl(site.root, scrapy=job, index=url)
+        items, counted, _ = crawl(site.root, scrapy=job, index=url, signatures=True)
     assert counted["reason"] == "finished"
     assert len({item["url"] for item in items}) == len(items) == 100
     assert counted["passed_on_again"] > 20
@@ -527,6 +527,8 @@ class Page:
         ({"action": "hide"}, "must be drop or tag"),
         ({"index": "http://127.0.0.1:9"}, "needs JOBDIR, or NEARDUP_REFETCH"),
         ({"index": "http://127.0.0.1:9", "texts": True}, "cannot be used with the index of a service"),
+        ({"index": "http://127.0.0.1:9", "key_file": "key"}, "cannot be used with the index of a service"),
+        ({"signatures": True}, "needs the URL of a service"),
         ({"changed": 2.0}, "must be a number above 0 and at most 1"),
         ({"refetch": "sometimes"}, "must be unfinished, never or always"),
         ({"urls": "url"}, "is not a setting; the settings are NEARDUP_INDEX"),

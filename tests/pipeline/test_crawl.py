@@ -344,3 +344,17 @@ def test_an_index_refuses_other_url_rules_than_its_ids_follow(tmp_path):
         CrawlFilter(index).admit("http://a.example/b", "one two three four five")
         with pytest.raises(StorageRefused, match="its ids follow no URL rules"):
             CrawlFilter(index, ruled)
+
+
+def test_pages_may_be_signatures():
+    url, other = "http://a.example/", "http://b.example/"
+    with Index.create() as index:
+        pages, sign = CrawlFilter(index), index.scheme.sign
+        pages.admit(url, STORM)
+        assert pages.judge_and_admit([url], sign([STORM])) == [Known(url)]  # whether it was signed here or there
+        assert pages.judge_and_admit([other], sign([STORM]))[0].representative == url
+        assert pages.judge_each([other], sign([f"{STORM} and more"]))[0].changed
+        assert pages.judge_and_admit([other], sign(["Calm."])) == [Known(other, changed=True, resemblance=0.0)]
+        assert pages.judge_and_admit([other, url], sign(["Calm.", STORM])) == [Known(other), Known(url)]
+    with Index.create(texts=True) as index, pytest.raises(DataError, match="not signatures"):
+        CrawlFilter(index).judge_and_admit([url], index.scheme.sign([STORM]))

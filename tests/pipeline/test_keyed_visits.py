@@ -51,6 +51,18 @@ def test_a_repeated_batch_gets_the_same_verdicts(index, restarted):
     assert sent(pages, [(5, 5)], "three")[0].representative == url(5)  # another request knows the page
 
 
+def test_a_repeated_batch_of_signatures_gets_the_same_verdicts(index):
+    def sent_signed(pages, key):
+        signed = index.scheme.sign([words(seed) for _, seed in pages])
+        own = KeyedVisits(index)  # as after a restart
+        return own.judge_and_admit([url(number) for number, _ in pages], signed, None, key, repr(pages).encode())
+
+    assert [verdict.name for verdict in sent_signed(PAGES, "one")] == ["new", "near duplicate", "new", "new"]
+    changed = sent_signed([(3, 33), (4, 4), (5, 5)], "two")
+    assert changed[:2] == [Known(url(3), changed=True), Known(url(4), representative=url(4))]
+    assert sent_signed([(3, 33), (4, 4), (5, 5)], "two") == changed
+
+
 def test_without_a_key_each_batch_counts(index):
     pages = KeyedVisits(index)
     assert sent(pages, PAGES, None)[0].name == "new"

@@ -1,6 +1,7 @@
 """A client of the service: the calls of ``Index`` and ``CrawlFilter`` on an index that another process serves."""
 
 import time
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -11,7 +12,9 @@ from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
 import msgspec
+import numpy as np
 
+from neardup.model.arrays import Signatures
 from neardup.model.errors import (
     DataError,
     NeardupError,
@@ -19,6 +22,7 @@ from neardup.model.errors import (
     StorageFailed,
     StorageRefused,
     require,
+    require_flag,
     require_kind,
     require_name,
 )
@@ -27,6 +31,7 @@ from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, 
 from neardup.pipeline.crawl import parted
 from neardup.pipeline.fields import field_table
 from neardup.pipeline.inputs import as_strings
+from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses
 from neardup.text.columns import text_column
 
@@ -65,6 +70,11 @@ class Client:
     ``judge_and_admit`` has the same key each time, so that it is recorded once, with the same verdicts. An attempt may
     take *timeout* seconds.
 
+    With *signatures*, texts are signed here, and their signatures are sent instead of them: a fourth of the bytes for
+    pages of 2.5 KB, and less work for the service. *key* is that of the index. Its index must not store texts, to admit
+    them. A page with the signature of its last version counts as unchanged, and equal pages are near duplicates with
+    the value 1. ``Signatures`` are accepted in place of texts in any case.
+
     Raises ``ParameterError``; ``StorageRefused`` if the service refuses the token, or does not do this;
     ``StorageFailed`` if there was no answer; ``DataError`` for invalid documents. Threads may share a client.
     """
@@ -76,6 +86,8 @@ class Client:
         token: str | None = None,
         addresses: Addresses | None = None,
         changed_at_least: float | None = None,
+        signatures: bool = False,
+        key: bytes | None = None,
         timeout: float = 60.0,
         patience: float = 60.0,
     ) -> None:
@@ -93,6 +105,9 @@ class Client:
         self._addresses = Addresses() if addresses is None else addresses
         require_kind("addresses", self._addresses, Addresses)
         self._least, self._timeout, self._patience = changed_at_least, timeout, patience
+        require_flag("signatures", signatures)
+        self._signs, self._key = signatures, key
+        self._scheme: Any = None
         self._idle: list[HTTPConnection] = []
         self._lock = Lock()
         self._about: dict[str, Any] | None = None
@@ -132,20 +147,38 @@ class Client:
         return dict(self.about["fields"])
 
     @property
+    def scheme(self) -> Any:
+        """The scheme of the index, which signs as the service does.
+
+        Raises ``StorageRefused`` if the signatures of the index have another recipe: because it has another key, or a
+        list of common shingles or a table of weights, which services do not send; ``ParameterError`` for a key that the
+        scheme does not have.
+        """
+        if self._scheme is None:
+            scheme = read(self.about["settings"], self._key)
+            if scheme.recipe != self.about["recipe"]:
+                rule = "has another key, a list of common shingles or a table of weights; use its key, or send texts"
+                raise StorageRefused(self._url, rule, "other settings")
+            self._scheme = scheme
+        return self._scheme
+
+    @property
     def next_admission(self) -> int:
         """The number of the next admission."""
         return int(self._get("/v1/index")["next"])
 
     def judge(self, documents: Any, fields: Any = None, *, ids: Sequence[str] | None = None) -> list[Verdict]:
         """Return a verdict for each text. Changes nothing."""
-        texts = text_column(documents).to_pylist()
-        named = [{}] * len(texts) if ids is None else [{"id": name} for name in as_strings(ids)]
-        return self._verdicts("/v1/judge", "documents", _records(named, texts, field_table(fields, len(texts))))
+        contents, more = self._contents(documents)
+        named = [{}] * len(contents) if ids is None else [{"id": name} for name in as_strings(ids)]
+        records = _records(named, contents, field_table(fields, len(contents)))
+        return self._verdicts("/v1/judge", "documents", records, more)
 
     def admit(self, ids: Sequence[str], documents: Any, fields: Any = None) -> list[Verdict]:
         """Admit texts; return what each repeats among those admitted before. The answer is the acknowledgement."""
-        texts, named = text_column(documents).to_pylist(), [{"id": name} for name in as_strings(ids)]
-        return self._verdicts("/v1/admit", "documents", _records(named, texts, field_table(fields, len(texts))))
+        contents, more = self._contents(documents)
+        records = _records([{"id": name} for name in as_strings(ids)], contents, field_table(fields, len(contents)))
+        return self._verdicts("/v1/admit", "documents", records, more)
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
         """Return the documents with these ids; ``None`` for an unknown id."""
@@ -196,36 +229,51 @@ class Client:
 
     def judge_each(self, pages: Any, texts: Any = None, fields: Any = None) -> list[Verdict]:
         """Return a verdict for each page, as ``CrawlFilter.judge_each``. Changes nothing."""
-        return self._verdicts("/v1/seen/judge", "pages", self._pages(pages, texts, fields), self._least)
+        return self._verdicts("/v1/seen/judge", "pages", *self._pages(pages, texts, fields))
 
     def judge_and_admit(self, pages: Any, texts: Any = None, fields: Any = None) -> list[Verdict]:
         """Record pages, and return a verdict for each, as ``CrawlFilter.judge_and_admit``."""
-        return self._verdicts("/v1/seen", "pages", self._pages(pages, texts, fields), self._least, keyed=True)
+        return self._verdicts("/v1/seen", "pages", *self._pages(pages, texts, fields), keyed=True)
 
-    def _pages(self, pages: Any, texts: Any, fields: Any) -> Iterator[dict[str, Any]]:
+    def _pages(self, pages: Any, texts: Any, fields: Any) -> tuple[Iterator[dict[str, Any]], dict[str, Any]]:
         about = self.about
         rule = "must be those of the service; both use the rules of the same file, or none"
         require(about["addresses"] == self._addresses.id, "addresses", self._addresses, rule)
         urls, column, table = parted(pages, texts, fields, {*about["fields"], *about["signs"]} - {"text"})
-        return _records([{"url": url} for url in urls], column.to_pylist(), table)
+        contents, more = self._contents(column)
+        more |= {} if self._least is None else {"changed_at_least": self._least}
+        return _records([{"url": url} for url in urls], contents, table), more
 
     # Requests.
+
+    def _contents(self, documents: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Return the texts or signatures of records, and what else their request has."""
+        if self._signs and not isinstance(documents, Signatures):
+            rule = "cannot be used with a scheme that signs fields; send texts"
+            require(not self.about["signs"], "signatures", self._signs, rule)
+            documents = self.scheme.sign(documents)
+        if not isinstance(documents, Signatures):
+            return [{"text": text or ""} for text in text_column(documents).to_pylist()], {}
+        rows = np.ascontiguousarray(documents.rows, documents.rows.dtype.newbyteorder("<"))
+        signed = zip(rows, documents.present.tolist(), strict=True)
+        contents = [{"signature": b64encode(row).decode()} if there else {} for row, there in signed]
+        return contents, {"recipe": documents.recipe}
 
     def _verdicts(
         self,
         path: str,
         name: str,
         records: Iterable[dict[str, Any]],
-        least: float | None = None,
+        more: Mapping[str, Any],
         *,
         keyed: bool = False,
     ) -> list[Verdict]:
         verdicts: list[Verdict] = []
         begin = 0
-        more = b"" if least is None else b',"changed_at_least":%s' % msgspec.json.encode(least)
+        rest = msgspec.json.encode(more)[1:] if more else b"}"
         for number, part in _batches(records):
             key = uuid4().hex if keyed else None
-            body = b'{"%s":[%s]%s}' % (name.encode(), part, more)
+            body = b'{"%s":[%s]%s%s' % (name.encode(), part, b"," * bool(more), rest)
             try:
                 answer = self._answer("POST", path, body, key)
             except DataError as error:
@@ -339,12 +387,14 @@ class Client:
         return StorageRefused(self._url, what)
 
 
-def _records(named: Sequence[Mapping[str, Any]], texts: Sequence[str | None], fields: Any) -> Iterator[dict[str, Any]]:
-    if len(named) != len(texts):
-        raise DataError("documents", f"there are {len(texts):,} texts for {len(named):,} names; each needs one")
-    rows = fields.to_pylist() if fields.num_columns else [{}] * len(texts)
-    for name, text, own in zip(named, texts, rows, strict=True):
-        yield {**name, "text": text or "", "fields": {key: value for key, value in own.items() if value is not None}}
+def _records(
+    named: Sequence[Mapping[str, Any]], contents: Sequence[Mapping[str, Any]], fields: Any
+) -> Iterator[dict[str, Any]]:
+    if len(named) != len(contents):
+        raise DataError("documents", f"there are {len(contents):,} texts for {len(named):,} names; each needs one")
+    rows = fields.to_pylist() if fields.num_columns else [{}] * len(contents)
+    for name, content, own in zip(named, contents, rows, strict=True):
+        yield {**name, **content, "fields": {key: value for key, value in own.items() if value is not None}}
 
 
 def _batches(records: Iterable[dict[str, Any]]) -> Iterator[tuple[int, bytes]]:

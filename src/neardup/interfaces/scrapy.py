@@ -65,6 +65,8 @@ class NearDuplicates:
         them are passed on, and counted. Fields of the index are filled from those of the item.
     ``NEARDUP_TEXT_VIEW``
         How HTML becomes text: ``auto`` (default), ``main`` or ``visible``; see ``neardup.Extraction``.
+    ``NEARDUP_SIGNATURES``
+        Whether signatures are sent to the service instead of texts; see ``neardup.Client``.
     ``NEARDUP_ADDRESSES``
         The ``Addresses`` that define which URLs are the same page.
     ``NEARDUP_DURABILITY``
@@ -103,6 +105,7 @@ class Settings:
     key_file: str | None = None
     fields: dict[str, Any] = field(default_factory=dict)
     texts: bool = False
+    signatures: bool = False
     durability: Any = "interval"
 
     @classmethod
@@ -115,7 +118,7 @@ class Settings:
         given = {known[name]: settings.get(name) for name in known if name in settings}
         if "changed" in given:
             given["changed"] = settings.getfloat("NEARDUP_CHANGED")
-        given |= {name: settings.getbool(f"NEARDUP_{name.upper()}") for name in ("html", "texts")}
+        given |= {name: settings.getbool(f"NEARDUP_{name.upper()}") for name in ("html", "texts", "signatures")}
         own = cls(**given | {"fields": settings.getdict("NEARDUP_FIELDS")})
         require(own.action in {"drop", "tag"}, "NEARDUP_ACTION", own.action, "must be drop or tag")
         rule = "must be unfinished, never or always"
@@ -123,7 +126,11 @@ class Settings:
         if own.is_service:
             for name in _OF_A_FOLDER:
                 value = getattr(own, name)
-                require(not value, f"NEARDUP_{name.upper()}", value, "cannot be used with the index of a service")
+                signs = name == "key_file" and own.signatures
+                rule = "cannot be used with the index of a service"
+                require(signs or not value, f"NEARDUP_{name.upper()}", value, rule)
+        rule = "needs the URL of a service in NEARDUP_INDEX"
+        require(own.is_service or not own.signatures, "NEARDUP_SIGNATURES", own.signatures, rule)
         return own
 
     @property
@@ -379,13 +386,14 @@ def _opened(settings: Settings) -> "tuple[CrawlFilter | Client, Index | Client, 
     folder = settings.index
     if not folder:
         raise ParameterError("NEARDUP_INDEX", folder, "must be the folder of the index, or the URL of a service")
+    key = None if settings.key_file is None else key_in(settings.key_file)
     if settings.is_service:
         from neardup.interfaces.client import Client
 
+        ways: dict[str, Any] = {"addresses": settings.addresses, "changed_at_least": settings.changed}
         token = settings.token or os.environ.get(_TOKEN)
-        client = Client(folder, token=token, addresses=settings.addresses, changed_at_least=settings.changed)
+        client = Client(folder, token=token, signatures=settings.signatures, key=key, **ways)
         return client, client, client.about["signs"]
-    key = None if settings.key_file is None else key_in(settings.key_file)
     if is_index(folder):
         index = Index.open(folder, "w", key=key, scheme=settings.scheme, durability=settings.durability)
     else:

@@ -62,8 +62,8 @@ class Admissions:
         return found
 
     def _changed(self, own: Places, given: Given, rows: Places) -> Flags:
-        """Return which texts, and signed fields if there are any, differ from those of the documents at *own*."""
-        if self._scheme.columns and not self._lacks(given):
+        """Return which texts and signed fields, or signatures, differ from those of the documents at *own*."""
+        if given.is_signed or (self._scheme.columns and not self._lacks(given)):
             return ~self._judge.unchanged(own, given.at(rows))
         signed = self._store.take("rows", own).tobytes() if self._scheme.columns else b""  # a part of contents
         now = contents(whole_batch(given.documents(rows)), signed)
@@ -72,7 +72,8 @@ class Admissions:
 
     def _lacks(self, given: Given) -> bool:
         """Return whether documents cannot be signed: the scheme signs fields, and none are given."""
-        return bool(self._scheme.columns) and set(self._scheme.columns).isdisjoint(given.table.column_names)
+        lacks = bool(self._scheme.columns) and not given.is_signed
+        return lacks and set(self._scheme.columns).isdisjoint(given.table.column_names)
 
     def _kept(self, places: Places) -> list[str | None]:
         """Return the ids of representatives; ``None`` for -1, and for a kept document not yet reported as kept."""

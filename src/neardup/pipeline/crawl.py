@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, counted, kind_of, require_kind, require_share
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.fields import field_table
@@ -105,7 +106,8 @@ class CrawlFilter:
         """Record pages, and return a verdict for each, compared with all before it, including this batch.
 
         *pages* are (url, text) pairs, or a table with the columns ``url`` and ``text``, whose other columns are
-        *fields* if the index knows them; or they are URLs, and *texts* are their texts. Larger batches are faster.
+        *fields* if the index knows them; or they are URLs, and *texts* are their texts, or their ``Signatures`` if the
+        index stores no texts: a page with the signature of its last version is unchanged. Larger batches are faster.
         Known pages with other content lose the old content before the batch is judged, so that no page is dropped for
         content that no longer exists.
 
@@ -117,12 +119,15 @@ class CrawlFilter:
             own = address_fields(self._index.fields, urls, table)
             return self._index.visit(ids, column, own, at=at, changed_at_least=self._least)
 
-    def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
+    def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], Any, pa.Table]:
         return parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})
 
 
-def parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[Any], pa.ChunkedArray, pa.Table]:
-    """Return the URLs, texts and fields of a batch of pages; only the *known* columns of a table are fields."""
+def parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[Any], Any, pa.Table]:
+    """Return the URLs, texts and fields of a batch of pages; only the *known* columns of a table are fields.
+
+    The texts are one Arrow column, or the ``Signatures`` that were given.
+    """
     source = table_or_column(pages)
     if isinstance(source, pa.Table):
         for name in (URL, TEXT):
@@ -133,7 +138,7 @@ def parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[A
     if texts is None:
         source, texts = _unzipped(source)
     urls = source.to_pylist() if isinstance(source, pa.Array | pa.ChunkedArray) else list(source)
-    column = text_column(texts)
+    column = texts if isinstance(texts, Signatures) else text_column(texts)
     if len(urls) != len(column):
         there = f"{counted(len(urls), 'URL')} for {counted(len(column), 'text')}"
         raise DataError("pages", f"{there}; each URL needs one text")

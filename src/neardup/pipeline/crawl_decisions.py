@@ -181,14 +181,16 @@ class Judge:
         return self._verifier.compared(given, before)
 
     def unchanged(self, before: Places, given: Asked) -> Flags:
-        """Return which documents have the content and the signature of those at *before*."""
+        """Return which documents have the content and the signature of those at *before*.
+
+        Documents that were given as signatures need only the signature.
+        """
         there = np.flatnonzero(before >= 0)
         flags = np.zeros(len(before), np.bool_)
         if len(there):
             contents, rows, present = self._store.take_all(("content", "rows", "present"), before[there])
-            same = (contents == given.contents[there]).all(axis=1)
-            same &= (rows == given.signatures.rows[there]).all(axis=1)
-            flags[there] = same & (present == given.signatures.present[there])
+            same = (rows == given.signatures.rows[there]).all(axis=1) & (present == given.signatures.present[there])
+            flags[there] = same if given.texts is None else same & (contents == given.contents[there]).all(axis=1)
         return flags
 
 

@@ -46,7 +46,6 @@ from neardup.schemes import registry
 from neardup.schemes.terms import common_of
 from neardup.sources.addresses import Addresses
 from neardup.sources.url_rules import UrlRules
-from neardup.text.columns import text_column
 from neardup.text.extraction import Extraction, other_extraction
 
 
@@ -274,11 +273,12 @@ class Index:
         """Return for each document whether its id was admitted with this content; ``None`` if the id was not admitted.
 
         Nothing changes. A verdict has the *representative* that ``see`` returns; ``None`` if the content has changed.
-        *changed_at_least* is as in ``visit``. Changed content is signed, unless
-        the scheme signs fields and none are given; then it is not compared.
+        *texts* may be ``Signatures``: a document with the same signature has the same content. *changed_at_least* is as
+        in ``visit``. Changed content is signed, unless the scheme signs fields and none are given; then it is not
+        compared.
         """
         with self._store.busy:
-            given = self._given(text_column(texts), fields)
+            given = self._given(texts, fields)
             return self._admissions.known(require_ids(ids, len(given)), given, _least(changed_at_least))
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
@@ -471,15 +471,16 @@ class Index:
         It combines ``known``, ``admit`` of documents whose id or content is new, and ``see`` of the others, batch by
         batch. Without *remember*, ``judge`` replaces ``admit``, and nothing changes. Content whose resemblance to the
         version that was admitted last is at least *changed_at_least* counts as unchanged: it is not admitted, so later
-        versions are compared with the same one. Raises the errors of these methods.
+        versions are compared with the same one. *texts* may be ``Signatures``, unless they are to be admitted to an
+        index that stores texts. Raises the errors of these methods.
         """
         with self._store.busy:
             least = _least(changed_at_least)
             if remember:
                 self._store.require_writer()
-                given, names, columns = self._admissible(ids, text_column(texts), fields)
+                given, names, columns = self._admissible(ids, texts, fields)
                 return self._admissions.visited(names, given, columns, microseconds_or_now(at), least)
-            given = self._given(text_column(texts), fields)
+            given = self._given(texts, fields)
             return self._admissions.visited(require_ids(ids, len(given)), given, None, 0, least)
 
     def _given(self, documents: Any, fields: Any) -> Given:

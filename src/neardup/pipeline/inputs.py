@@ -30,11 +30,11 @@ class Given:
 
     def __init__(self, scheme: Any, columns: Columns, salt: Words, documents: Any, fields: Any) -> None:
         self._scheme, self._columns, self._salt = scheme, columns, salt
-        is_signed = isinstance(documents, Signatures)
-        self._documents: Any = _signatures(scheme, columns, documents) if is_signed else text_column(documents)
+        self.is_signed = isinstance(documents, Signatures)
+        self._documents: Any = _signatures(scheme, columns, documents) if self.is_signed else text_column(documents)
         self.table = field_table(fields, len(self._documents))
         _require_known(self.table, {**dict(columns.fields), **dict.fromkeys(scheme.columns, "")})
-        self._ends = np.arange(len(self)) if is_signed else np.cumsum(text_lengths(self._documents))
+        self._ends = np.arange(len(self)) if self.is_signed else np.cumsum(text_lengths(self._documents))
 
     def __len__(self) -> int:
         return len(self._documents)
@@ -45,8 +45,7 @@ class Given:
 
     def documents(self, rows: slice | Positions) -> Any:
         """Return some of the documents, in their original form."""
-        is_signed = isinstance(self._documents, Signatures)
-        return self._documents[rows] if is_signed else chosen_rows(self._documents, rows)
+        return self._documents[rows] if self.is_signed else chosen_rows(self._documents, rows)
 
     @property
     def columns(self) -> Batch:

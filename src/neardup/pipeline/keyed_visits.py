@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+import numpy as np
 
+from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, StorageFailed
 from neardup.model.verdicts import Known, Verdict
 from neardup.pipeline.crawl import CrawlFilter
@@ -20,6 +22,9 @@ from neardup.sources.output import atomic
 FILE: Final = "visits.jsonl"  # in the folder of the index
 MOST_VISITS: Final = 1 << 14  # keys that are remembered, also after a restart
 MOST_VERDICTS: Final = 1 << 16  # verdicts that are remembered until a restart
+
+
+Contents = Sequence[str] | Signatures  # the texts of pages, or their signatures
 
 
 class Visit(msgspec.Struct, array_like=True):
@@ -64,7 +69,7 @@ class KeyedVisits:
     def judge_and_admit(  # noqa: PLR0913, PLR0917 - a batch and its key
         self,
         urls: Sequence[str],
-        texts: Sequence[str],
+        texts: Contents,
         fields: Mapping[str, Sequence[Any]] | None,
         key: str | None,
         content: bytes | bytearray = b"",
@@ -102,7 +107,7 @@ class KeyedVisits:
         pages: CrawlFilter,
         visit: Visit,
         urls: Sequence[str],
-        texts: Sequence[str],
+        texts: Contents,
         fields: Mapping[str, Sequence[Any]] | None,
         least: float | None,
     ) -> list[Verdict]:
@@ -121,7 +126,8 @@ class KeyedVisits:
                 verdicts[row] = Known(ids[row], resemblance=found.resemblance, contained=found.contained)
         rows, known = list(own.values()), set(visit.known)
         columns = {name: [values[row] for row in rows] for name, values in (fields or {}).items()}
-        judged = index.admit(list(own), [texts[row] for row in rows], columns or None)
+        some = texts[np.array(rows, np.int64)] if isinstance(texts, Signatures) else [texts[row] for row in rows]
+        judged = index.admit(list(own), some, columns or None)
         for row, verdict in zip(rows, judged, strict=True):
             verdicts[row] = Known(ids[row], True, verdict.representative) if row in known else verdict
         return verdicts

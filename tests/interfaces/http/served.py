@@ -16,7 +16,8 @@ from neardup.interfaces.http.service import Service
 def serving(folder, **options):
     """Serve an index; give the URL."""
     limits = Limits(query_seconds=120.0)
-    service = Service(lambda mode: Index.open(folder, mode), limits=limits, read_only=options.pop("read_only", False))
+    key, read_only = options.pop("key", None), options.pop("read_only", False)
+    service = Service(lambda mode: Index.open(folder, mode, key=key), limits=limits, read_only=read_only)
     with listen("127.0.0.1", 0) as listening:
         started = threading.Event()
         server = uvicorn.Server(

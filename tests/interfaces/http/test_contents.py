@@ -2,6 +2,7 @@
 
 import pytest
 
+from neardup.schemes.terms import written
 from neardup.urls import Addresses
 
 
@@ -13,6 +14,7 @@ def test_an_index_is_described(serve):
         "kept": 2,
         "scheme": "minhash",
         "recipe": index.scheme.recipe,
+        "settings": written(index.scheme),
         "fields": {"site": "string", "rank": "integer"},
         "signs": [],
         "texts": True,

@@ -1,19 +1,16 @@
 """The operation that collapses ranked hits: by their ids, or with their texts, signatures or fields."""
 
-from base64 import b64decode
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
-import numpy as np
 
 from neardup.interfaces.http.operations import Operation, rounded
 from neardup.interfaces.http.problems import INVALID, UNAVAILABLE, Refusal
 from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch, characters, whole
 from neardup.interfaces.http.service import Service
-from neardup.model.arrays import Signatures
-from neardup.model.recipe import RecipeId
+from neardup.interfaces.http.signatures import signatures_of
 from neardup.pipeline.collapse import collapse as collapsed_hits
 from neardup.pipeline.inputs import types_of
 from neardup.pipeline.near_hits import HitVerify
@@ -197,22 +194,7 @@ def _records(
         replace(rule, scheme=rule.scheme or scheme, text=_TEXT) if isinstance(rule, NearDuplicates) else rule
         for rule in rules
     ]
-    return records, signing, {} if recipe is None else {"signatures": _signatures(service, hits, recipe)}
-
-
-def _signatures(service: Service, hits: Sequence[RankedHit], recipe: str) -> Signatures:
-    like = service.index.signatures([])
-    kind, shape = like.rows.dtype, like.rows.shape[1:]
-    rows = np.zeros((len(hits), *shape), kind)
-    present = np.array([hit.signature is not None for hit in hits], np.bool_)
-    for rank in np.flatnonzero(present).tolist():
-        try:
-            row = np.frombuffer(b64decode(hits[rank].signature or "", validate=True), kind.newbyteorder("<"))
-            rows[rank] = row.reshape(shape)
-        except ValueError:
-            rule = f"must be Base64 of {rows[rank].nbytes} bytes: {rows[rank].size} numbers {kind}, little-endian"
-            raise Refusal(INVALID, f"The signature of hit {rank} {rule}.") from None
-    return Signatures(rows, present, RecipeId(recipe))
+    return records, signing, {} if recipe is None else {"signatures": signatures_of(service, hits, recipe, "hit")}
 
 
 OPERATIONS: Final = (

@@ -1,7 +1,7 @@
 """Operations on the whole index: its description, and the end of documents."""
 
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -10,19 +10,22 @@ from neardup.interfaces.http.operations import ALWAYS_LONG, Operation
 from neardup.interfaces.http.problems import READ_ONLY, UNAVAILABLE, UNWRITABLE
 from neardup.interfaces.http.requests import Input, Nothing, characters
 from neardup.interfaces.http.service import Service, Writes
+from neardup.schemes.terms import written
 
 
 class IndexAnswer(msgspec.Struct):
     """The *documents* and *kept* documents of the index, its scheme and the recipe of its signatures, and its *fields*.
 
-    *signs* are the fields that the scheme signs, *texts* whether texts are stored, *addresses* the identity of the
-    normal form of URLs, *next* the number of the next admission. *writes* is as in ``/readyz``.
+    *settings* are the parameters of the scheme, without its key, *signs* the fields that it signs, *texts* whether
+    texts are stored, *addresses* the identity of the normal form of URLs, *next* the number of the next admission.
+    *writes* is as in ``/readyz``.
     """
 
     documents: int
     kept: int
     scheme: str
     recipe: str
+    settings: dict[str, Any]
     fields: dict[str, str]
     signs: list[str]
     texts: bool
@@ -49,6 +52,7 @@ def index(service: Service, _: Nothing) -> IndexAnswer:
         kept=stats.kept,
         scheme=stats.scheme,
         recipe=stats.recipe,
+        settings=written(own.scheme),
         fields=own.fields,
         signs=list(own.scheme.columns),
         texts=own.keeps_texts,

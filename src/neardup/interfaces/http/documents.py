@@ -10,6 +10,7 @@ from neardup.interfaces.http.operations import ALWAYS_LONG, Operation, rounded
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UNAVAILABLE, UNWRITABLE, Refusal
 from neardup.interfaces.http.requests import Id, Input, Page, Size, batch
 from neardup.interfaces.http.service import Service
+from neardup.interfaces.http.signatures import contents_of
 from neardup.model.answers import written
 from neardup.model.errors import StorageFailed
 from neardup.model.verdicts import Known, NearDuplicate, Verdict
@@ -20,31 +21,38 @@ Fields = dict[str, Value]
 
 
 class CheckedDocument(Input):
-    """A document to check: its text, the fields that the scheme signs, and its id if it has one."""
+    """A document to check: its text or signature, the fields that the scheme signs, and its id if it has one."""
 
-    text: str
+    text: str | None = None
+    signature: str | None = None
     id: Id | None = None
     fields: Fields = msgspec.field(default_factory=dict)
 
 
 class AdmittedDocument(Input):
-    """A document to admit."""
+    """A document to admit: its id, its text or signature, and its fields."""
 
     id: Id
-    text: str
+    text: str | None = None
+    signature: str | None = None
     fields: Fields = msgspec.field(default_factory=dict)
 
 
 class JudgeBody(Input):
-    """Documents to check: either all have an id, or none."""
+    """Documents to check: either all have an id, or none. With the *recipe* of their signatures, they need no texts.
+
+    A signature is the bytes of its row, as Base64; null is that of a document without words.
+    """
 
     documents: batch(CheckedDocument)  # type: ignore[valid-type]
+    recipe: str | None = None
 
 
 class AdmitBody(Input):
-    """Documents to admit."""
+    """Documents to admit; to an index without texts, also by their signatures and the *recipe*, as to be checked."""
 
     documents: batch(AdmittedDocument)  # type: ignore[valid-type]
+    recipe: str | None = None
 
 
 VerdictName = Literal["new", "empty", "exact duplicate", "near duplicate", "known"]
@@ -134,7 +142,8 @@ def judge(service: Service, given: JudgeBody) -> VerdictsAnswer:
     named = [document.id for document in documents if document.id is not None]
     if named and len(named) != len(documents):
         raise Refusal(INVALID, "Either all documents have an id, or none.")
-    verdicts = service.index.judge([document.text for document in documents], columns_of(documents), ids=named or None)
+    own = contents_of(service, documents, given.recipe, "document")
+    verdicts = service.index.judge(own, columns_of(documents), ids=named or None)
     service.metrics.count_verdicts("judge", verdicts)
     return verdicts_of([document.id for document in documents], verdicts)
 
@@ -145,9 +154,9 @@ def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
     An answer with status 200 is the acknowledgement. A document with a known id replaces the earlier one.
     """
     documents: Sequence[AdmittedDocument] = given.documents
-    texts = [document.text for document in documents]
+    own = contents_of(service, documents, given.recipe, "document")
     with changing(service) as index:
-        verdicts = index.admit([document.id for document in documents], texts, columns_of(documents))
+        verdicts = index.admit([document.id for document in documents], own, columns_of(documents))
     service.metrics.count_verdicts("admit", verdicts)
     return verdicts_of([document.id for document in documents], verdicts)
 

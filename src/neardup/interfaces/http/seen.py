@@ -9,22 +9,29 @@ from neardup.interfaces.http.operations import ALWAYS_LONG, Operation, RequestKe
 from neardup.interfaces.http.problems import READ_ONLY, UNAVAILABLE, UNWRITABLE
 from neardup.interfaces.http.requests import Id, Input, Threshold, batch, characters
 from neardup.interfaces.http.service import Service
+from neardup.interfaces.http.signatures import contents_of
 
 Url = Annotated[str, characters(1, 1 << 16)]
 
 
 class FetchedPage(Input):
-    """A page: its URL, its text, and its fields."""
+    """A page: its URL, its text or signature, and its fields."""
 
     url: Url
-    text: str
+    text: str | None = None
+    signature: str | None = None
     fields: Fields = msgspec.field(default_factory=dict)
 
 
 class PagesBody(Input):
-    """Pages; content that resembles the last version of its page by *changed_at_least* counts as unchanged."""
+    """Pages; content that resembles the last version of its page by *changed_at_least* counts as unchanged.
+
+    With the *recipe* of their signatures, as in ``/v1/judge``, pages need no texts; only an index that stores no texts
+    records them. A page with the signature of its last version is unchanged.
+    """
 
     pages: batch(FetchedPage)  # type: ignore[valid-type]
+    recipe: str | None = None
     changed_at_least: Threshold | None = None
 
 
@@ -59,10 +66,14 @@ def seen(service: Service, given: PagesBody, key: RequestKey) -> VerdictsAnswer:
     gets the same verdicts; without a key, the pages are known the second time.
     """
     pages: list[FetchedPage] = given.pages
-    urls, texts, fields = [page.url for page in pages], [page.text for page in pages], columns_of(pages)
+    own, urls, fields = (
+        contents_of(service, pages, given.recipe, "page"),
+        [page.url for page in pages],
+        columns_of(pages),
+    )
     with changing(service):
         visits = service.visits()
-        verdicts = visits.judge_and_admit(urls, texts, fields, key.name, key.content, given.changed_at_least)
+        verdicts = visits.judge_and_admit(urls, own, fields, key.name, key.content, given.changed_at_least)
     service.metrics.count_verdicts("seen", verdicts)
     return verdicts_of(visits.filter().ids_of(urls), verdicts)
 
@@ -70,9 +81,9 @@ def seen(service: Service, given: PagesBody, key: RequestKey) -> VerdictsAnswer:
 def judge_pages(service: Service, given: PagesBody) -> VerdictsAnswer:
     """Check whether the address or the content of fetched pages is known; changes nothing."""
     pages: list[FetchedPage] = given.pages
-    urls, texts = [page.url for page in pages], [page.text for page in pages]
+    own, urls = contents_of(service, pages, given.recipe, "page"), [page.url for page in pages]
     known = service.visits().filter(given.changed_at_least)
-    verdicts = known.judge_each(urls, texts, columns_of(pages))
+    verdicts = known.judge_each(urls, own, columns_of(pages))
     service.metrics.count_verdicts("judge_pages", verdicts)
     return verdicts_of(known.ids_of(urls), verdicts)
 

@@ -1,0 +1,45 @@
+"""Signatures in requests: the bytes of their rows, as Base64."""
+
+from base64 import b64decode
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from neardup.interfaces.http.problems import INVALID, Refusal
+from neardup.interfaces.http.service import Service
+from neardup.model.arrays import Signatures
+from neardup.model.recipe import RecipeId
+
+
+def contents_of(service: Service, documents: Sequence[Any], recipe: str | None, name: str) -> list[str] | Signatures:
+    """Return the texts of documents, or with a *recipe* their signatures; *name* is the word for one of them.
+
+    A document without a signature is one without words.
+    """
+    texts = [document.text for document in documents]
+    if recipe is None:
+        if any(document.signature is not None for document in documents):
+            raise Refusal(INVALID, "Signatures need their recipe.")
+        if None in texts:
+            raise Refusal(INVALID, f"The {name} {texts.index(None)} has no text.")
+        return texts
+    if texts.count(None) < len(texts):
+        raise Refusal(INVALID, f"With a recipe, each {name} must have a signature instead of a text.")
+    return signatures_of(service, documents, recipe, name)
+
+
+def signatures_of(service: Service, documents: Sequence[Any], recipe: str, name: str) -> Signatures:
+    """Decode the signatures of documents, none where it is null."""
+    like = service.index.signatures([])
+    kind, shape = like.rows.dtype, like.rows.shape[1:]
+    rows = np.zeros((len(documents), *shape), kind)
+    present = np.array([document.signature is not None for document in documents], np.bool_)
+    for place in np.flatnonzero(present).tolist():
+        try:
+            row = np.frombuffer(b64decode(documents[place].signature, validate=True), kind.newbyteorder("<"))
+            rows[place] = row.reshape(shape)
+        except ValueError:
+            rule = f"must be Base64 of {rows[place].nbytes} bytes: {rows[place].size} numbers {kind}, little-endian"
+            raise Refusal(INVALID, f"The signature of {name} {place} {rule}.") from None
+    return Signatures(rows, present, RecipeId(recipe))
