@@ -21,6 +21,7 @@ QUESTIONS: Final = (
     "comparing",
     "extraction",
     "archives",
+    "audit",
     "files",
     "threads",
     "growth",

@@ -6,6 +6,7 @@ from . import planning as planning
 from . import spark as spark
 from . import testing as testing
 from . import urls as urls
+from .evaluation.audit import Audit as Audit
 from .evaluation.comparison import Comparison as Comparison
 from .evaluation.comparison import Explanation as Explanation
 from .evaluation.comparison import compare as compare
@@ -33,6 +34,8 @@ from .pipeline import Result as Result
 from .pipeline import Summary as Summary
 from .pipeline import dedup as dedup
 from .pipeline import dedup_files as dedup_files
+from .pipeline.audit import audit as audit
+from .pipeline.audit_files import audit_files as audit_files
 from .pipeline.collapse import Collapsed as Collapsed
 from .pipeline.collapse import collapse as collapse
 from .pipeline.crawl import CrawlFilter as CrawlFilter

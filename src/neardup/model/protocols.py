@@ -138,6 +138,9 @@ class Scheme(Protocol):
         Raises ``ParameterError`` for a resemblance outside 0 and 1.
         """
 
+    def curves(self, values: Any) -> dict[str, Any]:
+        """Return probabilities by name at true values of the measure: ``match`` and, if known, ``candidate``."""
+
 
 def require_scheme(scheme: object, question: str = "sign") -> None:
     """Raise ``ParameterError`` for an object without this method of a scheme, such as a scheme's name or class."""

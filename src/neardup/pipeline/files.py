@@ -49,7 +49,9 @@ from neardup.text.extraction import Extraction
 
 AnyPath = str | os.PathLike[str]
 
-_ID: Final = "\0id"  # the column of the ids, a name that no field has: the field may rank documents, by its numbers
+DOCUMENT: Final = (
+    "\0id"  # the column of the ids, a name that no field has: the field may rank documents, by its numbers
+)
 _RANK: Final = "\0rank of "
 _EXPANDED: Final = 4  # bytes of text in a byte of a compressed file
 _NEEDED: Final = 3  # bytes of memory for a byte of text
@@ -204,12 +206,12 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             progress=follow,
         )
     text = documents.text
-    table, keep = _table(documents, text, fields, policy)
+    table, keep = ranked_table(documents, text, fields, policy)
     try:
         result = dedup(
             table,
             text=text,
-            id=_ID,
+            id=DOCUMENT,
             scheme=scheme,
             preset=preset,
             threshold=threshold,
@@ -356,9 +358,9 @@ def _listed(
     return scheme, common
 
 
-def _table(documents: Collection, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:
+def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:
     """Return the columns of the documents that ``dedup`` needs, and the keep policy for that table."""
-    table: dict[str, Any] = {text: documents.texts, _ID: documents.ids}
+    table: dict[str, Any] = {text: documents.texts, DOCUMENT: documents.ids}
     if documents.sites is not None:
         table[SITE] = documents.sites
     _add_fields(table, documents, fields)

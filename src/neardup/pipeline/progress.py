@@ -20,6 +20,7 @@ _WORDS: Final = {
     "sign": "Signing",
     "bucket": "Bucketing",
     "compare": "Comparing",
+    "audit": "Auditing",
     "gather": "Gathering",
     "settle": "Settling",
     "copy": "Copying inputs",

@@ -49,6 +49,7 @@ _VERBS = (  # modules of this package
     "reindex",
     "serve",
     "compare",
+    "audit",
     "templates",
     "rules",
     "mirrors",

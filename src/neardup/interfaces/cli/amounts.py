@@ -64,6 +64,16 @@ def number(text: str) -> float:
         raise ArgumentTypeError(f"{text[:50]!r} is not a number{hint}") from None
 
 
+def share(text: str) -> float:
+    """Parse a share, as a number or in percent.
+
+    >>> share("0.005"), share("0.5%")
+    (0.005, 0.005)
+    """
+    own = text.strip()
+    return number(own[:-1]) / 100 if own.endswith("%") else number(own)
+
+
 def whole(text: str) -> int:
     """Parse an integer.
 

@@ -12,6 +12,7 @@ from neardup.interfaces.cli.amounts import size, whole
 from neardup.interfaces.cli.common_shingles import add_common_options, writes_list
 from neardup.interfaces.cli.options import (
     add_inputs,
+    add_keep_option,
     add_reading_options,
     add_scheme_options,
     reading_of,
@@ -90,14 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_scheme_options(parser)
     add_common_options(parser)
     policy = parser.add_argument_group("what is done with matches")
-    policy.add_argument(
-        "--keep",
-        default="first",
-        metavar="WHICH",
-        help="the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id is"
-        " a URL also canonical (the address that most documents name in their field canonical), https or shortest-id;"
-        " several, separated by commas, in order of importance",
-    )
+    add_keep_option(policy)
     policy.add_argument(
         "--verify",
         choices=("exact", "estimate", "none"),

@@ -97,6 +97,18 @@ def add_view_option(parser: "argparse._ActionsContainer") -> None:
     )
 
 
+def add_keep_option(parser: "argparse._ActionsContainer") -> None:
+    """Add the option for the ranks of documents."""
+    parser.add_argument(
+        "--keep",
+        default="first",
+        metavar="WHICH",
+        help="the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id is"
+        " a URL also canonical (the address that most documents name in their field canonical), https or shortest-id;"
+        " several, separated by commas, in order of importance",
+    )
+
+
 def add_rules_option(parser: argparse.ArgumentParser) -> None:
     """Add the option for the URL rules that ids follow."""
     parser.add_argument(

@@ -1,0 +1,135 @@
+"""What a run over a collection missed: estimated from a random sample of its documents."""
+
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.evaluation.intervals import Share, share
+from neardup.evaluation.rulings import AsDict
+from neardup.model.arrays import Flags
+
+Values = npt.NDArray[np.float64]
+
+STEP: Final = 0.1  # of the bands, and how far below the threshold a sample is looked at
+NO_KEY, OVERSIZED, REFUSED = "no shared key", "oversized bucket", "signature"
+REASONS: Final = (NO_KEY, OVERSIZED, REFUSED)
+
+
+class Band(NamedTuple):
+    """The duplicates whose closest kept document has a measure from *low* to less than *high*; 1 is a band of its own.
+
+    *recall* is the share of them that was dropped; *predicted* is what the law of the scheme predicts for the same
+    documents, or ``None`` if it is about another measure.
+    """
+
+    low: float
+    high: float
+    recall: Share
+    predicted: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missed(AsDict):
+    """A kept document of the sample with a better-ranked kept document, *partner*, that it matches.
+
+    *position* and *partner_position* count the documents of the input from 0, *value* is their measure. *reason* is
+    ``"no shared key"``: they are not candidates of each other; ``"signature"``: the signatures differ too
+    much for a comparison; or ``"oversized bucket"``: too many documents share their keys.
+    """
+
+    id: str
+    partner: str
+    position: int
+    partner_position: int
+    value: float
+    reason: str
+    text: str
+    partner_text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit(AsDict):
+    """What a run missed, estimated from *sample* of *documents* documents, drawn at random.
+
+    A *duplicate* is a document with a better-ranked kept document that it matches: the exact *measure* of the two is at
+    least *threshold*. *recall* is the share of the duplicates that were dropped, *bands* the same by the measure of the
+    closest such document, and *predicted* the recall by the law of the scheme. *precision* is the share of dropped
+    documents that are duplicates. *reasons* are the shares of the duplicates that were missed, by reason.
+    *below* is the share of the kept documents whose closest better-ranked kept document is at most 0.1 below the
+    threshold. *missed* are documents that were missed, the closest first, with their texts: what to look at. *needed*
+    is how many documents must be drawn for the requested width of the interval, ``None`` if it has it.
+    """
+
+    documents: int
+    sample: int
+    scheme: str
+    measure: str
+    threshold: float
+    recall: Share
+    predicted: float | None
+    precision: Share
+    bands: tuple[Band, ...]
+    reasons: dict[str, Share]
+    below: Share
+    missed: tuple[Missed, ...]
+    needed: int | None = None
+
+    def __repr__(self) -> str:
+        if self.recall.value is None:
+            return f"Audit(sample={self.sample:,}, no duplicates)"
+        return f"Audit(recall={self.recall.value:.4f} ({self.recall.low:.4f} to {self.recall.high:.4f}))"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """The sampled documents: which were *dropped*, and their *closest* better-ranked kept document.
+
+    *closest* is the measure of that document, NaN without one; *allowed* whether it reaches the threshold of the pair;
+    *predicted* the probability of a match with at least one such document by the law, NaN if the law does not apply.
+    """
+
+    dropped: Flags
+    closest: Values
+    allowed: Flags
+    predicted: Values
+
+
+def audit_of(outcome: Outcome, documents: int, threshold: float, reasons: list[str], **about: Any) -> Audit:
+    """Estimate everything from the outcome of a sample; *reasons* are those of the missed documents."""
+    number = len(outcome.dropped)
+    duplicate, dropped = outcome.allowed, outcome.dropped
+    found = duplicate & dropped
+
+    def among(part: Flags, whole: Flags) -> Share:
+        """Estimate the share of *part* among all documents like *whole*."""
+        of = int(whole.sum())
+        others = 0 if number == 0 else round(of / number * (documents - number))
+        return share(int((part & whole).sum()), of, of + others)
+
+    def predicted(part: Flags) -> float | None:
+        values = outcome.predicted[part]
+        return None if len(values) == 0 or np.isnan(values).any() else float(values.mean())
+
+    edges = [*np.arange(np.floor(threshold / STEP + 1e-9) * STEP, 1 - 1e-9, STEP).round(9).tolist(), 1.0]
+    bands = []
+    for low, high in zip(edges, [*edges[1:], np.inf], strict=True):
+        inside = duplicate & (outcome.closest >= low) & (outcome.closest < high)
+        if inside.any():
+            bands.append(Band(max(low, threshold), min(high, 1.0), among(found, inside), predicted(inside)))
+    of = int(duplicate.sum())
+    population = of if number == 0 else of + round(of / number * (documents - number))
+    near = ~dropped & ~duplicate & (outcome.closest >= threshold - STEP)
+    return Audit(
+        documents=documents,
+        sample=number,
+        threshold=threshold,
+        recall=among(found, duplicate),
+        predicted=predicted(duplicate),
+        precision=among(duplicate, dropped),
+        bands=tuple(bands),
+        reasons={reason: share(reasons.count(reason), of, population) for reason in REASONS if reason in reasons},
+        below=among(near, ~dropped),
+        **about,
+    )

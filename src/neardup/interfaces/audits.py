@@ -1,0 +1,110 @@
+"""Descriptions of audits, the same on the terminal and on pages."""
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from neardup.interfaces.escaping import shortened
+from neardup.interfaces.wording import decimals
+from neardup.model.errors import counted
+
+if TYPE_CHECKING:
+    from neardup.evaluation.audit import Audit, Missed
+    from neardup.evaluation.intervals import Share
+
+_NAME: Final = 60  # characters of an id
+_LISTED: Final = 10
+_REASONS: Final = {
+    "no shared key": "their signatures share no key, so they were not candidates",
+    "oversized bucket": "too many documents share their keys",
+    "signature": "their signatures differ too much for a comparison of the texts",
+}
+
+
+class BandRow(NamedTuple):
+    """A line of the table of an audit, in words."""
+
+    band: str
+    duplicates: str
+    dropped: str
+    recall: str
+    predicted: str
+
+
+def percentage(share: float) -> str:
+    """Return a share in percent with two digits after the point at most; only 0 and 1 are shown as 0 and 100 %.
+
+    >>> percentage(1.0), percentage(0.99999), percentage(0.5), percentage(0.0)
+    ('100 %', '99.99 %', '50 %', '0 %')
+    """
+    rounded = round(100 * share, 2)
+    if share < 1 and rounded == 100:  # noqa: PLR2004 - all of it
+        rounded = 99.99
+    if share > 0 and rounded == 0:
+        rounded = 0.01
+    return f"{rounded:g} %"
+
+
+def estimate(found: "Share") -> str:
+    """Return a share with its interval, if it has one: ``98.5 % (97.9 % to 99 %)``."""
+    if found.value is None:
+        return "unknown"
+    if found.low == found.high:
+        return percentage(found.value)
+    return f"{percentage(found.value)} ({percentage(found.low)} to {percentage(found.high)})"
+
+
+def audit_lines(audit: "Audit") -> list[str]:
+    """Describe what an audit found. Intervals have a confidence of 95 %."""
+    recall = audit.recall
+    lines = [f"{audit.sample:,} of {counted(audit.documents, 'document')} drawn and compared with all kept documents"]
+    if recall.value is None:
+        return [*lines, "recall unknown: no document of the sample is a duplicate"]
+    lines.append(f"recall {estimate(recall)}: {recall.found:,} of {counted(recall.of, 'duplicate')} were dropped")
+    if audit.predicted is not None:
+        lines.append(f"by the law of {audit.scheme}: {percentage(audit.predicted)}")
+    if audit.precision.value is not None:
+        rule = f"of the dropped documents have a kept document with a {audit.measure} of {audit.threshold:g} or more"
+        lines.append(f"precision {estimate(audit.precision)} {rule}")
+    for reason, found in audit.reasons.items():
+        lines.append(f"missed {estimate(found)} of the duplicates: {_REASONS[reason]}")
+    if audit.below.value:
+        low = max(0.0, audit.threshold - 0.1)
+        reach = f"{audit.measure} from {low:g} to {audit.threshold:g}"
+        lines.append(
+            f"just below the threshold: {estimate(audit.below)} of the kept documents have another one with a {reach}"
+        )
+    if audit.needed is not None:
+        lines.append(f"for the requested width, {audit.needed:,} documents must be drawn")
+    return lines
+
+
+def band_rows(audit: "Audit") -> list[BandRow]:
+    """Return the recall by the measure of the closest kept document, with a head; nothing without duplicates."""
+    rows = [BandRow(audit.measure, "duplicates", "dropped", "recall", "" if audit.predicted is None else "by the law")]
+    for band in audit.bands:
+        name = "1" if band.low == 1 else f"{band.low:g} to {band.high:g}"
+        law = "" if band.predicted is None else percentage(band.predicted)
+        rows.append(BandRow(name, f"{band.recall.of:,}", f"{band.recall.found:,}", estimate(band.recall), law))
+    return rows if audit.bands else []
+
+
+def table_lines(rows: list[BandRow]) -> list[str]:
+    """Return a table as aligned lines, after an empty one."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [""] * bool(rows) + [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+
+
+def missed_lines(audit: "Audit") -> list[str]:
+    """Name the missed documents of the sample, the closest first."""
+    if not audit.missed:
+        return []
+    number = audit.recall.of - audit.recall.found
+    lines = ["", f"{counted(number, 'missed document')}, the closest ones first:"]
+    return [*lines, *(f"  {missed_line(one)}" for one in audit.missed[:_LISTED])]
+
+
+def missed_line(one: "Missed") -> str:
+    """Describe a missed document."""
+    names = f"{shortened(one.id, _NAME)} is kept next to {shortened(one.partner, _NAME)}"
+    return f"{decimals(one.value)} {names}: {_REASONS[one.reason]}"

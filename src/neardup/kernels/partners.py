@@ -1,0 +1,81 @@
+"""How much each of many sets shares with each of a few: one look at every value finds all."""
+
+import numpy as np
+
+from neardup.kernels.compile import kernel
+
+_ONE = np.uint64(1)
+
+
+@kernel
+def enter(values, salt, shift, keys, numbers):
+    """Enter distinct *values* in a table of ``2 ** (64 - shift)`` places: ``numbers`` is -1 where no value is.
+
+    An odd, secret *salt* keeps crafted values from making long runs of collisions.
+    """
+    mask = np.uint64(keys.size - 1)
+    for number in range(values.size):
+        place = (values[number] * salt) >> shift
+        while numbers[place] >= 0:
+            place = (place + _ONE) & mask
+        keys[place] = values[number]
+        numbers[place] = number
+
+
+@kernel
+def partners(
+    values,
+    starts,
+    sizes,
+    first,
+    salt,
+    shift,
+    keys,
+    numbers,
+    begins,
+    owners,
+    few,
+    least,
+    of_smaller,
+    left,
+    right,
+    shared,
+):
+    """Find what shares at least *least* of its values with one of a few sets, from set *first* on.
+
+    A set is ``values[starts[s] : starts[s] + sizes[s]]``, without repeats. ``owners[begins[k] : begins[k + 1]]`` are
+    those of the few sets that have the value with the number *k* in the table; *few* are their sizes. The share is that
+    of the union or, *of_smaller*, of the smaller set. Found pairs are written to *left* (one of the few), *right* (the
+    set) and *shared*, which must have room for one set's pairs: as many as there are few. Returns the first set for
+    which there was no room, and the number of pairs.
+    """
+    mask = np.uint64(keys.size - 1)
+    counts = np.zeros(few.size, np.int64)
+    touched = np.empty(few.size, np.int64)
+    found = 0
+    for one in range(first, starts.size):
+        if found + few.size > left.size:
+            return one, found
+        asked = 0
+        for value in values[starts[one] : starts[one] + sizes[one]]:
+            place = (value * salt) >> shift
+            while numbers[place] >= 0 and keys[place] != value:
+                place = (place + _ONE) & mask
+            number = numbers[place]
+            if number < 0:
+                continue
+            for owner in owners[begins[number] : begins[number + 1]]:
+                if counts[owner] == 0:
+                    touched[asked] = owner
+                    asked += 1
+                counts[owner] += 1
+        for owner in touched[:asked]:
+            common = counts[owner]
+            counts[owner] = 0
+            whole = min(sizes[one], few[owner]) if of_smaller else sizes[one] + few[owner] - common
+            if common / whole >= least:
+                left[found] = owner
+                right[found] = one
+                shared[found] = common
+                found += 1
+    return starts.size, found

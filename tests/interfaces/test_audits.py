@@ -1,0 +1,61 @@
+import pytest
+from audits import made
+
+from neardup.evaluation.intervals import share
+from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
+
+PRECISION = (
+    "precision 100 % (94.49 % to 100 %) of the dropped documents have a kept document with a resemblance of 0.6 or more"
+)
+BELOW = (
+    "just below the threshold: 9.8 % (4 % to 19.8 %) of the kept documents have another one with a resemblance"
+    " from 0.5 to 0.6"
+)
+
+
+def test_an_audit_in_words():
+    assert audit_lines(made(needed=2_000)) == [
+        "100 of 1,000 documents drawn and compared with all kept documents",
+        "recall 98 % (91 % to 99.8 %): 49 of 50 duplicates were dropped",
+        "by the law of minhash: 90 %",
+        PRECISION,
+        "missed 2 % (0.2 % to 9 %) of the duplicates: too many documents share their keys",
+        BELOW,
+        "for the requested width, 2,000 documents must be drawn",
+    ]
+
+
+def test_an_audit_without_duplicates_in_words():
+    found = made(recall=share(0, 0, 0), bands=(), missed=())
+    assert audit_lines(found)[1:] == ["recall unknown: no document of the sample is a duplicate"]
+    assert table_lines(band_rows(found)) == missed_lines(found) == []
+
+
+def test_the_table_of_bands_is_aligned():
+    lines = table_lines(band_rows(made()))
+    assert lines[0] == ""
+    assert lines[1].split() == ["resemblance", "duplicates", "dropped", "recall", "by", "the", "law"]
+    assert len({line.index(word) for line, word in zip(lines[1:], ("recall", "90 %", "100 %"), strict=True)}) == 1
+    assert band_rows(made(predicted=None))[0].predicted == ""
+
+
+def test_missed_documents_are_named_shortened():
+    lines = missed_lines(made())
+    assert lines[1] == "1 missed document, the closest ones first:"
+    assert lines[2].startswith("  0.99 b")
+    assert lines[2].endswith(" is kept next to a: too many documents share their keys")
+    assert len(lines[2]) < 220
+
+
+@pytest.mark.parametrize("measure", ["resemblance", "overlap"])
+def test_the_page_has_everything(measure):
+    from neardup.interfaces.pages.audit import audit_page
+
+    page = audit_page(made(measure=measure)).decode()
+    assert "98 % (91 % to 99.8 %)" in page
+    assert "<two>" not in page
+    assert "&lt;two&gt;" in page
+    assert "\x1b" not in page
+    assert f"By {measure}" in page
+    assert page == audit_page(made(measure=measure)).decode()
+    assert b"Look at these first" not in audit_page(made(missed=(), bands=(), recall=share(0, 0, 0)))

@@ -1,0 +1,61 @@
+"""Partners by one look at each value, against plain sets."""
+
+import numpy as np
+import pytest
+
+from neardup.kernels.partners import enter, partners
+
+
+def found(few, many, least, of_smaller, room):
+    values = sorted({value for one in few for value in one})
+    lists = [[number for number, one in enumerate(few) if value in one] for value in values]
+    bits = 2 + len(values).bit_length()
+    keys, numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int64)
+    salt, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(64 - bits)
+    enter(np.array(values, np.uint64), salt, shift, keys, numbers)
+    assert sorted(keys[numbers >= 0].tolist()) == values
+    flat = np.array([value for one in many for value in one], np.uint64)
+    sizes = np.array([len(one) for one in many], np.int64)
+    starts = np.cumsum(sizes) - sizes
+    begins = np.cumsum([0, *map(len, lists)])
+    owners = np.array([number for one in lists for number in one], np.int64)
+    arrays = [np.empty(room, np.int64) for _ in range(3)]
+    own = np.array([len(one) for one in few], np.int64)
+    pairs, first, calls = [], 0, 0
+    while first < len(many):
+        first, number = partners(
+            *(flat, starts, sizes, first, salt, shift, keys, numbers, begins, owners, own, least, of_smaller, *arrays)
+        )
+        pairs += zip(*(array[:number].tolist() for array in arrays), strict=True)
+        calls += 1
+    return sorted(pairs), calls
+
+
+def expected(few, many, least, of_smaller):
+    pairs = []
+    for left, one in enumerate(few):
+        for right, other in enumerate(many):
+            shared = len(one & other)
+            whole = min(len(one), len(other)) if of_smaller else len(one | other)
+            if shared and shared / whole >= least:
+                pairs.append((left, right, shared))
+    return sorted(pairs)
+
+
+@pytest.mark.parametrize("of_smaller", [False, True])
+@pytest.mark.parametrize("least", [0.05, 0.3, 1.0])
+def test_all_pairs_are_found_whatever_room_there_is(of_smaller, least):
+    rng = np.random.default_rng(7)
+    few = [{*rng.integers(0, 40, rng.integers(1, 25)).tolist()} for _ in range(9)]
+    many = [{*rng.integers(0, 60, rng.integers(0, 25)).tolist()} for _ in range(50)] + few
+    want = expected(few, many, least, of_smaller)
+    assert len(want) > 5
+    for room, several in ((9, True), (10_000, False)):
+        pairs, calls = found(few, many, least, of_smaller, room)
+        assert pairs == want
+        assert (calls > 1) == several
+
+
+def test_no_sets_have_no_partners():
+    assert found([{1}], [], 0.5, False, 4) == ([], 0)
+    assert found([{1, 2}], [set(), {3}], 0.5, False, 4)[0] == []
