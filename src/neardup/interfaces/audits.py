@@ -68,10 +68,9 @@ def audit_lines(audit: "Audit") -> list[str]:
         lines.append(f"missed {estimate(found)} of the duplicates: {_REASONS[reason]}")
     if audit.below.value:
         low = max(0.0, audit.threshold - 0.1)
-        reach = f"{audit.measure} from {low:g} to {audit.threshold:g}"
-        lines.append(
-            f"just below the threshold: {estimate(audit.below)} of the kept documents have another one with a {reach}"
-        )
+        values = f"a {audit.measure} from {low:g} to {audit.threshold:g}"
+        rule = f"of the kept documents have another one with {values}"
+        lines.append(f"just below the threshold: {estimate(audit.below)} {rule}")
     if audit.needed is not None:
         lines.append(f"for the requested width, {audit.needed:,} documents must be drawn")
     return lines

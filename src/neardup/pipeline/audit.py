@@ -38,7 +38,7 @@ class Audited:
     """A run: its documents, read in pieces, the ranks of these from the best, 0, and what was decided.
 
     *representatives* are the positions for which documents were dropped, -1 for kept documents; *exact* are those
-    dropped for equal texts or features; *measured* are the measures of the others in the run's report, NaN if it has none.
+    dropped for equal texts or features; *measured* are the measures of the others in the report, NaN if it has none.
     """
 
     pieces: Pieces

@@ -12,6 +12,7 @@ from neardup.index.hamming.tables import HammingTables
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.model.query import terms_of
+from neardup.pipeline.audit import audit
 from neardup.pipeline.collapse import collapse
 from neardup.pipeline.corpus import dedup
 from neardup.pipeline.index import Index
@@ -46,6 +47,7 @@ def warm() -> None:
     for scheme in schemes:
         dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
         _ranked(scheme)
+    audit(dedup(_TEXTS, scheme=first, threads=1), scheme=first, threads=1)
     compare(_TEXTS[0], _TEXTS[1])
     Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
     search_words(encoded(_TEXTS))
