@@ -72,7 +72,7 @@ def _bound(missing: int, of: int, population: int, *, upper: bool) -> int:
 
 
 def _at_most(missing: int, of: int, marked: int, population: int) -> float:
-    """Return the probability that at most *missing* of *of* drawn documents are *marked*; that of equality counts half."""
+    """Return the probability that at most *missing* of *of* drawn documents are *marked*; equality counts half."""
     others = population - marked
     begin = max(0, of - others)
     if missing < begin:
