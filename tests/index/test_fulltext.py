@@ -26,7 +26,7 @@ DOCUMENTS = [
 
 def texts(documents, first=0):
     ids, titles, bodies = zip(*documents, strict=True)
-    return Texts(range(first, first + len(ids)), ids, cut(titles), cut(bodies))
+    return Texts(range(first, first + len(ids)), ids, cut(titles), cut(bodies), [""] * len(ids))
 
 
 def cut(strings):
@@ -149,7 +149,7 @@ def test_ranks_are_bm25_of_what_is_there_however_it_came_there(shared_folder, ro
 
     def given_rows(ordinals):
         documents = [(str(own), " ".join(everything[own][0]), " ".join(everything[own][1])) for own in ordinals]
-        return Texts(ordinals, *zip(*documents, strict=True)) if documents else None
+        return Texts(ordinals, *zip(*documents, strict=True), [""] * len(documents)) if documents else None
 
     FullText.build(path, MARK, len(rows), [given_rows(range(len(rows)))])
     table = FullText(path, MARK, writes=True)
@@ -190,7 +190,9 @@ def test_a_search_that_takes_too_long_is_stopped_and_the_next_one_answered(path)
     words = [f"w{number}" for number in range(3_000)]
     rng = random.Random(1)  # noqa: S311 - seeded choices are no secrets
     bodies = [" ".join(rng.choices(words, k=200)) for _ in range(1_000)]
-    FullText.build(path, MARK, 1_000, [Texts(range(1_000), [str(n) for n in range(1_000)], bodies, bodies)])
+    FullText.build(
+        path, MARK, 1_000, [Texts(range(1_000), [str(n) for n in range(1_000)], bodies, bodies, [""] * 1_000)]
+    )
     table = FullText(path, MARK)
     terms = query_words("w*")
     for ask in (lambda: table.find(terms, 100, TimeLimit(1e-4)), lambda: table.matching(terms, TimeLimit(1e-4))):
@@ -371,7 +373,7 @@ def test_threads_read_and_write_side_by_side(table):
     def write(begin):
         try:
             for ordinal in range(begin, begin + 20):
-                table.update(100, Texts([ordinal], ["x"], [""], ["storm"]))
+                table.update(100, Texts([ordinal], ["x"], [""], ["storm"], [""]))
         except BaseException as error:  # noqa: BLE001 - told below
             failed.append(error)
 
@@ -390,7 +392,7 @@ def test_what_is_remembered_is_forgotten_with_every_change(table, path, monkeypa
     reader = FullText(path, MARK)
     assert found(reader, "storm") == found(reader, "storm") == [0, 1]
     assert len(reader._known) == 1
-    table.update(6, Texts([5], ["x"], ["storm"], ["storm"]))
+    table.update(6, Texts([5], ["x"], ["storm"], ["storm"], [""]))
     assert found(reader, "storm") == [5, 0, 1]
     table.update(6, gone=[5])
     assert found(reader, "storm") == [0, 1]
@@ -398,16 +400,16 @@ def test_what_is_remembered_is_forgotten_with_every_change(table, path, monkeypa
     assert found(reader, "storm") == [4, 0]
     for query in ("rye", "water", "harbour", "storm"):
         found(reader, query)
-        costs = [fulltext._cost(terms, one) for (terms, _), one in reader._known.items()]
+        costs = [fulltext._cost(terms, one) for (terms, _, _), one in reader._known.items()]
         assert reader._remembered == sum(costs) <= 130
-    assert list(reader._known) == [(query_words(query), 100) for query in ("water", "harbour", "storm")]
+    assert list(reader._known) == [(query_words(query), 100, False) for query in ("water", "harbour", "storm")]
 
 
 def test_long_queries_that_find_nothing_take_no_more_memory_than_hits(table, monkeypatch):
     monkeypatch.setattr(fulltext, "MOST_KNOWN", 10_000)
     for number in range(40):
         assert found(table, " ".join(f"nothing{number}of{term}" for term in range(60))) == []
-    assert 0 < sum(len(term) for terms, _ in table._known for term in terms) < 40_000
+    assert 0 < sum(len(term) for terms, _, _ in table._known for term in terms) < 40_000
     assert len(table._known) < 40
 
 

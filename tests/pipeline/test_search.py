@@ -55,6 +55,34 @@ def test_what_is_said_of_a_hit(search):
     assert search.find("nowhere").hits == ()
 
 
+def test_newest_first_and_of_one_site_only(index, search):
+    index.admit(
+        ["c", "d", "e"],
+        [f"{STORM}. {extra}" for extra in ("A bell rang on the pier", "No boat went out", BAKER)],
+        {"title": [None] * 3, "url": ["https://www.A.example/c", "http://b.example/d", None]},
+        at=9,
+    )
+    search.catch_up()
+    assert ids(search, "storm", sort="newest") == ["e", "d", "c", "a"]
+    assert ids(search, "storm", top=2, sort="newest") == ["e", "d"]
+    assert ids(search, "storm", site="a.example") == ["a", "c"]
+    assert ids(search, "storm", site="WWW.a.example", sort="newest") == ["c", "a"]
+    assert ids(search, "baker", site="b.example") == ["http://b.example/"]
+    assert ids(search, "storm", site="nowhere.example") == []
+    answer = search.answer("storm", sort="newest", site="a.example", collapse="off")
+    assert [group.shown[0].hit.id for group in answer.results] == ["c", "a"]
+    for wrong in ({"sort": "oldest"}, {"site": "//"}):
+        with pytest.raises(ParameterError):
+            search.find("storm", **wrong)
+
+
+def test_shorter_queries_that_find_something(search):
+    assert search.shorter('storm "at dawn" baker') == [("baker", 'storm "at dawn"', 1)]
+    assert search.shorter("storm baker") == [("storm", "baker", 1), ("baker", "storm", 1)]
+    assert search.shorter("storm baker", site="b.example") == [("storm", "baker", 1)]
+    assert search.shorter("storm") == search.shorter("") == []
+
+
 def test_snippets(search):
     weather, nobody, other = search.snippets("storm", ["a", "nobody", "http://b.example/"])
     assert weather.title.text == "Weather"

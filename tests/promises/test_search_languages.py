@@ -68,7 +68,9 @@ LANGUAGES = {
 def table(tmp_path_factory):
     path = tmp_path_factory.mktemp("languages") / "search.sqlite"
     words = search_words(encoded([text for text, _, _ in LANGUAGES.values()]))
-    FullText.build(path, "", len(words), [Texts(range(len(words)), [*LANGUAGES], [""] * len(words), words)])
+    FullText.build(
+        path, "", len(words), [Texts(range(len(words)), [*LANGUAGES], [""] * len(words), words, [""] * len(words))]
+    )
     opened = FullText(path, "")
     yield opened
     opened.close()

@@ -25,7 +25,7 @@ from neardup.model.query import Term
 
 NAME: Final = "search.sqlite"
 _NEW: Final = f"{NAME}.new"  # a copy that is not in place yet
-FORMAT: Final = 2
+FORMAT: Final = 3
 TITLE_WEIGHT: Final = 4.0
 BODY_WEIGHT: Final = 1.0
 MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered until the table changes, of 16 bytes each
@@ -52,13 +52,18 @@ _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 _FOUND: Final = "FROM documents WHERE documents MATCH ?"
 _RANKED: Final = (  # since SQLite 3.35 matches are read once, to be counted and ranked
-    f"WITH found AS (SELECT rowid AS id, bm25(documents, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}) AS score "  # noqa: S608
+    f"WITH found AS (SELECT rowid AS id, bm25(documents, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}, 0.0) AS score "  # noqa: S608
     f"{_FOUND}) SELECT id, score, (SELECT count(*) FROM found) FROM found ORDER BY score, id LIMIT ?"
 )
+_NEWEST: Final = (
+    f"WITH found AS (SELECT rowid AS id {_FOUND}) "  # noqa: S608
+    "SELECT id, 0.0, (SELECT count(*) FROM found) FROM found ORDER BY id DESC LIMIT ?"
+)
+_COLUMNS: Final = "id UNINDEXED, title, body, site"
 _TABLES: Final = (
     "DROP TABLE IF EXISTS documents",
     "DROP TABLE IF EXISTS state",
-    f"CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, title, body, prefix = {PREFIX}, tokenize = {TOKENIZER})",
+    f"CREATE VIRTUAL TABLE documents USING fts5({_COLUMNS}, prefix = {PREFIX}, tokenize = {TOKENIZER})",
     f"INSERT INTO documents(documents, rank) VALUES ('hashsize', {_BUFFER})",  # noqa: S608 - a number of ours
     "CREATE TABLE state (mark TEXT, following INTEGER, documents INTEGER, built TEXT)",
     f"PRAGMA user_version = {FORMAT}",
@@ -66,12 +71,13 @@ _TABLES: Final = (
 
 
 class Texts(NamedTuple):
-    """Documents for the table: their ordinals, ascending, and the words of titles and bodies."""
+    """Documents for the table: their ordinals, ascending, the words of titles and bodies, and ``site_word``s."""
 
     ordinals: Sequence[int]
     ids: Sequence[str]
     titles: Sequence[str]
     bodies: Sequence[str]
+    sites: Sequence[str]
 
 
 class State(NamedTuple):
@@ -87,12 +93,20 @@ class State(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """The best of *total* documents that match, by descending score, and equal ones by ordinal."""
+    """The best of *total* matching documents, by descending score and then by ordinal; or the newest, with score 0."""
 
     ordinals: Positions
     scores: npt.NDArray[np.float64]
     total: int
     state: State
+
+
+_Asked = tuple[tuple[Term, ...], int, bool]
+
+
+def site_word(site: str) -> str:
+    """Return a word for a site that no text has: private characters separate words."""
+    return f"\ue000{site.encode(errors='replace').hex()}"
 
 
 class TimeLimit:
@@ -134,7 +148,7 @@ class FullText:
         self._busy = threading.Lock()  # held while writing
         self._pool = threading.Lock()  # held while a connection is taken or returned
         self._closed = False
-        self._known: dict[tuple[tuple[Term, ...], int], Matches] = {}  # results of queries, the latest last
+        self._known: dict[_Asked, Matches] = {}  # results of queries, the latest last
         self._remembered = 0  # remembered hits, including other memory converted to hits
         with self._connected():
             pass
@@ -176,25 +190,26 @@ class FullText:
         with self._connected() as connection:
             return _numbers(connection.execute("SELECT id FROM documents_docsize ORDER BY id"))
 
-    def find(self, terms: tuple[Term, ...], top: int, limit: TimeLimit) -> Matches:
-        """Return the best *top* documents that have all terms, and their total number.
+    def find(self, terms: tuple[Term, ...], top: int, limit: TimeLimit, *, newest: bool = False) -> Matches:
+        """Return the best or the *newest* *top* documents that have all terms, and their total number.
 
         The score is BM25, with titles weighted by ``TITLE_WEIGHT``. No terms find nothing. Raises ``QueryTimeout``.
         """
+        asked = terms, top, newest
         with self._connected(limit) as connection, _transaction(connection, "DEFERRED"):
             state = _state(connection)
             if not terms:
                 return Matches(np.empty(0, np.int64), np.empty(0), 0, state)
-            known = self._known.get((terms, top))
+            known = self._known.get(asked)
             if known is not None and known.state == state:
                 return known
-            rows = connection.execute(_RANKED, (_matching(terms), top)).fetchall()
+            rows = connection.execute(_NEWEST if newest else _RANKED, (_matching(terms), top)).fetchall()
         ordinals, scores, totals = zip(*rows, strict=True) if rows else ((), (), (0,))
         found = Matches(np.array(ordinals, np.int64), -np.array(scores, np.float64), totals[0], state)
-        self._remember((terms, top), found)
+        self._remember(asked, found)
         return found
 
-    def _remember(self, asked: tuple[tuple[Term, ...], int], found: Matches) -> None:
+    def _remember(self, asked: _Asked, found: Matches) -> None:
         """Remember a result, replacing the oldest ones."""
         with self._pool:
             for old in filter(None, [self._known.pop(asked, None)]):
@@ -409,7 +424,7 @@ def _state(connection: sqlite3.Connection) -> State:
 
 def _insert(connection: sqlite3.Connection, batch: Texts) -> int:
     connection.executemany(
-        "INSERT INTO documents(rowid, id, title, body) VALUES (?, ?, ?, ?)", zip(*batch, strict=True)
+        "INSERT INTO documents(rowid, id, title, body, site) VALUES (?, ?, ?, ?, ?)", zip(*batch, strict=True)
     )
     return len(batch.ordinals)
 

@@ -2,6 +2,7 @@
 """The words and phrases of a query."""
 
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 MOST_QUERY: Final = 4_096  # characters of a query that count
@@ -48,6 +49,16 @@ def terms_of(query: str) -> tuple[Term, ...]:
         if len(terms) == MOST_TERMS:
             break
     return tuple(terms)
+
+
+def written(terms: Sequence[Term]) -> str:
+    """Return a query of these terms.
+
+    >>> written(terms_of("storm “at dawn” harb*"))
+    'storm "at dawn" harb*'
+    """
+    words = (f'"{term.text}"' if " " in term.text else term.text for term in terms)
+    return " ".join(f"{word}{'*' if term.begins else ''}" for word, term in zip(words, terms, strict=True))
 
 
 def readable(text: str) -> str:

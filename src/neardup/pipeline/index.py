@@ -304,6 +304,14 @@ class Index:
         rows, present = self._store.take_all(("rows", "present"), places)
         return Signatures(rows, present, self._scheme.recipe)
 
+    def estimates_of(self, id: str, ids: Sequence[str]) -> list[float | None]:  # noqa: A002 - as above
+        """Estimate the similarity of a document to each of others by the scheme; ``None`` without both signatures."""
+        signatures = self.signatures([id, *ids])
+        others = np.arange(1, len(ids) + 1)
+        values = self._scheme.estimate_pairs(signatures, np.zeros_like(others), others).tolist()
+        both = (signatures.present[1:] & signatures.present[0]).tolist()
+        return [value if known else None for value, known in zip(values, both, strict=True)]
+
     def values(self, name: str, ids: Sequence[str]) -> list[Any]:
         """Return the values of a field for documents; ``None`` for a missing value or an unknown id.
 

@@ -18,6 +18,7 @@ from neardup.index.fulltext import FullText, Matches, State, Texts, TimeLimit
 from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import (
+    ParameterError,
     StorageRefused,
     is_number,
     require,
@@ -28,7 +29,7 @@ from neardup.model.errors import (
     require_whole,
 )
 from neardup.model.hits import HiddenHit
-from neardup.model.query import terms_of
+from neardup.model.query import Term, terms_of, written
 from neardup.pipeline.collapse import Collapsed
 from neardup.pipeline.collapse import collapse as collapsed_hits
 from neardup.pipeline.fields import field_values, moment_of
@@ -45,11 +46,13 @@ from neardup.text.search_words import query_words, search_words
 
 Progress = Callable[[str, int, int], None]
 Collapsing = Literal["near", "exact", "site", "off"]
+Sort = Literal["score", "newest"]
 
 TITLE, URL = "title", "url"  # the string fields that are searched and shown, if an index has them
 MOST_BODY: Final = 1_000_000  # characters of a text that are found
 MOST_TITLE: Final = 10_000
 SECONDS: Final = 2.0  # seconds that a search may take
+MOST_OMITTED: Final = 6  # terms
 TOP: Final = 100  # examined hits
 MOST_TOP: Final = 1_000
 
@@ -90,7 +93,7 @@ class Search:
     def __init__(self, index: Index, table: FullText) -> None:
         _require_texts(index)
         self._index, self._store, self._table = index, index.store, table
-        self._has_title, self._has_url = (index.fields.get(name) == STRING for name in (TITLE, URL))
+        self._has_title = index.fields.get(TITLE) == STRING
         self._catching = RLock()
         self.judged = JudgedSets()
         self._held: tuple[str, Positions] | None = None  # the table that was read, and its ordinals
@@ -233,17 +236,43 @@ class Search:
 
     # Reading.
 
-    def find(self, query: str, top: int = TOP, seconds: float = SECONDS) -> Found:
+    def find(
+        self,
+        query: str,
+        top: int = TOP,
+        seconds: float = SECONDS,
+        *,
+        sort: Sort = "score",
+        site: str | None = None,
+    ) -> Found:
         """Find the documents with every word and phrase of a query, the best *top* of them in order.
 
-        A reader first reads what the writer has acknowledged. Documents are ranked by BM25 over the whole table, ties
-        by the order of admission; ``total`` is exact. Raises ``QueryTimeout``.
+        Documents are ranked by BM25 over the whole table or, with *sort* ``"newest"``, those that were admitted last
+        come first; with *site*, a value of ``site_of``, only documents of this site are found. A reader first reads
+        what the writer has acknowledged. Ties are broken by the order of admission; ``total`` is exact.
+
+        Raises ``ParameterError`` and ``QueryTimeout``.
         """
 
         def judged(ranked: _Ranked) -> Found:
             return Found(query=query, hits=tuple(self._hits(ranked)), total=ranked.total)
 
-        return self._find(query, top, _limit(query, seconds), judged)
+        return self._find(_Asked(query, top, sort, site), _limit(query, seconds), judged)
+
+    def shorter(self, query: str, seconds: float = SECONDS, *, site: str | None = None) -> list[tuple[str, str, int]]:
+        """Return shorter queries that find something: an omitted term, the others, and the number of documents.
+
+        Each of the first ``MOST_OMITTED`` terms is omitted. The numbers are those of the table: see ``catch_up``.
+        Raises ``QueryTimeout``.
+        """
+        limit, terms = _limit(query, seconds), terms_of(query)
+        found = list[tuple[str, str, int]]()
+        for term in terms[:MOST_OMITTED]:
+            rest = written([other for other in terms if other != term])
+            number = len(self._table.matching(_terms(rest, site), limit))
+            if number:
+                found.append((written([term]), rest, number))
+        return found
 
     def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
         """Return the parts of documents to show, ``None`` for an unknown id. Raises ``QueryTimeout``."""
@@ -268,6 +297,8 @@ class Search:
         keep: int = 1,
         include: int | None = None,
         top: int = TOP,
+        sort: Sort = "score",
+        site: str | None = None,
         seconds: float = SECONDS,
         verify: HitVerify | None = None,
     ) -> Answer:
@@ -276,7 +307,8 @@ class Search:
         *collapse* hides ``"near"`` duplicates, by the index's own signatures and *threshold*, by default that of its
         scheme (``at_threshold``); ``"exact"`` duplicates, with the same text; hits of the same ``"site"``; or nothing,
         ``"off"``. Of each group, the *keep* best are shown. *include*, the id of a group, lists its members instead,
-        *size* per page. Near duplicates are verified on the texts unless *verify* is ``"estimate"``: see ``collapse``.
+        *size* per page. *sort* and *site* are as in ``find``; of duplicates the newest one is then shown. Near
+        duplicates are verified on the texts unless *verify* is ``"estimate"``: see ``collapse``.
 
         Raises ``ParameterError`` and ``QueryTimeout``.
         """
@@ -306,7 +338,7 @@ class Search:
             hits = dict(zip(told, self._hits(ranked.at(told)), strict=True))
             return ranked.total, done, hits, shown, self._beginnings(ranked.places[shown])
 
-        total, collapsed, hits, shown, texts = self._find(query, top, limit, judged)
+        total, collapsed, hits, shown, texts = self._find(_Asked(query, top, sort, site), limit, judged)
         snippets = iter(_snippets(query, [hits[rank].title for rank in shown], texts, limit))
         least = (scheme or self._index.scheme).match_estimate if near else None
         of = collapsed.outcome.of.tolist()
@@ -336,11 +368,12 @@ class Search:
             results=tuple(results),
         )
 
-    def _find(self, query: str, top: int, limit: TimeLimit, judged: "Callable[[_Ranked], _Judged]") -> _Judged:
+    def _find(self, asked: "_Asked", limit: TimeLimit, judged: "Callable[[_Ranked], _Judged]") -> _Judged:
         """Find documents, and process the result before the index changes."""
-        require_whole("top", top, 1, MOST_TOP)
-        terms = query_words(query)
-        matches = self._table.find(terms, top, limit)
+        top, newest = require_whole("top", asked.top, 1, MOST_TOP), asked.sort == "newest"
+        require(asked.sort in get_args(Sort), "sort", asked.sort, "must be score or newest")
+        terms = _terms(asked.query, asked.site)
+        matches = self._table.find(terms, top, limit, newest=newest)
         with self._store.busy:
             self._index.refresh()
             places = self._alive(matches.ordinals)
@@ -349,7 +382,7 @@ class Search:
                     return judged(_ranked(matches, places, top, matches.total))
         # The index or the table may be ahead: removed documents in the table do not count; others replace them.
         everything = self._table.matching(terms, limit)
-        matches = self._table.find(terms, top + self._dead(everything), limit)
+        matches = self._table.find(terms, top + self._dead(everything), limit, newest=newest)
         with self._store.busy:
             places = self._alive(matches.ordinals)
             total = int((self._alive(everything) >= 0).sum())
@@ -383,12 +416,20 @@ class Search:
         return self._store.strings("text", places, REACH + 1)
 
     def _urls(self, ids: Sequence[str], places: Places) -> list[str | None]:
-        urls = field_values(self._store, URL, STRING, places) if self._has_url else [None] * len(ids)
-        return [url or (own if own.startswith(_WEB) else None) for own, url in zip(ids, urls, strict=True)]
+        return _urls(self._store, ids, places)
 
     def _contents(self, ranked: "_Ranked") -> list[int | None]:
         """Return a number for each text, the same for the same bytes; no number for blank texts."""
         return [(high << 64 | low) or None for high, low in self._store.take("content", ranked.places).tolist()]
+
+
+class _Asked(NamedTuple):
+    """A query, and which documents are found in which order."""
+
+    query: str
+    top: int
+    sort: Sort
+    site: str | None
 
 
 class _Ranked(NamedTuple):
@@ -474,6 +515,24 @@ def _batches(store: Store, last: int, total: int, progress: Progress | None) -> 
             progress("search", done, total)
 
 
+def _terms(query: str, site: str | None) -> tuple[Term, ...]:
+    """Return the terms of a query in the words of the table; a query without terms finds nothing on any site."""
+    terms = query_words(query)
+    if site is None:
+        return terms
+    own = site_of(f"http://{site}/")
+    if own is None:
+        raise ParameterError("site", site, "must be a host, such as a.example")
+    return (*terms, Term(fulltext.site_word(own))) if terms else terms
+
+
+def _urls(store: Store, ids: Sequence[str], places: Places) -> list[str | None]:
+    """Return the URLs of documents: the field, or ids that are web addresses."""
+    known = dict(store.columns.fields).get(URL) == STRING
+    urls: Sequence[str | None] = field_values(store, URL, STRING, places) if known else [None] * len(ids)
+    return [url or (own if own.startswith(_WEB) else None) for own, url in zip(ids, urls, strict=True)]
+
+
 def _texts(store: Store, places: Places) -> Texts:
     kinds = dict(store.columns.fields)
     titles: Sequence[str | None] = [None] * len(places)
@@ -481,4 +540,6 @@ def _texts(store: Store, places: Places) -> Texts:
         titles = field_values(store, TITLE, STRING, places)
     heads = search_words(encoded([title or "" for title in titles]), MOST_TITLE)
     bodies = search_words(store.strings("text", places), MOST_BODY)
-    return Texts(store.take("ordinal", places).tolist(), store.decoded("id", places), heads, bodies)
+    ids = store.decoded("id", places)
+    sites = [fulltext.site_word(site or "") for site in map(site_of, _urls(store, ids, places))]  # of one word each
+    return Texts(store.take("ordinal", places).tolist(), ids, heads, bodies, sites)

@@ -1,9 +1,10 @@
 """Whatever documents, queries and errors say, a page has the elements and attributes of its template, and no others."""
 
+import re
 from datetime import UTC, datetime
 from html import unescape
 from html.parser import HTMLParser
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 import pytest
 from answers import answer, group, hit, repeat, shown
@@ -17,7 +18,7 @@ from neardup.interfaces.http.problems import Problem, Refusal
 from neardup.interfaces.http.templates import render
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.http.views.comparison import comparison_view
-from neardup.interfaces.http.views.documents import document_view
+from neardup.interfaces.http.views.documents import Member, document_view
 from neardup.interfaces.http.views.results import Asked, members_view, results_view
 from neardup.model.errors import QueryTimeout, StorageFailed
 from neardup.model.seen import Document
@@ -128,7 +129,7 @@ ALLOWED = {
         "method",
         "name",
     ),
-    *("placeholder", "rel", "role", "spellcheck", "start", "tabindex", "type", "value"),
+    *("placeholder", "rel", "role", "spellcheck", "start", "tabindex", "title", "type", "value"),
 }
 
 
@@ -174,22 +175,25 @@ def in_members(text):
 
 def in_document(text):
     one = Document(text, WHEN, WHEN, WHEN, text, {"title": text, "url": text, "a": text}, text)
-    members = [text, *(f"{place}{text}" for place in range(25))]
-    return render("document", view=document_view(one, members, 1))
+    members = [
+        Member(Document(f"{place}{text}", WHEN, WHEN, WHEN, text, {"title": text}, text), 0.9) for place in range(20)
+    ]
+    view = document_view(one, 25, members, 1, asked=Asked(query=text, site=text, page=2))
+    return render("document", view=view)
 
 
 def in_field_name(text):
-    return render("document", view=document_view(Document("a", WHEN, WHEN, WHEN, "a", {text: "value"}, "x"), ["a"], 1))
+    return render("document", view=document_view(Document("a", WHEN, WHEN, WHEN, "a", {text: "value"}, "x"), 0, [], 1))
 
 
 def in_repeat(text):
-    return render("document", view=document_view(Document("a", WHEN, WHEN, WHEN, text, {}, None), [text, "a"], 1))
+    return render("document", view=document_view(Document("a", WHEN, WHEN, WHEN, text, {}, None), 0, [], 1))
 
 
 def in_comparison(text):
     a, b = (Document(own, WHEN, WHEN, WHEN, own, {"title": text}, f"{BAKER} {text}") for own in ("a", text))
     found = explain(str(a.text), str(b.text))
-    return render("comparison", view=comparison_view(a, b, found))
+    return render("comparison", view=comparison_view(a, b, found, asked=Asked(query=text, site=text)))
 
 
 CONTEXTS = {
@@ -198,7 +202,9 @@ CONTEXTS = {
     "address of the web": lambda text: render("results", view=results(url=WEB + text)),
     "id": lambda text: render("results", view=results(own=text, title=None, url=None)),
     "query": lambda text: render("results", view=results(query=text)),
-    "query without results": lambda text: render("results", view=results_view(Asked(query=text), answer(), STEPS)),
+    "query without results": lambda text: render(
+        "results", view=results_view(Asked(query="x", site=text), answer(), STEPS, [(text, text, 3)])
+    ),
     "snippet": in_snippet,
     "reason": in_reason,
     "members": in_members,
@@ -434,7 +440,7 @@ def test_an_index_without_texts(tmp_path, paged):
         ("page=0", '"page" must be a whole number from 1 to 1,000,000.'),
         ("rule=best", '"rule" must be exact, near or site.'),
         ("include=a", '"include" must be the digits of a group id.'),
-        ("colour=red", '"colour" is unknown; use q, page, rule, strictness, repeats, include.'),
+        ("colour=red", '"colour" is unknown; use q, page, rule, strictness, repeats, sort, site, include.'),
         ("q=" + "x" * 1025, '"q" must be 0 to 1,024 characters.'),
     ],
 )
@@ -507,3 +513,24 @@ def test_an_index_without_documents(tmp_path, paged):
     service = paged(str(tmp_path / "none"))
     assert "No documents are here yet." in service.get("/").text
     assert "No document has all of these words." in service.get("/?q=x").text
+
+
+def test_browsers_can_offer_the_search(hostile, paged):
+    service = paged(hostile)
+    answer = service.get("/opensearch.xml")
+    assert answer.headers["content-type"].startswith("application/opensearchdescription+xml")
+    assert re.search(r'template="http://[^/"]+/\?q=\{searchTerms\}"', answer.text)
+    assert 'href="/opensearch.xml"' in service.get("/", headers=HTML).text
+
+
+def test_documents_and_comparisons_lead_back_to_the_search(hostile, paged):
+    service = paged(hostile)
+    found = service.get("/?q=baker&sort=newest", headers=HTML).text
+    hrefs = [one.replace("&amp;", "&") for one in re.findall(r'href="(/documents[^"]*)"', found)]
+    assert "back=q%3Dbaker%26sort%3Dnewest" in hrefs[0]
+    page = service.get(hrefs[0], headers=HTML).text
+    assert 'href="/?q=baker&amp;sort=newest">← All results' in page
+    for broken in ("q=%FF", "q=x&page=0", "colour=red", "q=" + "a%26" * 40 + "&"):
+        plain = hrefs[0].partition("&back=")[0]
+        got = service.get(f"{plain}&back={quote(broken)}", headers=HTML)
+        assert got.status_code == 200

@@ -54,7 +54,7 @@ def test_deep_nesting_is_refused_without_being_followed(opening):
         (SearchQuery, {"q": "a", "include": "x"}, '"include" must be the digits of a group id.'),
         (SearchQuery, {"page": "2"}, '"q" is missing.'),
         (PairQuery, {"a": "", "b": "x"}, '"a" must be 1 to 1,024 characters.'),
-        (PairQuery, {"a": "x", "b": "y", "c": "z"}, '"c" is unknown; use a, b.'),
+        (PairQuery, {"a": "x", "b": "y", "c": "z"}, '"c" is unknown; use a, b, shown, back.'),
     ],
 )
 def test_an_invalid_parameter_is_named_with_its_rule(kind, given, detail):

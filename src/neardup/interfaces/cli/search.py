@@ -36,6 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     shown = parser.add_argument_group("what is shown")
     shown.add_argument("--all", action="store_true", help="show the repeats that a result hides below it, and why")
+    shown.add_argument("--sort", choices=("score", "newest"), default="score", help="best matches first, or newest")
+    shown.add_argument(
+        "--site", metavar="HOST", default=_HIDDEN, help="only documents of this host, without www., such as a.example"
+    )
     shown.add_argument("--page", type=whole, metavar="N", default=1, help="which page")
     shown.add_argument("--size", type=whole, metavar="N", default=10, help="results of a page")
     shown.add_argument("--json", action="store_true", help="print everything as JSON")
@@ -77,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.search import Search
 
     given = vars(arguments)
-    names = ("page", "size", "collapse", "threshold", "keep", "include", "top", "seconds", "verify")
+    names = ("page", "size", "collapse", "threshold", "keep", "include", "top", "seconds", "verify", "sort", "site")
     with opened(arguments, "r") as index, Search.open(index) as search:
         answer = search.answer(" ".join(arguments.query), **{name: given[name] for name in names if name in given})
     if arguments.json:

@@ -6,6 +6,7 @@ from urllib.parse import quote, urlencode, urlsplit
 START: Final = "/"
 COMPARE: Final = "/compare"
 DOCUMENT: Final = "/documents"
+OPENSEARCH: Final = "/opensearch.xml"
 MOST: Final = 4 << 10  # bytes of an address that the service takes
 
 _SCHEMES: Final = ("http", "https")
@@ -29,6 +30,11 @@ def link(path: str, **given: object) -> str | None:
     asked = urlencode(present, quote_via=quote, safe="", errors="replace")
     whole = f"{Mount.prefix}{path}?{asked}" if asked else f"{Mount.prefix}{path}"
     return whole if len(whole) <= MOST else None
+
+
+def linked(path: str, back: str, **given: object) -> str | None:
+    """Return the URL of a page that links back to a search, or only the page's if that is too long."""
+    return link(path, **given, back=back) or link(path, **given)
 
 
 def elsewhere(address: str | None) -> str | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,20 +11,24 @@ from starlette.routing import Route
 
 from neardup.evaluation.comparison import explain
 from neardup.interfaces.http.comparison import NO_TEXTS
-from neardup.interfaces.http.links import COMPARE, DOCUMENT, START
+from neardup.interfaces.http.links import COMPARE, DOCUMENT, OPENSEARCH, START, link
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, Refusal
-from neardup.interfaces.http.requests import GroupId, Id, Input, Page, Query, query_of
+from neardup.interfaces.http.requests import GroupId, Id, Input, Page, Query, Site, converted, query_of
 from neardup.interfaces.http.search import search_table
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.templates import PAGE_POLICY, TEMPLATES, render, static
-from neardup.interfaces.http.views.comparison import MOST, comparison_view
-from neardup.interfaces.http.views.documents import document_view
-from neardup.interfaces.http.views.results import SIZE, Asked, Step, Way, members_view, results_view
+from neardup.interfaces.http.views.comparison import MOST, Shown, comparison_view
+from neardup.interfaces.http.views.documents import SIZE as MEMBERS
+from neardup.interfaces.http.views.documents import Member, document_view
+from neardup.interfaces.http.views.results import SIZE, Asked, Sort, Step, Way, members_view, results_view
+from neardup.model.errors import QueryTimeout
+from neardup.pipeline.search import Search
 from neardup.pipeline.strictness import steps_of
 
 if TYPE_CHECKING:
     from neardup.model.seen import Document
 
+_PARAMETERS: Final = 16
 FILES: Final = {"page.css": "text/css", "icon.svg": "image/svg+xml"}
 
 
@@ -35,21 +40,26 @@ class SearchPageQuery(Input):
     rule: Way = "near"
     strictness: Step = "default"
     repeats: Literal["hidden", "shown"] = "hidden"
+    sort: Sort = "score"
+    site: Site | None = None
     include: GroupId | None = None
 
 
 class PairQuery(Input):
-    """Two documents."""
+    """Two documents, what is shown of them, and the parameters of the search to link back to."""
 
     a: Id
     b: Id
+    shown: Shown = "auto"
+    back: str = ""
 
 
 class DocumentPageQuery(Input):
-    """A document, and a page of those that it represents."""
+    """A document, a page of those that it represents, and the parameters of the search to link back to."""
 
     id: Id
     page: Page = 1
+    back: str = ""
 
 
 def search_page(service: Service, given: SearchPageQuery) -> bytes:
@@ -57,29 +67,54 @@ def search_page(service: Service, given: SearchPageQuery) -> bytes:
     if not given.q.strip():
         index = service.index
         return render("start", documents=len(index), searches=service.search is not None, keeps_texts=index.keeps_texts)
-    shown = given.repeats == "shown"
-    asked = Asked(
-        query=given.q,
-        page=given.page,
-        rule=given.rule,
-        strictness=given.strictness,
-        repeats=shown,
-        include=None if given.include is None else int(given.include),
-    )
+    asked = _asked(given)
     thresholds = steps_of(service.index.scheme)
-    own = given.strictness == "default" or given.rule != "near" or shown
-    answer = search_table(service).answer(
+    own = given.strictness == "default" or given.rule != "near" or asked.repeats
+    search = search_table(service)
+    answer = search.answer(
         given.q,
         page=given.page,
         size=SIZE,
-        collapse="off" if shown else given.rule,
+        collapse="off" if asked.repeats else given.rule,
         threshold=None if own else thresholds.get(given.strictness),
         include=asked.include,
+        sort=given.sort,
+        site=given.site,
         seconds=service.limits.query_seconds,
     )
     if given.include is not None:
         return render("members", view=members_view(asked, answer))
-    return render("results", view=results_view(asked, answer, thresholds))
+    shorter = [] if answer.total else _shorter(search, given, service.limits.query_seconds)
+    return render("results", view=results_view(asked, answer, thresholds, shorter))
+
+
+def _asked(given: SearchPageQuery) -> Asked:
+    return Asked(
+        query=given.q,
+        page=given.page,
+        rule=given.rule,
+        strictness=given.strictness,
+        repeats=given.repeats == "shown",
+        sort=given.sort,
+        site=given.site,
+        include=None if given.include is None else int(given.include),
+    )
+
+
+def _shorter(search: Search, given: SearchPageQuery, seconds: float) -> list[tuple[str, str, int]]:
+    try:
+        return search.shorter(given.q, seconds, site=given.site)
+    except QueryTimeout:
+        return []
+
+
+def _searched(back: str) -> Asked | None:
+    """Return the search with these parameters, if it is one."""
+    try:
+        given: SearchPageQuery = converted(SearchPageQuery, dict(parse_qsl(back, max_num_fields=_PARAMETERS)))
+    except (Refusal, ValueError):
+        return None
+    return _asked(given) if given.q.strip() else None
 
 
 def compare_page(service: Service, given: PairQuery) -> bytes:
@@ -89,13 +124,23 @@ def compare_page(service: Service, given: PairQuery) -> bytes:
     a, b = _documents(service, given.a, given.b)
     signatures = service.index.signatures([a.id, b.id])  # of everything that is signed, also beyond MOST characters
     found = explain(a.text or "", b.text or "", service.index.scheme, signatures=signatures, most=MOST)
-    return render("comparison", view=comparison_view(a, b, found))
+    return render("comparison", view=comparison_view(a, b, found, given.shown, _searched(given.back)))
 
 
 def document_page(service: Service, given: DocumentPageQuery) -> bytes:
     """Render a document."""
     (document,) = _documents(service, given.id)
-    return render("document", view=document_view(document, service.index.group(given.id), given.page))
+    index = service.index
+    group = index.group_page(given.id, 1 + (given.page - 1) * MEMBERS, MEMBERS)
+    if group is None or document.representative != given.id:
+        number, ids = 0, list[str]()
+    else:
+        number, ids = group.total - 1, group.members
+    pairs = zip(index.get(ids), index.estimates_of(given.id, ids), strict=True)
+    members = [Member(one, estimate) for one, estimate in pairs if one is not None]
+    asked = _searched(given.back)
+    view = document_view(document, number, members, given.page, measure=index.scheme.measure, asked=asked)
+    return render("document", view=view)
 
 
 def routes(service: Service) -> list[Route]:
@@ -109,6 +154,7 @@ def routes(service: Service) -> list[Route]:
     )
     return [
         *(Route(path, _page(service, kind, made), name="page") for path, kind, made in pages),
+        Route(OPENSEARCH, _opensearch, name="static"),
         *(Route(f"/static/{name}", _file(name, media), name="static") for name, media in FILES.items()),
     ]
 
@@ -121,6 +167,12 @@ def _page(service: Service, kind: type[Input], made: Callable[[Service, Any], by
         return Response(content, headers={"content-security-policy": PAGE_POLICY}, media_type="text/html")
 
     return page
+
+
+async def _opensearch(request: Request) -> Response:
+    """Describe the search to browsers, which then offer it in their address bar."""
+    content = render("opensearch", start=f"{str(request.base_url).rstrip('/')}{link(START)}")
+    return Response(content, media_type="application/opensearchdescription+xml")
 
 
 def _file(name: str, media: str) -> Callable[[Request], Any]:

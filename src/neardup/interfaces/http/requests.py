@@ -40,6 +40,7 @@ def batch(kind: Any) -> Any:
 
 Id = Annotated[str, characters(1, 1024)]
 Query = Annotated[str, characters(0, 1024)]
+Site = Annotated[str, characters(1, 255)]
 Size = Annotated[int, whole(1, PAGE)]
 Page = Annotated[int, whole(1, 1_000_000)]
 Number = Annotated[int, whole(1, BATCH)]

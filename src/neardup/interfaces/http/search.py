@@ -4,11 +4,11 @@ from typing import Final
 
 from neardup.interfaces.http.operations import Operation, rounded
 from neardup.interfaces.http.problems import NO_SEARCH, PREFIXES, QUERY_TIME, UNAVAILABLE, Refusal
-from neardup.interfaces.http.requests import GroupId, Input, Number, Page, Query, Size, Threshold
+from neardup.interfaces.http.requests import GroupId, Input, Number, Page, Query, Site, Size, Threshold
 from neardup.interfaces.http.service import Service
 from neardup.model.answers import SearchAnswer, as_record
 from neardup.pipeline.near_hits import HitVerify
-from neardup.pipeline.search import TOP, Collapsing, Search
+from neardup.pipeline.search import TOP, Collapsing, Search, Sort
 
 NOT_SEARCHABLE: Final = (
     "This index keeps no texts and cannot be searched."
@@ -22,7 +22,8 @@ class SearchQuery(Input):
     *collapse* hides near duplicates, from *threshold* on if it is given; exact duplicates; all but one of a site; or
     nothing. The *keep* best of each group are shown. *include* lists the members of one group. The best *top* hits are
     examined. *verify*: "exact" compares the texts of near duplicates, "estimate" their signatures; by default texts
-    are compared unless there are too many.
+    are compared unless there are too many. *sort* "newest" lists those first that were admitted last. *site*: only
+    documents of this host, without "www.".
     """
 
     q: Query
@@ -33,6 +34,8 @@ class SearchQuery(Input):
     keep: Number = 1
     include: GroupId | None = None
     top: Number = TOP
+    sort: Sort = "score"
+    site: Site | None = None
     verify: HitVerify | None = None
 
 
@@ -57,6 +60,8 @@ def search(service: Service, given: SearchQuery) -> SearchAnswer:
         keep=given.keep,
         include=None if given.include is None else int(given.include),
         top=given.top,
+        sort=given.sort,
+        site=given.site,
         seconds=service.limits.query_seconds,
         verify=given.verify,
     )

@@ -129,27 +129,27 @@ def test_many_duplicates_have_a_page_of_their_own():
 
 def test_a_repeat_leads_to_its_comparison_with_the_one_that_stays():
     view = results_view(Asked(query="x"), answer(group(shown(hit("a#1")), [repeat(hit("b 2"), of="a#1")])), STEPS)
-    assert view.results[0].repeats[0].compare == "/compare?a=a%231&b=b%202"
+    assert view.results[0].repeats[0].compare == "/compare?a=a%231&b=b%202&back=q%3Dx"
 
 
 def test_ids_too_long_for_an_address_have_no_link():
     long = "%" * 1024
     view = results_view(Asked(query="x"), answer(group(shown(hit(long)), [repeat(hit(long), of=long)])), STEPS)
     assert view.results[0].repeats[0].compare is None
-    assert view.results[0].entry.document == "/documents?id=" + "%25" * 1024
+    assert view.results[0].entry.document == "/documents?id=" + "%25" * 1024 + "&back=q%3Dx"
 
 
 def test_without_results_there_is_advice():
     view = results_view(Asked(query="x"), answer(), STEPS)
     assert view.results == ()
     assert len(view.advice) == 2
-    assert view.instead is None
+    assert view.instead == ()
 
 
 def test_behind_the_last_page_it_leads_back():
     view = results_view(Asked(query="x", page=9), answer(page=9, pages=3, groups=21, total=21, examined=21), STEPS)
     assert view.advice == ("There is no page 9 of these results.",)
-    assert view.instead.href == "/?q=x&page=3"
+    assert view.instead[0].href == "/?q=x&page=3"
     assert view.pages is None
 
 

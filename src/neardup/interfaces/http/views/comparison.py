@@ -1,11 +1,14 @@
 """Two documents side by side: shared and unshared passages, and the decision of the scheme of the index."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from neardup.interfaces.escaping import printable
+from neardup.interfaces.http.links import COMPARE, linked
 from neardup.interfaces.http.views.documents import entry_of
 from neardup.interfaces.http.views.entries import Entry
+from neardup.interfaces.http.views.paging import Choice
+from neardup.interfaces.http.views.results import Asked, SearchBox, search_box
 from neardup.interfaces.pieces import Excerpt
 from neardup.interfaces.rulings import estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals, percent
@@ -13,6 +16,8 @@ from neardup.interfaces.wording import decimals, percent
 if TYPE_CHECKING:
     from neardup.evaluation.comparison import Explanation
     from neardup.model.seen import Document
+
+Shown = Literal["auto", "whole", "differences"]
 
 MOST: Final = 200_000  # characters of a text that are compared and shown
 PIECES: Final = 4_000  # of a text that are shown
@@ -40,10 +45,20 @@ class ComparisonView:
     measures: tuple[tuple[str, str, str], ...]
     notes: tuple[str, ...]
     sides: tuple[Side, ...]
+    shown: Shown
+    ways: tuple[Choice, ...]
+    search: SearchBox | None
 
 
-def comparison_view(a: "Document", b: "Document", found: "Explanation") -> ComparisonView:
-    """Return the comparison of two documents; passages are searched in the first ``MOST`` characters."""
+def comparison_view(
+    a: "Document", b: "Document", found: "Explanation", shown: Shown = "auto", asked: Asked | None = None
+) -> ComparisonView:
+    """Return the comparison of two documents; passages are searched in the first ``MOST`` characters.
+
+    *shown* chooses the whole texts, or only the first words of shared passages; ``"auto"`` shows the whole texts on
+    wide screens. *asked* is the search that the page links back to.
+    """
+    back = asked.back if asked else ""
     excerpted = excerpts(found, (a.text or "")[:MOST], (b.text or "")[:MOST], CONTEXT, PIECES)
     notes = [passages_of(found)]
     if found.passages:
@@ -63,10 +78,16 @@ def comparison_view(a: "Document", b: "Document", found: "Explanation") -> Compa
             ("B in A", percent(found.b_in_a), "of B is in A"),
         ),
         notes=tuple(notes),
-        sides=tuple(map(_side, "AB", (a, b), excerpted, ("ab", "ba"))),
+        sides=tuple(_side(back, *side) for side in zip("AB", (a, b), excerpted, ("ab", "ba"), strict=True)),
+        shown=shown,
+        ways=tuple(
+            Choice(label, linked(COMPARE, back, a=a.id, b=b.id, shown=way), way == shown)
+            for way, label in (("whole", "whole texts"), ("differences", "differences only"))
+        ),
+        search=search_box(asked),
     )
 
 
-def _side(letter: str, document: "Document", excerpted: Excerpt, anchors: str) -> Side:
+def _side(back: str, letter: str, document: "Document", excerpted: Excerpt, anchors: str) -> Side:
     left = excerpted.left + max(0, len(document.text or "") - MOST)
-    return Side(letter, f"document {letter}", entry_of(document), excerpted._replace(left=left), anchors)
+    return Side(letter, f"document {letter}", entry_of(document, back), excerpted._replace(left=left), anchors)

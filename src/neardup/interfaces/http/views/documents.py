@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neardup.interfaces.escaping import printable_lines, shortened
-from neardup.interfaces.http.links import COMPARE, DOCUMENT, link
+from neardup.interfaces.http.links import COMPARE, DOCUMENT, linked
 from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened
 from neardup.interfaces.http.views.paging import Paging, paging
+from neardup.interfaces.http.views.results import Asked, RepeatView, SearchBox, search_box
+from neardup.interfaces.wording import decimals
 
 if TYPE_CHECKING:
     from neardup.model.seen import Document
@@ -19,8 +21,15 @@ _NAME: Final = 120  # characters
 _VALUE: Final = 1_000
 
 
-class Other(NamedTuple):
-    """Another document, with the URLs of its page and of its comparison."""
+class Member(NamedTuple):
+    """A document that another one represents, and their estimated similarity, if known."""
+
+    document: "Document"
+    estimate: float | None
+
+
+class Representative(NamedTuple):
+    """The representative of a document, with the URLs of its page and of the comparison with it."""
 
     label: str
     href: str | None
@@ -33,16 +42,18 @@ class DocumentView:
 
     entry: Entry
     status: str
-    representative: Other | None
+    representative: Representative | None
     fields: tuple[tuple[str, str], ...]
     text: str | None
     note: str
     number: str
-    others: tuple[Other, ...]
+    others: tuple[RepeatView, ...]
+    compares: bool
     pages: Paging | None
+    search: SearchBox | None
 
 
-def entry_of(document: "Document") -> Entry:
+def entry_of(document: "Document", back: str = "") -> Entry:
     """Return the entry of a stored document; its title and URL are the fields of these names."""
     title, url = (document.fields.get(name) for name in ("title", "url"))
     return entry(
@@ -50,23 +61,41 @@ def entry_of(document: "Document") -> Entry:
         title=title if isinstance(title, str) else None,
         url=url if isinstance(url, str) else None,
         moment=document.changed_at,
+        back=back,
     )
 
 
-def document_view(document: "Document", members: Sequence[str], page: int) -> DocumentView:
-    """Return the page of a document; *members* are the ids of its cluster."""
-    own = document.id
+def document_view(  # noqa: PLR0913 - all that is shown
+    document: "Document",
+    number: int,
+    members: Sequence[Member],
+    page: int,
+    *,
+    measure: str = "similarity",
+    asked: Asked | None = None,
+) -> DocumentView:
+    """Return the page of a document, which represents a *number* of others; *members* are those of the page.
+
+    *measure* is what the scheme estimates, and *asked* the search that the page links back to.
+    """
+    own, back = document.id, asked.back if asked else ""
     stands = document.representative == own
-    others = [member for member in members if member != own] if stands else []
-    begin = (page - 1) * SIZE
     compares = document.text is not None
-    representative = (
-        None if stands else _other(document.representative, own, document.representative, compares=compares)
-    )
-    pages = -(-len(others) // SIZE)
+    representative = None
+    if not stands:
+        kept = document.representative
+        compare = linked(COMPARE, back, a=kept, b=own) if compares else None
+        representative = Representative(middle_shortened(kept, _NAME), linked(DOCUMENT, back, id=kept), compare)
+
+    def repeat(member: Member) -> RepeatView:
+        shown = entry_of(member.document, back)
+        compare = linked(COMPARE, back, a=own, b=member.document.id) if compares else None
+        known = "" if member.estimate is None else f"Estimated {measure} {decimals(member.estimate)}"
+        return RepeatView(shown, known, shortened(own, _NAME), compare)
+
     return DocumentView(
-        entry=entry_of(document),
-        status=_status(len(others) if stands else None),
+        entry=entry_of(document, back),
+        status=_status(number if stands else None),
         representative=representative,
         fields=tuple(
             (shortened(name, _NAME), shortened(str(value), _VALUE))
@@ -75,16 +104,14 @@ def document_view(document: "Document", members: Sequence[str], page: int) -> Do
         ),
         text=None if document.text is None else printable_lines(document.text[:MOST]),
         note=_note(document.text),
-        number=f"{len(others):,}",
-        others=tuple(_other(own, member, member, compares=compares) for member in others[begin : begin + SIZE]),
-        pages=paging(page, pages, lambda number: link(DOCUMENT, id=own, page=number if number > 1 else None)),
+        number=f"{number:,}",
+        others=tuple(map(repeat, members)),
+        compares=compares,
+        pages=paging(
+            page, -(-number // SIZE), lambda other: linked(DOCUMENT, back, id=own, page=other if other > 1 else None)
+        ),
+        search=search_box(asked),
     )
-
-
-def _other(a: str, b: str, shown: str, *, compares: bool) -> Other:
-    """Return one of two documents, with a link to their comparison if the index keeps texts."""
-    compare = link(COMPARE, a=a, b=b) if compares else None
-    return Other(middle_shortened(shown, _NAME), link(DOCUMENT, id=shown), compare)
 
 
 def _status(others: int | None) -> str:

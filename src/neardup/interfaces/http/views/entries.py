@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from neardup.interfaces.escaping import printable, shortened
-from neardup.interfaces.http.links import DOCUMENT, elsewhere, link
+from neardup.interfaces.http.links import DOCUMENT, elsewhere, linked
 
 Part = tuple[str, bool]  # a text, and whether it was looked for
 
@@ -38,8 +38,12 @@ def entry(  # noqa: PLR0913 - all that is shown
     moment: datetime,
     marked: tuple[Part, ...] = (),
     snippet: tuple[Part, ...] = (),
+    back: str = "",
 ) -> Entry:
-    """Return an entry; *marked* is the title with the words of the query. Without a title, the URL is shown."""
+    """Return an entry; *marked* is the title with the words of the query. Without a title, the URL is shown.
+
+    *back* is the search to which the page of the document links back.
+    """
     address = url or id
     name = shortened(title or address, _TITLE)
     return Entry(
@@ -47,7 +51,7 @@ def entry(  # noqa: PLR0913 - all that is shown
         title=marked or ((name, False),),
         href=elsewhere(address),
         address=address_shortened(address, _ADDRESS),
-        document=link(DOCUMENT, id=id),
+        document=linked(DOCUMENT, back, id=id),
         stamp=moment.isoformat(timespec="seconds"),
         day=f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}",
         snippet=snippet,

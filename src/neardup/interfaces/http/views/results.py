@@ -1,19 +1,21 @@
 """The pages of a search: results, and all hits that one of them hides."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from neardup.interfaces.escaping import printable, shortened
-from neardup.interfaces.http.links import COMPARE, START, link
+from neardup.interfaces.http.links import COMPARE, START, link, linked
 from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened, parts
 from neardup.interfaces.http.views.paging import Choice, Paging, paging
 from neardup.interfaces.wording import decimals
+from neardup.pipeline.search import site_of
 
 if TYPE_CHECKING:
     from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, ShownHit
 
 Way = Literal["near", "exact", "site"]
+Sort = Literal["score", "newest"]
 Step = Literal["loose", "default", "strict", "strictest"]
 
 SIZE: Final = 10  # results of a page
@@ -21,7 +23,8 @@ LISTED: Final = 5  # duplicates under a result; a page of their own has all
 _VALUE: Final = 200  # characters
 
 _WAYS: Final[dict[Way, str]] = {"near": "near-duplicate", "exact": "exact", "site": "same site"}
-_DEFAULTS: Final = {"rule": "near", "strictness": "default", "page": 1}
+_SORTS: Final[dict[Sort, str]] = {"score": "best first", "newest": "newest first"}
+_DEFAULTS: Final = {"rule": "near", "strictness": "default", "sort": "score", "page": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +36,20 @@ class Asked:
     rule: Way = "near"
     strictness: Step = "default"
     repeats: bool = False
+    sort: Sort = "score"
+    site: str | None = None
     include: int | None = None
+
+    @property
+    def back(self) -> str:
+        """The parameters of the URL of the search, for pages that link back to it."""
+        return self.link().partition("?")[2]
 
     @property
     def ways(self) -> dict[str, str]:
         """The parameters of the URL that choose how repeats are handled, without defaults."""
         given = {"rule": self.rule, "strictness": self.strictness, "repeats": "shown" if self.repeats else None}
+        given |= {"sort": self.sort, "site": self.site}
         return {name: value for name, value in given.items() if value is not None and value != _DEFAULTS.get(name)}
 
     def link(self, **changed: Any) -> str:
@@ -58,12 +69,26 @@ class RepeatView(NamedTuple):
 
 
 class ResultView(NamedTuple):
-    """A result with the heading and the first of its hidden hits; *others* links to all of them."""
+    """A result with the heading and the first of its hidden hits; *others* links to all, *site* searches its site."""
 
     entry: Entry
     hidden: str
     repeats: tuple[RepeatView, ...]
     others: Choice | None
+    site: Choice | None
+
+
+class SearchBox(NamedTuple):
+    """The search that a page links back to: the query as *typed*, the other parameters, and the URL of its results."""
+
+    typed: str
+    kept: tuple[tuple[str, str], ...]
+    results: str
+
+
+def search_box(asked: Asked | None) -> SearchBox | None:
+    """Return the search for the box of another page."""
+    return None if asked is None else SearchBox(typed(asked.query), tuple(asked.ways.items()), asked.link())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +104,10 @@ class SearchView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsView(SearchView):
-    """A page of results; without results it has *advice*, and possibly a link to use *instead*."""
+    """A page of results; without results it has *advice*, and links to use *instead*.
+
+    *choices* describes the chosen links, and *everywhere* links to the results of all sites.
+    """
 
     found: bool
     first: int
@@ -88,7 +116,11 @@ class ResultsView(SearchView):
     switch: tuple[Choice, ...]
     results: tuple[ResultView, ...]
     advice: tuple[str, ...]
-    instead: Choice | None
+    instead: tuple[Choice, ...]
+    sorts: tuple[Choice, ...]
+    choices: str
+    site: str
+    everywhere: Choice | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,10 +133,16 @@ class MembersView(SearchView):
     repeats: tuple[RepeatView, ...]
 
 
-def results_view(asked: Asked, answer: "Answer", thresholds: Mapping[str, float]) -> ResultsView:
-    """Return the results of a search; *thresholds* are those of the steps of strictness, if there are any."""
+def results_view(
+    asked: Asked, answer: "Answer", thresholds: Mapping[str, float], shorter: Sequence[tuple[str, str, int]] = ()
+) -> ResultsView:
+    """Return the results of a search; *thresholds* are those of the steps of strictness, if there are any.
+
+    *shorter* are what ``Search.shorter`` returns for a query without results.
+    """
     results = tuple(_result(asked, group) for group in answer.results)
-    advice, instead = ((), None) if results else _advice(asked, answer)
+    advice, instead = ((), ()) if results else _advice(asked, answer, shorter)
+    everywhere = Choice("Search all sites", asked.link(site=None, page=1)) if asked.site else None
     return ResultsView(
         **_common(asked, answer, total_of(answer)),
         found=answer.total > 0,
@@ -120,6 +158,10 @@ def results_view(asked: Asked, answer: "Answer", thresholds: Mapping[str, float]
         results=results,
         advice=advice,
         instead=instead,
+        sorts=tuple(Choice(label, asked.link(sort=way, page=1), way == asked.sort) for way, label in _SORTS.items()),
+        choices=_chosen(asked),
+        site=shortened(asked.site or "", _VALUE),
+        everywhere=everywhere,
     )
 
 
@@ -129,8 +171,8 @@ def members_view(asked: Asked, answer: "Answer") -> MembersView:
         **_common(asked, answer, f"Hidden among the results for: {_said(asked.query)}"),
         back=asked.link(include=None, page=1),
         heading=_begun(hidden_of(answer.collapse, sum(group.hides for group in answer.results))),
-        kept_hits=tuple(_entry(shown.hit, shown) for group in answer.results for shown in group.shown),
-        repeats=tuple(_repeat(one, group) for group in answer.results for one in group.repeats),
+        kept_hits=tuple(_entry(asked, shown.hit, shown) for group in answer.results for shown in group.shown),
+        repeats=tuple(_repeat(asked, one, group) for group in answer.results for one in group.repeats),
     )
 
 
@@ -198,22 +240,35 @@ def _strictness(asked: Asked, thresholds: Mapping[str, float]) -> tuple[Choice, 
 
 def _result(asked: Asked, group: "AnswerGroup") -> ResultView:
     best = group.shown[0]
-    listed = tuple(_repeat(one, group) for one in group.repeats[:LISTED])
+    listed = tuple(_repeat(asked, one, group) for one in group.repeats[:LISTED])
     hidden = hidden_of(asked.rule, group.hides) if group.hides else ""
     others = None
     if group.hides > len(listed):
         listing = f"List all {group.hides:,}" + (" duplicates" if asked.rule != "site" else " from this site")
         others = Choice(listing, asked.link(include=group.id, page=1))
-    return ResultView(_entry(best.hit, best), _begun(hidden), listed, others)
+    site = None if asked.site else site_of(best.hit.url)
+    within = Choice(shortened(site, _VALUE), asked.link(site=site, page=1)) if site else None
+    return ResultView(_entry(asked, best.hit, best), _begun(hidden), listed, others, within)
 
 
-def _repeat(one: "Repeat", group: "AnswerGroup") -> RepeatView:
+def _chosen(asked: Asked) -> str:
+    """Describe the choices of a search in a few words.
+
+    >>> _chosen(Asked(query="x")), _chosen(Asked(query="x", repeats=True, sort="newest"))
+    ('repeats hidden: near-duplicate, best first', 'repeats shown, newest first')
+    """
+    hidden = "repeats shown" if asked.repeats else f"repeats hidden: {_WAYS[asked.rule]}"
+    step = f" ({asked.strictness})" if asked.rule == "near" and asked.strictness != "default" else ""
+    return f"{hidden}{'' if asked.repeats else step}, {_SORTS[asked.sort]}"
+
+
+def _repeat(asked: Asked, one: "Repeat", group: "AnswerGroup") -> RepeatView:
     kept = next((shown.hit for shown in group.shown if shown.hit.id == one.of), None)  # may be on another page
-    of = shortened(one.of, _VALUE) if kept is None else _entry(kept).name
-    return RepeatView(_entry(one.hit), because(one), of, link(COMPARE, a=one.of, b=one.hit.id))
+    of = shortened(one.of, _VALUE) if kept is None else _entry(asked, kept).name
+    return RepeatView(_entry(asked, one.hit), because(one), of, linked(COMPARE, asked.back, a=one.of, b=one.hit.id))
 
 
-def _entry(hit: "FoundHit", shown: "ShownHit | None" = None) -> Entry:
+def _entry(asked: Asked, hit: "FoundHit", shown: "ShownHit | None" = None) -> Entry:
     title, snippet = ((shown.snippet.title, shown.snippet.body)) if shown else (None, None)
     return entry(
         id=hit.id,
@@ -222,20 +277,27 @@ def _entry(hit: "FoundHit", shown: "ShownHit | None" = None) -> Entry:
         moment=hit.admitted,
         marked=parts(*title) if title else (),
         snippet=parts(*snippet) if snippet else (),
+        back=asked.back,
     )
 
 
-def _advice(asked: Asked, answer: "Answer") -> tuple[tuple[str, ...], Choice | None]:
+def _advice(
+    asked: Asked, answer: "Answer", shorter: Sequence[tuple[str, str, int]]
+) -> tuple[tuple[str, ...], tuple[Choice, ...]]:
     """Explain why there are no results, and what to do instead."""
     if answer.pages and asked.page > answer.pages:
         last = Choice(f"To the last one, page {answer.pages:,}", asked.link(page=answer.pages))
-        return (f"There is no page {asked.page:,} of these results.",), last
+        return (f"There is no page {asked.page:,} of these results.",), (last,)
     if not any(letter.isalnum() for letter in asked.query):
-        return ("Only words and numbers are searched: signs and emoji are not.", "Type a word."), None
+        return ("Only words and numbers are searched: signs and emoji are not.", "Type a word."), ()
+    fewer = tuple(
+        Choice(f"Without {shortened(term, _VALUE)}: {_count(number, 'document')}", asked.link(q=rest, page=1))
+        for term, rest, number in shorter
+    )
     return (
-        "No document has all of these words.",
-        "Fewer words find more, and so does a * behind the beginning of one. Those between quotes must stand together.",
-    ), None
+        f"No document {f'of {shortened(asked.site, _VALUE)} ' if asked.site else ''}has all of these words.",
+        "A * after the beginning of a word finds more. Words between quotes must follow each other.",
+    ), fewer
 
 
 def _said(query: str) -> str:
