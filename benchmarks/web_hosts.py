@@ -56,10 +56,10 @@ def read(host: str, paths: Sequence[Path], names: dict[Path, str]) -> Iterator[H
 
 
 def content(markup: str) -> str:
-    """Return the text of the element that the package's own markup calls the content, without navigation in it.
+    r"""Return the text of the element that the package's own markup calls the content, without navigation in it.
 
     >>> content("<nav>menu</nav><div role=main><p>a<p>b<div class=footer>c</div></div>")
-    'a\\nb'
+    'a\nb'
     """
     tree = HTMLTree.parse(markup)
     chosen = next((node for one in CONTENTS if (node := tree.document.query_selector(one)) is not None), None)
@@ -82,6 +82,7 @@ class Truth:
         self.same = [self.first.setdefault(text, place) for place, text in enumerate(contents)]
 
     def resemblance(self, one: int, other: int) -> float:
+        """Return the resemblance of the contents of two pages."""
         if self.same[one] == self.same[other]:
             return 1.0
         return self.pairs.get((min(one, other), max(one, other)), 0.0)

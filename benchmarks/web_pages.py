@@ -15,17 +15,18 @@ from web_hosts import WRONG, HostPage, Truth, content, hosts
 from web_templates import features, resemblance, timed
 
 METHOD = """
-Pages of Debian documentation packages, each package a host; of packages with more than 1,500 pages those 1,500 whose path
-has the smallest checksum, so that two versions of a package have the same pages. `dedup_files` drops pages at a
-resemblance of 0.6 (3 words). The truth is the exact resemblance (5 words, computed without the library) of the elements
-that the markup of each package calls the content, without navigation in them. A page *repeats* another if its content
-resembles that of an earlier page, which is not a repeat itself, by at least 0.6. *Found* are the repeats that are dropped
-for a page whose content resembles theirs by at least 0.5; other dropped pages are *wrong*. The weakness of
-this truth: a content of Javadoc or Boost contains lines of the template, and short contents differ in few words.
-*Copies* are one page of a host with a stamp of its own in each copy, among 54 others of this host: the share of the words
-of its content that the learned template ignores, at the worst host. *Drift* is the share of pages of hosts with more than 500
-different features under the template of 200 and under that of 500 pages. *Costs* are processor time of one thread
-relative to reading the same pages without templates; *learning* reads both views of at most 500 pages of each host.
+Pages of Debian documentation packages, each package a host; of packages with more than 1,500 pages those 1,500 whose
+path has the smallest checksum, so that two versions of a package have the same pages. `dedup_files` drops pages at a
+resemblance of 0.6 (3 words). The truth is the exact resemblance (5 words, computed without the library) of the
+elements that the markup of each package calls the content, without navigation in them. A page *repeats* another if
+its content resembles that of an earlier page, which is not a repeat itself, by at least 0.6. *Found* are the repeats
+that are dropped for a page whose content resembles theirs by at least 0.5; other dropped pages are *wrong*. The
+weakness of this truth: a content of Javadoc or Boost contains lines of the template, and short contents differ in few
+words. *Copies* are one page of a host with a stamp of its own in each copy, among 54 others of this host: the share
+of the words of its content that the learned template ignores, at the worst host. *Drift* is the share of pages of
+hosts with more than 500 different features under the template of 200 and under that of 500 pages. *Costs* are
+processor time of one thread relative to reading the same pages without templates; *learning* reads both views of at
+most 500 pages of each host.
 """
 FEW: Final = 20 if SMALL else 200
 OTHERS: Final = 54

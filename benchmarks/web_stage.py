@@ -15,11 +15,12 @@ from environment import peers_python
 from figures import SMALL, Figure, publish
 
 METHOD = """
-Pages of Debian documentation packages as a gzip web archive, a quarter of the bodies each plain, gzip, chunked and deflate.
-`neardup dedup` reads it, extracts the texts, compares them, and writes the kept records and a report, on one thread.
-The peer reads it with warcio, extracts the texts with trafilatura (`fast=True`), and only compares a hash of each text:
-the least that a deduplication after it can cost. Processor time of whole commands, the best of three in turn; the ratio is
-that of the peer to neardup. *Two processes* are real time with `--threads 2` and `--threads 1`, in turn.
+Pages of Debian documentation packages as a gzip web archive, a quarter of the bodies each plain, gzip, chunked and
+deflate. `neardup dedup` reads it, extracts the texts, compares them, and writes the kept records and a report, on one
+thread. The peer reads it with warcio, extracts the texts with trafilatura (`fast=True`), and only compares a hash of
+each text: the least that a deduplication after it can cost. Processor time of whole commands, the best of three in
+turn; the ratio is that of the peer to neardup. *Two processes* are real time with `--threads 2` and `--threads 1`, in
+turn.
 """
 PAGES: Final = 100 if SMALL else 1_500
 REPEATS: Final = 3
