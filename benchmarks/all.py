@@ -39,7 +39,7 @@ QUESTIONS: Final = (
     "busy",
     "startup",
 )
-LONG: Final = ("stored_fingerprints", "largest")  # with --long
+LONG: Final = ("stored_fingerprints", "largest", "hundred_million")  # with --long
 
 
 def main() -> None:

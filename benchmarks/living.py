@@ -9,25 +9,31 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 import neardup
 from corpus import CACHE
 from figures import Figure, publish
+from peer import ask
 
 METHOD = """
 Made-up documents of 360 words, 2.5 KB, drawn from 30,000 words of which some are far more common than others; one
 thread. *Admitted* is from texts to what a power failure cannot take (`durability="commit"`), in batches of 2,048, into
 an index whose memory is 256 MB: signing, judging each against all before it, log, segments and their merging included.
 *Judged* is by ready signatures, so beyond signing: documents that are new, and documents of which half the words of
-one sentence in four differ from one that is there (*repeats*). A hot bucket are fingerprints that differ from each
-other in one bit or two of the same few. *Opened* includes the first answer.
+one sentence in four differ from one that is there (*repeats*). *From text* includes signing. datasketch looks ready
+signatures up in a `MinHashLSH` of 50,000 of these documents in memory, and estimates the resemblance of those that it
+finds; the ratio is its median to that of an index of the same documents. A hot bucket are fingerprints that differ from
+each other in one bit or two of the same few. *Opened* includes the first answer.
 """
 DOCUMENTS: Final = 1_000_000
 ADMITTED: Final = 100_000
 TOGETHER: Final = 20_000
 WORDS: Final = 360
 VOCABULARY: Final = np.array([f"w{number:05}" for number in range(30_000)])
-SINGLES: Final = 500
+SINGLES: Final = 2_000
+PEER_DOCUMENTS: Final = 50_000
+PEER_SINGLES: Final = 500
 SEED: Final = 1
 
 
@@ -38,6 +44,7 @@ def main() -> None:
             *admitted(folder, neardup.SimHash(), 20_000),
             *admitted(folder, neardup.MinHash(), 10_000),
             *judged(folder),
+            *beside_datasketch(folder),
             *hot(folder),
         ]
     finally:
@@ -89,19 +96,22 @@ def judged(folder: Path) -> list[Figure]:
         segments = index.stats().segments
     begun = perf_counter()
     with neardup.Index.open(folder / "million") as index:
-        new = scheme.sign(documents(4096, SEED - 1))
-        repeats = scheme.sign(edited(first.slice(0, 4096), SEED))
-        index.judge(new[:1])
+        texts = {"new": documents(4096, SEED - 1).to_pylist(), "repeats": edited(first.slice(0, 4096), SEED)}
+        signed = {name: scheme.sign(own) for name, own in texts.items()}
+        index.judge(signed["new"][:1])
         opened = perf_counter() - begun
         figures = [
             Figure(name="segments of a million documents", value=segments, unit=""),
             Figure(name="opened", value=opened, unit="s"),
         ]
-        for name, signatures in (("new", new), ("repeats", repeats)):
-            figures += [
-                Figure(name=f"judged, {name}", value=batched(index, signatures), unit="µs", at_most=50),
-                Figure(name=f"judged, {name}, one by one", value=single(index, signatures), unit="µs", at_most=300),
-            ]
+        for name, signatures in signed.items():
+            figures.append(Figure(name=f"judged, {name}", value=batched(index, signatures), unit="µs", at_most=50))
+            times = singles(index, signatures)
+            for share, word, most in ((50, "median", 400), (99, "p99", 3000)):
+                value = float(np.percentile(times, share))
+                figures.append(Figure(name=f"judged, {name}, one by one, {word}", value=value, unit="µs", at_most=most))
+            value = float(np.median(singles(index, texts[name])))
+            figures.append(Figure(name=f"judged, {name}, one by one, from text", value=value, unit="µs"))
         begun = perf_counter()
         report = index.check()
         figures.append(Figure(name="checked", value=report.bytes / 1e9 / (perf_counter() - begun), unit="GB/s"))
@@ -118,14 +128,34 @@ def batched(index: neardup.Index, signatures: neardup.Signatures) -> float:
     return min(times) / len(signatures) * 1e6
 
 
-def single(index: neardup.Index, signatures: neardup.Signatures) -> float:
-    """Give the median of the microseconds of one document by itself."""
+def singles(index: neardup.Index, given: Any) -> np.ndarray:
+    """Give the microseconds of documents one by one."""
     times = []
-    for row in range(SINGLES):
+    for row in range(min(SINGLES, len(given))):
         begun = perf_counter()
-        index.judge(signatures[row : row + 1])
+        index.judge(given[row : row + 1])
         times.append(perf_counter() - begun)
-    return float(np.median(times)) * 1e6
+    return np.array(times) * 1e6
+
+
+def beside_datasketch(folder: Path) -> list[Figure]:
+    scheme, path = neardup.MinHash(), folder / "texts.parquet"
+    known = documents(PEER_DOCUMENTS, SEED)
+    asked = {"new": documents(PEER_SINGLES, SEED - 1), "repeats": edited(known.slice(0, PEER_SINGLES), SEED)}
+    pq.write_table(pa.table({"text": pa.concat_arrays([known, *map(pa.array, asked.values())])}), path)
+    theirs = ask("datasketch", "lookup", str(PEER_DOCUMENTS), str(PEER_SINGLES), str(scheme.threshold), source=path)
+    figures = []
+    with neardup.Index.create(folder / "beside", scheme, durability="bulk") as index:
+        index.admit([str(row) for row in range(len(known))], known)
+        index.compact()
+        for (name, texts), record in zip(asked.items(), theirs, strict=True):
+            ours = float(np.median(singles(index, scheme.sign(texts))))
+            seconds = record["seconds"]
+            figures += [
+                Figure(name=f"{PEER_DOCUMENTS:,} documents, {name}, one by one, median", value=ours, unit="µs"),
+                Figure(name=f"datasketch, {name}", value=seconds * 1e6, unit="µs", ratio=seconds * 1e6 / ours),
+            ]
+    return figures
 
 
 def hot(folder: Path) -> list[Figure]:
@@ -143,7 +173,7 @@ def hot(folder: Path) -> list[Figure]:
         figures = [
             Figure(name="hot bucket of a million, admitted", value=DOCUMENTS / seconds, unit="documents/s"),
             Figure(name="hot bucket, judged", value=batched(index, signatures[:4096]), unit="µs"),
-            Figure(name="hot bucket, judged one by one", value=single(index, signatures), unit="µs"),
+            Figure(name="hot bucket, judged one by one", value=float(np.median(singles(index, signatures))), unit="µs"),
         ]
         crowded = (index.stats().crowded - before) / (3 * 4096 + SINGLES)
         return [*figures, Figure(name="hot bucket, crowded keys counted a document", value=crowded, unit="")]

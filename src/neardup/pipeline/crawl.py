@@ -95,13 +95,22 @@ class CrawlFilter:
         """
         return self.judge_and_admit([url], [text], _each(fields), at=at)[0]
 
-    def judge_each(self, pages: Any, texts: Any = None, fields: Any = None) -> list[Verdict]:
-        """Return a verdict for each page. Changes nothing; *pages* are as in ``judge_and_admit``."""
+    def judge_each(
+        self, pages: Any, texts: Any = None, fields: Any = None, *, ids: Sequence[str] | None = None
+    ) -> list[Verdict]:
+        """Return a verdict for each page. Changes nothing; *pages* and *ids* are as in ``judge_and_admit``."""
         urls, column, table = self._parted(pages, texts, fields)
-        return self._index.visit(self.ids_of(urls), column, table, remember=False, changed_at_least=self._least)
+        names = self.ids_of(urls) if ids is None else ids
+        return self._index.visit(names, column, table, remember=False, changed_at_least=self._least)
 
     def judge_and_admit(
-        self, pages: Any, texts: Any = None, fields: Any = None, *, at: datetime | float | None = None
+        self,
+        pages: Any,
+        texts: Any = None,
+        fields: Any = None,
+        *,
+        at: datetime | float | None = None,
+        ids: Sequence[str] | None = None,
     ) -> list[Verdict]:
         """Record pages, and return a verdict for each, compared with all before it, including this batch.
 
@@ -109,15 +118,15 @@ class CrawlFilter:
         *fields* if the index knows them; or they are URLs, and *texts* are their texts, or their ``Signatures`` if the
         index stores no texts: a page with the signature of its last version is unchanged. Larger batches are faster.
         Known pages with other content lose the old content before the batch is judged, so that no page is dropped for
-        content that no longer exists.
+        content that no longer exists. *ids* are those of the URLs (``ids_of``), if they are known already.
 
         Raises ``DataError`` for invalid URLs, texts or fields, before anything is changed.
         """
         urls, column, table = self._parted(pages, texts, fields)
-        ids = self.ids_of(urls)
+        names = self.ids_of(urls) if ids is None else ids
         with self._busy:
             own = address_fields(self._index.fields, urls, table)
-            return self._index.visit(ids, column, own, at=at, changed_at_least=self._least)
+            return self._index.visit(names, column, own, at=at, changed_at_least=self._least)
 
     def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], Any, pa.Table]:
         return parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})

@@ -74,31 +74,33 @@ class KeyedVisits:
         key: str | None,
         content: bytes | bytearray = b"",
         changed_at_least: float | None = None,
+        *,
+        ids: Sequence[str] | None = None,
     ) -> list[Verdict]:
-        """Record a batch of pages, and return its verdicts.
+        """Record a batch of pages, and return its verdicts. *ids* are those of the URLs, if they are known already.
 
         *content* is anything that is equal for equal batches, such as the body of the request. Raises ``DataError`` for
         a key that was used for another content, and the errors of ``CrawlFilter.judge_and_admit``.
         """
         pages = self.filter(changed_at_least)
+        ids = pages.ids_of(urls) if ids is None else ids
         if key is None:
-            return pages.judge_and_admit(urls, texts, fields)
+            return pages.judge_and_admit(urls, texts, fields, ids=ids)
         name, digest = (blake2b(part, digest_size=16).hexdigest() for part in (key.encode(), content))
         with self._busy:
             visit = self._read().get(name)
             if visit is None:
-                ids = pages.ids_of(urls)
                 there = self.index.admissions(ids)
                 first, known = self.index.next_admission, [row for row, one in enumerate(there) if one is not None]
                 told = [row for row, one in enumerate(there) if one is not None and one.told == first]
                 self._record(Visit(name, digest, first, known, told))
-                verdicts = pages.judge_and_admit(urls, texts, fields)
+                verdicts = pages.judge_and_admit(urls, texts, fields, ids=ids)
             elif visit.content != digest:
                 raise DataError("key", "was used for another request; each request needs its own key")
             elif name in self._verdicts:
                 return self._verdicts[name]
             else:
-                verdicts = self._repeated(pages, visit, urls, texts, fields, changed_at_least)
+                verdicts = self._repeated(pages, visit, urls, ids, texts, fields, changed_at_least)
             self._keep(name, verdicts)
         return verdicts
 
@@ -107,15 +109,16 @@ class KeyedVisits:
         pages: CrawlFilter,
         visit: Visit,
         urls: Sequence[str],
+        ids: Sequence[str],
         texts: Contents,
         fields: Mapping[str, Sequence[Any]] | None,
         least: float | None,
     ) -> list[Verdict]:
         """Return the verdicts of a batch that was recorded; a kill may have prevented that for some of its pages."""
-        index, ids = self.index, pages.ids_of(urls)
+        index = self.index
         there, now = index.admissions(ids), index.known(ids, texts, fields, changed_at_least=least)
         numbers, told = range(visit.first, visit.first + len(ids) + 1), set(visit.told)
-        verdicts = pages.judge_and_admit(urls, texts, fields)
+        verdicts = pages.judge_and_admit(urls, texts, fields, ids=ids)
         own: dict[str, int] = {}  # the pages that were admitted then, by their first rows
         for row, (admission, found) in enumerate(zip(there, now, strict=True)):
             if admission is None or found is None or found.changed:

@@ -50,6 +50,15 @@ def test_answers_are_those_of_the_filter(serve, texts, crawled):
                 assert said == [{**told(verdict), "verdict": verdict.name} for verdict in judged(visit)]
 
 
+@pytest.mark.parametrize("path", ["/v1/seen", "/v1/seen/judge"])
+def test_the_normal_form_of_each_url_is_made_once(serve, texts, crawled, monkeypatch, path):
+    ask, asked, own = serve(crawled), [], Addresses.id_of
+    monkeypatch.setattr(Addresses, "id_of", lambda self, url: asked.append(url) or own(self, url))
+    for _ in range(2):
+        assert len(verdicts(ask.post(path, pages(("http://a.example/", texts.storm))))) == 1
+    assert asked == ["http://a.example/"] * 2
+
+
 def test_what_is_answered_is_recorded(serve, texts, crawled):
     ask = serve(crawled)
     page = {"url": "HTTP://a.example/#x", "text": texts.heron, "fields": {"rank": 3}}

@@ -102,9 +102,12 @@ class Segment:
         found = np.full(len(digests), _NOBODY, np.int64)
         asking = np.asarray(digests.any(axis=1))
         for hits in self._hits(name, digests[:, 0], asking):
-            same = (self.take(name, hits.documents) == digests[hits.rows]).all(axis=1)
-            same &= hits.documents != besides[hits.rows]
-            np.minimum.at(found, hits.rows[same], hits.documents[same])
+            if not len(hits.documents):  # as for most pages of a crawl
+                break
+            rows = hits.rows
+            same = (self.take(name, hits.documents) == digests[rows]).all(axis=1)
+            same &= hits.documents != besides[rows]
+            np.minimum.at(found, rows[same], hits.documents[same])
             asking &= found == _NOBODY  # or a digest of a million documents would be listed because of another
         return np.where(found == _NOBODY, -1, found)
 

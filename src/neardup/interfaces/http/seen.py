@@ -73,9 +73,10 @@ def seen(service: Service, given: PagesBody, key: RequestKey) -> VerdictsAnswer:
     )
     with changing(service):
         visits = service.visits()
-        verdicts = visits.judge_and_admit(urls, own, fields, key.name, key.content, given.changed_at_least)
+        ids = visits.filter().ids_of(urls)
+        verdicts = visits.judge_and_admit(urls, own, fields, key.name, key.content, given.changed_at_least, ids=ids)
     service.metrics.count_verdicts("seen", verdicts)
-    return verdicts_of(visits.filter().ids_of(urls), verdicts)
+    return verdicts_of(ids, verdicts)
 
 
 def judge_pages(service: Service, given: PagesBody) -> VerdictsAnswer:
@@ -83,9 +84,10 @@ def judge_pages(service: Service, given: PagesBody) -> VerdictsAnswer:
     pages: list[FetchedPage] = given.pages
     own, urls = contents_of(service, pages, given.recipe, "page"), [page.url for page in pages]
     known = service.visits().filter(given.changed_at_least)
-    verdicts = known.judge_each(urls, own, columns_of(pages))
+    ids = known.ids_of(urls)
+    verdicts = known.judge_each(urls, own, columns_of(pages), ids=ids)
     service.metrics.count_verdicts("judge_pages", verdicts)
-    return verdicts_of(known.ids_of(urls), verdicts)
+    return verdicts_of(ids, verdicts)
 
 
 def admissions(service: Service, given: AdmissionsBody) -> AdmissionsAnswer:
