@@ -24,6 +24,7 @@ QUESTIONS: Final = (
     "archives",
     "web_stage",
     "audit",
+    "pairs",
     "files",
     "threads",
     "growth",

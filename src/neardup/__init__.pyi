@@ -41,6 +41,7 @@ from .pipeline.collapse import collapse as collapse
 from .pipeline.crawl import CrawlFilter as CrawlFilter
 from .pipeline.group_keys import group_keys as group_keys
 from .pipeline.index import Index as Index
+from .pipeline.pairs import pairs as pairs
 from .pipeline.responses import collapse_response as collapse_response
 from .pipeline.result_cache import JudgedSets as JudgedSets
 from .pipeline.rules import NearDuplicates as NearDuplicates

@@ -17,6 +17,7 @@ from neardup.pipeline.collapse import collapse
 from neardup.pipeline.corpus import dedup
 from neardup.pipeline.index import Index
 from neardup.pipeline.near_hits import HitVerify
+from neardup.pipeline.pairs import pairs
 from neardup.pipeline.rules import NearDuplicates, SameValue
 from neardup.schemes import registry
 from neardup.text.marking import Marker
@@ -48,6 +49,7 @@ def warm() -> None:
         dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
         _ranked(scheme)
     audit(dedup(_TEXTS, scheme=first, threads=1), scheme=first, threads=1)
+    pairs(_TEXTS, scheme=first, clusters=True, threads=1)
     compare(_TEXTS[0], _TEXTS[1])
     Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
     search_words(encoded(_TEXTS))

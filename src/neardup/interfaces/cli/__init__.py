@@ -50,6 +50,7 @@ _VERBS = (  # modules of this package
     "serve",
     "compare",
     "audit",
+    "pairs",
     "templates",
     "rules",
     "mirrors",

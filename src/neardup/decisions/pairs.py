@@ -1,0 +1,118 @@
+"""All pairs of documents that share enough of their features: exactly, without signatures."""
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.decisions.evidence import FeatureSets, Shared
+from neardup.kernels.joins import join, occurrences, rarest_first
+from neardup.kernels.partners import enter
+from neardup.model.arrays import Positions, Words
+
+_ROOM: Final = 1 << 16  # pairs that are found at a time
+_PLACES: Final = 26  # bits of the largest table of occurrences
+_ROUNDING: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JoinedPairs:
+    """Pairs of documents, ``left < right``, with what they share; *compared* pairs were compared for them."""
+
+    left: Positions
+    right: Positions
+    common: Shared
+    compared: int
+
+
+class Join:
+    """Documents whose pairs are found: those that share at least *threshold* of the union or of the smaller set.
+
+    A pair shares one of the rarest features of both, or of the smaller one: if *s* of the *n* features of a document
+    must be shared, those are the first ``n - s + 1`` by any order that is the same for all documents (Chaudhuri,
+    Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). Rare features first make short lists. *sides*, if given, are
+    the collections of the documents; then only pairs of two collections count. The features of *sets* are reordered.
+    """
+
+    def __init__(  # noqa: PLR0913 - what is joined, by which rule, and how it runs
+        self,
+        sets: FeatureSets,
+        threshold: float,
+        *,
+        of_smaller: bool = False,
+        sides: Words | None = None,
+        parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)],
+        map: Callable[..., Iterable[Any]] = map,  # noqa: A002 - it may be another one
+    ) -> None:
+        map_ = map
+        self._threshold, self._of_smaller = threshold, of_smaller
+        everything = np.arange(len(sets.sizes))
+        repeating = sets.repeating(everything)
+        list(map_(lambda part: sets.make_distinct(repeating[part]), parts(len(repeating))))
+        self._order: Positions = np.argsort(sets.sizes, kind="stable")
+        self._values = sets.values
+        self._starts, self._sizes = sets.starts[self._order], sets.sizes[self._order]
+        self._sides = np.empty(0, np.uint64) if sides is None else sides[self._order]
+        total = int(self._sizes.sum())
+        bits = min(_PLACES, max(10, total.bit_length()))
+        shift, counts = np.uint64(64 - bits), np.zeros(1 << bits, np.uint8)
+        occurrences(self._values, self._starts, self._sizes, shift, counts)
+
+        def sort(part: slice) -> None:
+            rarest_first(self._values, self._starts, self._sizes, shift, counts, everything[part], self._alone)
+
+        self._alone = np.empty_like(self._sizes)
+        list(map_(sort, parts(len(everything))))
+        self._index()
+
+    def _index(self) -> None:
+        """Note which documents have which of their rarest features."""
+        sizes, share = self._sizes, self._threshold
+        of_indexed = share if self._of_smaller else 2 * share / (1 + share)  # of the smaller one of a pair
+        rare = np.maximum(0, _first(sizes, of_indexed) - self._alone)  # of those that others have, too
+        self._probes = sizes if self._of_smaller else _first(sizes, share)
+        owners = np.repeat(np.arange(len(sizes)), rare)
+        at = np.arange(len(owners)) - np.repeat(np.cumsum(rare) - rare, rare)
+        values = self._values[np.repeat(self._starts + self._alone, rare) + at]
+        order = np.argsort(values, kind="stable")
+        distinct, begins = np.unique(values[order], return_index=True)
+        self._owners, self._begins = owners[order], np.append(begins, len(owners))
+        bits = max(3, (2 * len(distinct)).bit_length())
+        self._hash = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
+        self._keys, self._numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int64)
+        enter(distinct, *self._hash, self._keys, self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def pairs(self, part: slice) -> Iterator[JoinedPairs]:
+        """Yield the pairs of a part of the documents, in order of size, with smaller ones, some at a time.
+
+        Threads may take different parts at a time. The order of pairs does not depend on the parts.
+        """
+        first, room = part.start, _ROOM
+        while first < part.stop:
+            arrays = [np.empty(room, np.int64) for _ in range(3)]
+            following, found, compared = join(
+                *(self._values, self._starts, self._sizes, self._sides, first, part.stop),
+                *(self._alone, self._probes),
+                *(*self._hash, self._keys, self._numbers, self._begins, self._owners),
+                *(self._threshold, self._of_smaller, *arrays),
+            )
+            if following == first:
+                room *= 2
+            first = following
+            left, right, shared = (array[:found] for array in arrays)
+            turned = self._order[left] > self._order[right]
+            own, others = np.where(turned, right, left), np.where(turned, left, right)
+            common = Shared(shared, self._sizes[own], self._sizes[others])
+            yield JoinedPairs(self._order[own], self._order[others], common, compared)
+
+
+def _first(sizes: Positions, share: float) -> Positions:
+    """Return how many of its first features a document must have looked up if *share* of them are shared at least."""
+    least = np.maximum(1, np.ceil(share * sizes - _ROUNDING)).astype(np.int64)
+    first: Positions = np.maximum(0, sizes - least + 1)
+    return first

@@ -1,0 +1,126 @@
+"""All pairs of sets that share enough: by the rarest values of each set, because such pairs share one of them.
+
+A set is ``values[starts[s] : starts[s] + sizes[s]]``, without repeats.
+"""
+
+import numpy as np
+
+from neardup.kernels.compile import kernel
+from neardup.kernels.sets import fill, may_match, places_for, shared_enough, table_for
+
+_ONE = np.uint64(1)
+_MANY = 255
+
+
+@kernel
+def occurrences(values, starts, sizes, shift, counts):
+    """Count the sets of each value, at most 255, in ``counts[value >> shift]``; values of one place count together."""
+    for one in range(starts.size):
+        for value in values[starts[one] : starts[one] + sizes[one]]:
+            place = value >> shift
+            if counts[place] < _MANY:
+                counts[place] += np.uint8(1)
+
+
+@kernel
+def rarest_first(values, starts, sizes, shift, counts, chosen, alone):
+    """Sort each *chosen* set in place: by ``counts[value >> shift]``, and equal ones by value.
+
+    Those of one set only, ``alone[s]`` of them, remain in any order: they are never looked up.
+    """
+    for one in chosen:
+        content = values[starts[one] : starts[one] + sizes[one]]
+        others = np.empty(content.size, np.uint64)
+        met = 0
+        kept = 0
+        for place in range(content.size):
+            value = content[place]
+            if counts[value >> shift] > 1:
+                others[met] = value
+                met += 1
+            else:
+                content[kept] = value
+                kept += 1
+        alone[one] = kept
+        sorted_ = np.sort(others[:met])
+        rarity = np.empty(met, np.uint8)
+        for place in range(met):
+            rarity[place] = counts[sorted_[place] >> shift]
+        order = np.argsort(rarity, kind="mergesort")
+        for place in range(met):
+            content[kept + place] = sorted_[order[place]]
+
+
+@kernel
+def join(
+    values,
+    starts,
+    sizes,
+    sides,
+    first,
+    end,
+    alone,
+    probes,
+    salt,
+    shift,
+    keys,
+    numbers,
+    begins,
+    owners,
+    threshold,
+    of_smaller,
+    left,
+    right,
+    shared,
+):
+    """Find the pairs of sets *first* to *end* with earlier sets that share at least *threshold* of their values.
+
+    Sets ascend by size, and have their rarest values first. ``owners[begins[k] : begins[k + 1]]`` are the sets,
+    ascending, that have the value with the number *k* in the table (see ``partners.enter``) among their rarest; the
+    first ``probes[s]`` values of a set are looked up, except those of this set *alone*. The share is that of the union
+    or, *of_smaller*, of the smaller set. If there are *sides*, two sets of one side do not count as a pair. Pairs are written to
+    *left* (the later set), *right* and *shared*. Returns the first set for whose pairs there was no room, the number of
+    pairs and that of comparisons.
+    """
+    mask = np.uint64(keys.size - 1)
+    met = np.full(starts.size, -1, np.int64)
+    touched = np.empty(starts.size, np.int64)
+    chosen = np.arange(first, end)
+    table, taken = table_for(sizes, chosen)
+    found = 0
+    compared = 0
+    for one in range(first, end):
+        size = sizes[one]
+        asked = 0
+        for value in values[starts[one] + alone[one] : starts[one] + probes[one]]:
+            place = (value * salt) >> shift
+            while numbers[place] >= 0 and keys[place] != value:
+                place = (place + _ONE) & mask
+            number = numbers[place]
+            if number < 0:
+                continue
+            for other in owners[begins[number] : begins[number + 1]]:
+                if other >= one:
+                    break
+                if met[other] != one and (sides.size == 0 or sides[one] != sides[other]):
+                    met[other] = one
+                    if may_match(size, sizes[other], threshold, of_smaller):
+                        touched[asked] = other
+                        asked += 1
+        if asked == 0:
+            continue
+        if found + asked > left.size:
+            return one, found, compared
+        places = places_for(size)
+        fill(values[starts[one] : starts[one] + size], table[:places], taken[:places], one)
+        for other in touched[:asked]:
+            compared += 1
+            common = shared_enough(
+                size, sizes[other], values, starts[other], table[:places], taken[:places], one, threshold, of_smaller
+            )
+            if common > 0:
+                left[found] = one
+                right[found] = other
+                shared[found] = common
+                found += 1
+    return end, found, compared

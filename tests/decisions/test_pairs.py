@@ -1,0 +1,73 @@
+"""All pairs, against every pair of plain sets."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from neardup.decisions import pairs as module
+from neardup.decisions.evidence import FeatureSets
+from neardup.decisions.pairs import Join
+from neardup.model.arrays import Features
+
+
+def collection(seed):
+    random = np.random.default_rng(seed)
+    first = [random.integers(0, 200, random.integers(0, 40)).tolist() for _ in range(40)]
+    others = [[*one[: random.integers(0, len(one) + 1)], *random.integers(0, 300, 4).tolist()] for one in first]
+    spread = np.uint64(0x9E3779B97F4A7C15)
+    return [(np.array(one, np.uint64) * spread).tolist() for one in first + others + first[:5]]
+
+
+def joined(sets, threshold, parts=1, **ways):
+    features = Features(np.array([v for one in sets for v in one], np.uint64), np.cumsum([0, *map(len, sets)]))
+    join = Join(FeatureSets(features, np.arange(len(sets))), threshold, **ways)
+    edges = np.linspace(0, len(join), parts + 1).astype(int).tolist()
+    found = [one for part in pairwise(edges) for one in join.pairs(slice(*part))]
+    return [
+        pair
+        for one in found
+        for pair in zip(*(each.tolist() for each in (one.left, one.right, *vars_of(one.common))), strict=True)
+    ]
+
+
+def vars_of(common):
+    return common.shared, common.left, common.right
+
+
+def expected(sets, threshold, of_smaller, sides):
+    found = []
+    for right, two in enumerate(map(set, sets)):
+        for left, one in enumerate(map(set, sets[:right])):
+            shared = len(one & two)
+            whole = min(len(one), len(two)) if of_smaller else len(one | two)
+            if shared and shared / whole >= threshold and (sides is None or sides[left] != sides[right]):
+                found.append((left, right, shared, len(one), len(two)))
+    return found
+
+
+@pytest.mark.parametrize("of_smaller", [False, True])
+@pytest.mark.parametrize("threshold", [0.05, 0.3, 0.6, 0.8, 1.0])
+def test_no_pair_is_missed_and_none_is_too_many(monkeypatch, of_smaller, threshold):
+    sets = collection(1)
+    for sides in (None, (np.arange(len(sets)) < 40).astype(np.uint64)):
+        want = expected(sets, threshold, of_smaller, sides)
+        found = joined(sets, threshold, of_smaller=of_smaller, sides=sides)
+        assert sorted(found) == sorted(want)
+        assert joined(sets, threshold, parts=7, of_smaller=of_smaller, sides=sides) == found
+    assert want
+    monkeypatch.setattr(module, "_ROOM", 1)
+    assert joined(sets, threshold, of_smaller=of_smaller, sides=sides) == found
+
+
+def test_features_that_others_lack_are_not_looked_up():
+    """Work, counted: of texts with nothing in common, none are compared."""
+    sets = [[1000 * one + each for each in range(50)] for one in range(100)]
+    spread = np.uint64(0x9E3779B97F4A7C15)
+    values = np.array([v for one in sets for v in one], np.uint64) * spread
+    join = Join(FeatureSets(Features(values, np.arange(0, 5001, 50)), np.arange(100)), 0.6)
+    assert sum(one.compared for one in join.pairs(slice(0, 100))) == 0
+
+
+def test_nothing_has_no_pairs():
+    assert joined([], 0.5) == joined([[], []], 0.5) == joined([[1], []], 0.5) == []

@@ -1,0 +1,59 @@
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+STORM = "the storm broke over the harbour at dawn and the boats were lost"
+
+
+@pytest.fixture
+def pages(tmp_path):
+    rows = [
+        ("a", STORM),
+        ("b", f"{STORM} too"),
+        ("c", "rye and water and time"),
+        ("d", f"{STORM}. {' '.join(f'more{n}' for n in range(40))}"),
+    ]
+    text = "".join(json.dumps({"id": own, "text": text}) + "\n" for own, text in rows)
+    (tmp_path / "pages.jsonl").write_text(text + "{broken\n")
+    (tmp_path / "others.jsonl").write_text(json.dumps({"id": "x", "text": STORM}) + "\n")
+    return tmp_path
+
+
+def test_pairs_are_written(neardup, pages):
+    shown = neardup("pairs", "pages.jsonl", "--out", "pairs.jsonl", code=1)
+    assert "1  pair, resemblance at least 0.6" in shown.out
+    (one,) = map(json.loads, (pages / "pairs.jsonl").read_text().splitlines())
+    assert (one["left"], one["right"], one["left_position"], one["right_position"]) == ("a", "b", 0, 1)
+    assert "exists" in neardup("pairs", "pages.jsonl", "--out", "pairs.jsonl", code=2).err
+    told = json.loads(
+        neardup("pairs", "pages.jsonl", "--clusters", "--threshold", "0.2", "--out", "p.parquet", "--json", code=1).out
+    )
+    assert (told["documents"], told["pairs"]) == (4, 3)
+    assert pq.read_table(pages / "p.parquet")["cluster"].to_pylist() == [0, 0, 0]
+
+
+def test_two_collections_and_containment(neardup, pages):
+    neardup(
+        "pairs",
+        "others.jsonl",
+        "pages.jsonl",
+        "--measure",
+        "containment",
+        "--threshold",
+        "0.9",
+        "--out",
+        "p.jsonl",
+        code=1,
+    )
+    found = [json.loads(line) for line in (pages / "p.jsonl").read_text().splitlines()]
+    assert [(one["left"], one["right"]) for one in found] == [("x", "a"), ("x", "b"), ("x", "d")]
+
+
+def test_wrong_uses(neardup, pages):
+    assert (
+        "two collections"
+        in neardup("pairs", "pages.jsonl", "others.jsonl", "--clusters", "--out", "p.jsonl", code=2).err
+    )
+    assert "signs fields" in neardup("pairs", "others.jsonl", "--scheme", "checksum", "--out", "p.jsonl", code=2).err
+    assert ".parquet" in neardup("pairs", "others.jsonl", "--out", "p.txt", code=2).err

@@ -1,0 +1,73 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+from audits import TEXTS
+
+from neardup import Checksum, MinHash, ParameterError, Trials, containment, pairs, resemblance
+
+TEXTS = [*TEXTS[:60], "", "...", TEXTS[3], f"{TEXTS[5]} {TEXTS[6]}"]
+
+
+def ends(table):
+    return [*zip(table["left_position"].to_pylist(), table["right_position"].to_pylist(), strict=True)]
+
+
+def test_all_pairs_by_definition():
+    found = pairs(TEXTS, threshold=0.4)
+    number = range(len(TEXTS))
+    values = {(a, b): resemblance(TEXTS[a], TEXTS[b]) for b in number for a in range(b)}
+    wanted = sorted(pair for pair, value in values.items() if value >= 0.4)
+    assert len(wanted) > 10
+    assert ends(found) == wanted
+    assert found["resemblance"].to_pylist() == [values[pair] for pair in wanted]
+    assert found["left"].to_pylist() == [str(a) for a, _ in wanted]
+    for one in found.slice(0, 5).to_pylist():
+        left, right = TEXTS[one["left_position"]], TEXTS[one["right_position"]]
+        assert one["left_in_right"] == containment(left, right)
+        assert one["right_in_left"] == containment(right, left)
+    assert all(pairs(TEXTS, threshold=0.4, threads=threads).equals(found) for threads in (1, 2))
+
+
+def test_containment_in_either_direction_and_overlap():
+    contained = [(5, 63), (6, 63)]
+    found = pairs(TEXTS, measure="containment", threshold=0.95)
+    assert {*contained} <= {*ends(found)}
+    assert pairs(TEXTS, measure="overlap", threshold=0.95).equals(found)
+
+
+def test_between_two_collections():
+    one, other = TEXTS[:40], TEXTS[30:]
+    found = pairs(one, other, threshold=0.6)
+    wanted = [(a, b) for a in range(40) for b in range(len(other)) if resemblance(one[a], other[b]) >= 0.6]
+    assert ends(found) == wanted
+    inside = pairs(other, TEXTS[5:7], measure="containment", threshold=0.9)
+    assert ends(inside) == [(a, b) for a, b in ends(inside) if containment(other[a], TEXTS[5 + b]) >= 0.9]
+    assert (len(other) - 1) not in inside["left_position"].to_pylist()  # it contains them, not the other way round
+
+
+def test_clusters_are_of_connected_documents():
+    chain = [" ".join(f"w{n}" for n in range(begin, begin + 40)) for begin in (0, 8, 16, 500)]
+    found = pairs([*reversed(chain), ""], threshold=0.6, clusters=True)
+    assert ends(found) == [(1, 2), (2, 3)]
+    assert found["cluster"].to_pylist() == [1, 1]
+
+
+def test_ids_bags_and_empty_collections():
+    table = pa.table({"id": ["a", "b", "a"], "text": ["x y z x y z", "x y z", "x y z x y z"]})
+    assert [*zip(*(pairs(table, threshold=0.9)[name].to_pylist() for name in ("left", "right")), strict=True)] == [
+        ("a", "a")
+    ]
+    bags = pairs(["a b", "a b a b a b"], scheme=MinHash(shingle=1, bag=True), threshold=0.3)
+    assert bags["resemblance"].to_pylist() == [1 / 3]
+    assert len(pairs([])) == len(pairs(["a b c"], [])) == len(pairs(["", ""])) == 0
+    assert pairs([]).schema.field("left_position").type == pa.int64()
+    assert ends(pairs(["a b c"] * 3, scheme=Trials())) == [(0, 1), (0, 2), (1, 2)]
+
+
+def test_what_is_refused():
+    for wrong in ({"measure": "cosine"}, {"threshold": 0.0}, {"threshold": 1.1}, {"scheme": Checksum()}):
+        with pytest.raises(ParameterError):
+            pairs(TEXTS, **wrong)
+    with pytest.raises(ParameterError, match="two collections"):
+        pairs(TEXTS, TEXTS, clusters=True)
+    assert np.all(pairs(["a b", "a b"], ["a b"])["right_position"].to_numpy() == 0)
