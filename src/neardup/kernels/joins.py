@@ -78,9 +78,9 @@ def join(
     Sets ascend by size, and have their rarest values first. ``owners[begins[k] : begins[k + 1]]`` are the sets,
     ascending, that have the value with the number *k* in the table (see ``partners.enter``) among their rarest; the
     first ``probes[s]`` values of a set are looked up, except those of this set *alone*. The share is that of the union
-    or, *of_smaller*, of the smaller set. If there are *sides*, two sets of one side do not count as a pair. Pairs are written to
-    *left* (the later set), *right* and *shared*. Returns the first set for whose pairs there was no room, the number of
-    pairs and that of comparisons.
+    or, *of_smaller*, of the smaller set. If there are *sides*, two sets of one side do not count as a pair. Pairs are
+    written to *left* (the later set), *right* and *shared*. Returns the first set for whose pairs there was no room,
+    the number of pairs and that of comparisons.
     """
     mask = np.uint64(keys.size - 1)
     met = np.full(starts.size, -1, np.int64)
