@@ -8,7 +8,7 @@ MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 def hit(name):
-    return FoundHit(id=name, ordinal=1, score=1.23456, title=None, url=None, admitted=MOMENT)
+    return FoundHit(id=name, ordinal=1, score=1.23456, title=None, url=None, changed_at=MOMENT)
 
 
 def test_moments_are_written_in_utc():
@@ -48,7 +48,7 @@ def test_an_answer_as_json_has_it():
         "id": "b",
         "title": None,
         "url": None,
-        "admitted": "2026-01-02T03:04:05Z",
+        "changed_at": "2026-01-02T03:04:05Z",
         "score": 1.23,
         "of": "a",
         "rule": "minhash",

@@ -48,7 +48,7 @@ def ids(search, query, **ways):
 
 def test_what_is_said_of_a_hit(search):
     (hit,) = search.find("weather").hits
-    assert (hit.id, hit.title, hit.url, hit.admitted.timestamp()) == ("a", "Weather", "https://a.example/?q=1 2", 0)
+    assert (hit.id, hit.title, hit.url, hit.changed_at.timestamp()) == ("a", "Weather", "https://a.example/?q=1 2", 0)
     (hit,) = search.find("baker").hits
     assert (hit.id, hit.title, hit.url) == ("http://b.example/", None, "http://b.example/")
     assert hit.score > 0
@@ -71,7 +71,7 @@ def test_newest_first_and_of_one_site_only(index, search):
     assert ids(search, "storm", site="nowhere.example") == []
     answer = search.answer("storm", sort="newest", site="a.example", collapse="off")
     assert [group.shown[0].hit.id for group in answer.results] == ["c", "a"]
-    for wrong in ({"sort": "oldest"}, {"site": "//"}):
+    for wrong in ({"sort": "oldest"}, {"site": "//"}, {"site": "http://a.example"}, {"site": "a b"}):
         with pytest.raises(ParameterError):
             search.find("storm", **wrong)
 

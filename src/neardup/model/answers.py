@@ -27,8 +27,8 @@ class Snippet(NamedTuple):
 class FoundHit(Struct, frozen=True, kw_only=True):
     """A document that a query finds. *url* is its field ``url``, or its id if that is a web address.
 
-    *ordinal* is the number of its admission. A higher *score* ranks better; scores of different queries are not
-    comparable.
+    *ordinal* is the number of its admission, and *changed_at* when its present content was admitted. A higher *score*
+    ranks better; scores of different queries are not comparable.
     """
 
     id: str
@@ -36,7 +36,7 @@ class FoundHit(Struct, frozen=True, kw_only=True):
     score: float
     title: str | None
     url: str | None
-    admitted: datetime
+    changed_at: datetime
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -123,12 +123,12 @@ class SnippetPieces(Struct):
 
 
 class HitOfSearch(Struct):
-    """A document that matches the query; it was *admitted* at a time in UTC."""
+    """A document that matches the query; its present content was admitted at *changed_at*, in UTC."""
 
     id: str
     title: str | None
     url: str | None
-    admitted: str
+    changed_at: str
     score: float
 
 
@@ -187,7 +187,7 @@ def as_record(answer: Answer, convert: Callable[[float], Any] = float) -> Search
     """Return an answer as JSON has it; *convert* converts measures and scores."""
 
     def of_hit(hit: FoundHit) -> tuple[str, str | None, str | None, str, float]:
-        return hit.id, hit.title, hit.url, written(hit.admitted), convert(hit.score)
+        return hit.id, hit.title, hit.url, written(hit.changed_at), convert(hit.score)
 
     def number(value: Any) -> Any:
         return convert(value) if isinstance(value, float) else value

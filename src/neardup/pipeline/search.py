@@ -406,7 +406,7 @@ class Search:
         numbers = zip(ranked.ordinals.tolist(), ranked.scores.tolist(), strict=True)
         columns = zip(ids, numbers, titles, self._urls(ids, places), times, strict=True)
         for own, (ordinal, score), title, url, at in columns:
-            yield FoundHit(id=own, ordinal=ordinal, score=score, title=title, url=url, admitted=at)
+            yield FoundHit(id=own, ordinal=ordinal, score=score, title=title, url=url, changed_at=at)
 
     def _titles(self, places: Places) -> list[str | None]:
         return field_values(self._store, TITLE, STRING, places) if self._has_title else [None] * len(places)
@@ -521,7 +521,7 @@ def _terms(query: str, site: str | None) -> tuple[Term, ...]:
     if site is None:
         return terms
     own = site_of(f"http://{site}/")
-    if own is None:
+    if own is None or not set(site).isdisjoint("/?#@ "):
         raise ParameterError("site", site, "must be a host, such as a.example")
     return (*terms, Term(fulltext.site_word(own))) if terms else terms
 

@@ -54,6 +54,12 @@ def test_all_shows_the_repeats_and_why(neardup, seen):
     assert repeat in shown
 
 
+def test_newest_first_and_of_one_site_only(neardup, seen):
+    all_hits = ("fishing", "--collapse", "off")
+    assert ids(asked(neardup, *all_hits, "--sort", "newest")) == ["edited", "copy", "storm"]
+    assert ids(asked(neardup, *all_hits, "--site", "WWW.a.example")) == ["edited", "storm"]
+
+
 def test_by_other_rules(neardup, seen):
     assert ids(asked(neardup, "fishing", "--collapse", "off")) == ["copy", "edited", "storm"]
     exact = asked(neardup, "fishing", "--collapse", "exact")
@@ -142,7 +148,7 @@ def test_json_has_everything(neardup, seen):
     }
     (hit,) = answer["results"][0]["shown"]
     assert hit["snippet"]["title"] == {"text": "Rye", "spans": [[0, 3]]}
-    assert hit["admitted"].endswith("Z")
+    assert hit["changed_at"].endswith("Z")
 
 
 @pytest.mark.parametrize(
@@ -151,6 +157,7 @@ def test_json_has_everything(neardup, seen):
         (["--size", "0"], "--size 0: the value must be"),
         (["--page", "0"], "--page 0: the value must be"),
         (["--threshold", "1.5"], "--threshold 1.5: the value must be a number above 0 and at most 1"),
+        (["--site", "http://a.example"], "must be a host, such as a.example"),
         (["--threshold", "0.5", "--collapse", "site"], "--threshold 0.5 can only be used with"),
         (["--top", "0"], "--top 0: the value must be"),
         (["--seconds", "0"], "--seconds 0: the value must be more than 0"),

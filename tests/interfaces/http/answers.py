@@ -8,7 +8,7 @@ WHEN = datetime(2026, 3, 7, 12, 30, tzinfo=UTC)
 
 
 def hit(own="a", title="The ferry", url="https://a.example/ferry"):
-    return FoundHit(id=own, ordinal=1, score=1.0, title=title, url=url, admitted=WHEN)
+    return FoundHit(id=own, ordinal=1, score=1.0, title=title, url=url, changed_at=WHEN)
 
 
 def shown(found, title=None, body="the ferry left", spans=((4, 9),)):

@@ -519,6 +519,7 @@ def test_browsers_can_offer_the_search(hostile, paged):
     service = paged(hostile)
     answer = service.get("/opensearch.xml")
     assert answer.headers["content-type"].startswith("application/opensearchdescription+xml")
+    assert answer.text.startswith("<?xml ")  # an XML declaration stands first, or nowhere
     assert re.search(r'template="http://[^/"]+/\?q=\{searchTerms\}"', answer.text)
     assert 'href="/opensearch.xml"' in service.get("/", headers=HTML).text
 

@@ -137,7 +137,7 @@ def _show_group(number: int, group: "AnswerGroup", collapse: str, *, repeats: bo
         _print(_address(hit), 1)
         if snippet.body.text:
             _print(_marked(snippet.body), 1, wraps=True)
-        _print(Text(f"admitted {hit.admitted:%Y-%m-%d %H:%M} UTC", "dim"), 1)
+        _print(Text(f"admitted {hit.changed_at:%Y-%m-%d %H:%M} UTC", "dim"), 1)
     if group.hides:
         label = f"{group.hides:,} more from this site" if collapse == "site" else f"Duplicates ({group.hides:,})"
         _print(Text(label, "cyan"), 1)
