@@ -14,8 +14,8 @@ from truth import join
 METHOD = """
 All pairs of the benchmark corpus with a resemblance of at least 0.6 and 0.8 (3 words), which are exact, to the time of
 `dedup` at the same threshold; real time on all cores, in turn, the best of three. *Complete*: of the pairs of 5,000
-documents that a join without the library finds from 0.6 (5 words), the share that is found from 0.5, as the two cut words
-differently.
+documents that a join without the library finds from 0.6 (5 words), the share that is found from 0.5, as the two cut
+words differently.
 """
 FEW = 1_000 if SMALL else 5_000
 REPEATS = 3
