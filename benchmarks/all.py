@@ -25,6 +25,7 @@ QUESTIONS: Final = (
     "web_stage",
     "audit",
     "pairs",
+    "contamination",
     "files",
     "threads",
     "growth",

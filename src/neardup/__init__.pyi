@@ -38,6 +38,9 @@ from .pipeline.audit import audit as audit
 from .pipeline.audit_files import audit_files as audit_files
 from .pipeline.collapse import Collapsed as Collapsed
 from .pipeline.collapse import collapse as collapse
+from .pipeline.contamination import Contamination as Contamination
+from .pipeline.contamination import contamination as contamination
+from .pipeline.contamination import contamination_in_files as contamination_in_files
 from .pipeline.crawl import CrawlFilter as CrawlFilter
 from .pipeline.group_keys import group_keys as group_keys
 from .pipeline.index import Index as Index

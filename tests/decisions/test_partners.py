@@ -21,6 +21,13 @@ def test_the_share_of_the_smaller_set_counts_if_wanted():
     assert Partners(features(few), of_smaller=True).among(features(many), 0.5).common.of_smaller.tolist() == [1.0]
 
 
+def test_features_that_were_found_anywhere_are_counted():
+    few = Partners(features([[1, 2, 3, 4], [9], []]))
+    few.among(features([[1, 7]]), 0.9)
+    few.among(features([[2, 9, 9], [5]]), 0.9)
+    assert few.met.tolist() == [0.5, 1.0, 0.0]
+
+
 def test_nothing_has_no_partners():
     found = Partners(features([])).among(features([[1]]), 0.5)
     assert len(found.left) == len(found.right) == 0

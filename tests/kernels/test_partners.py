@@ -20,14 +20,33 @@ def found(few, many, least, of_smaller, room):
     begins = np.cumsum([0, *map(len, lists)])
     owners = np.array([number for one in lists for number in one], np.int64)
     arrays = [np.empty(room, np.int64) for _ in range(3)]
+    met = np.zeros(len(values), np.bool_)
     own = np.array([len(one) for one in few], np.int64)
     pairs, first, calls = [], 0, 0
     while first < len(many):
         first, number = partners(
-            *(flat, starts, sizes, first, salt, shift, keys, numbers, begins, owners, own, least, of_smaller, *arrays)
+            *(
+                flat,
+                starts,
+                sizes,
+                first,
+                salt,
+                shift,
+                keys,
+                numbers,
+                begins,
+                owners,
+                own,
+                least,
+                of_smaller,
+                met,
+                *arrays,
+            )
         )
         pairs += zip(*(array[:number].tolist() for array in arrays), strict=True)
         calls += 1
+    everywhere = {value for one in many for value in one}
+    assert met.tolist() == [value in everywhere for value in values]
     return sorted(pairs), calls
 
 

@@ -4,6 +4,7 @@ import secrets
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.decisions.evidence import FeatureSets, Shared
 from neardup.kernels.partners import enter, partners
@@ -40,7 +41,16 @@ class Partners:
         bits = max(3, (2 * len(distinct)).bit_length())  # at most half of the table is filled
         self._hash = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
         self._keys, self._numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int64)
+        self._met = np.zeros(len(distinct), np.bool_)
         enter(distinct, *self._hash, self._keys, self._numbers)
+
+    @property
+    def met(self) -> npt.NDArray[np.float64]:
+        """The share of the features of each document of the sample that was found among any documents so far."""
+        counts = np.diff(self._begins)
+        found = np.bincount(self._owners, np.repeat(self._met, counts), len(self._sizes))
+        shares: npt.NDArray[np.float64] = found / np.maximum(1, self._sizes)
+        return shares
 
     def among(self, features: Features, least: float) -> Found:
         """Return the partners among some documents: pairs that share at least *least*; repeats are removed there, too.
@@ -58,7 +68,7 @@ class Partners:
             first, found = partners(
                 *(sets.values, sets.starts, sets.sizes, first),
                 *(*self._hash, self._keys, self._numbers, self._begins, self._owners),
-                *(self._sizes, least, self._of_smaller, *arrays),
+                *(self._sizes, least, self._of_smaller, self._met, *arrays),
             )
             parts.append([array[:found].copy() for array in arrays])
         left, right, shared = (np.concatenate(each) for each in zip(*parts, strict=True))

@@ -37,6 +37,7 @@ def partners(
     few,
     least,
     of_smaller,
+    met,
     left,
     right,
     shared,
@@ -45,9 +46,9 @@ def partners(
 
     A set is ``values[starts[s] : starts[s] + sizes[s]]``, without repeats. ``owners[begins[k] : begins[k + 1]]`` are
     those of the few sets that have the value with the number *k* in the table; *few* are their sizes. The share is that
-    of the union or, *of_smaller*, of the smaller set. Found pairs are written to *left* (one of the few), *right* (the
-    set) and *shared*, which must have room for one set's pairs: as many as there are few. Returns the first set for
-    which there was no room, and the number of pairs.
+    of the union or, *of_smaller*, of the smaller set. *met* notes the values that were found. Found pairs are written
+    to *left* (one of the few), *right* (the set) and *shared*, which must have room for one set's pairs: as many as
+    there are few. Returns the first set for which there was no room, and the number of pairs.
     """
     mask = np.uint64(keys.size - 1)
     counts = np.zeros(few.size, np.int64)
@@ -64,6 +65,7 @@ def partners(
             number = numbers[place]
             if number < 0:
                 continue
+            met[number] = True
             for owner in owners[begins[number] : begins[number + 1]]:
                 if counts[owner] == 0:
                     touched[asked] = owner

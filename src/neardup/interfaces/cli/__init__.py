@@ -51,6 +51,7 @@ _VERBS = (  # modules of this package
     "compare",
     "audit",
     "pairs",
+    "contamination",
     "templates",
     "rules",
     "mirrors",

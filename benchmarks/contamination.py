@@ -1,0 +1,47 @@
+"""Question: how fast are the items of test sets found in a training set."""
+
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpus import CACHE, corpus
+from figures import SMALL, Figure, publish
+from neardup import contamination
+
+METHOD = """
+10,000 invented items of 5 to 150 words, and 200 runs of 40 words of the benchmark corpus, searched in the corpus; processor
+time of one thread, the best of three, in bytes of training text. *Found* is the share of the 200.
+"""
+ITEMS = 1_000 if SMALL else 10_000
+QUOTED = 200
+REPEATS = 3
+
+
+def main() -> None:
+    corpus()
+    table = pq.read_table(CACHE / "corpus.parquet")
+    table = table.slice(0, 2_000) if SMALL else table
+    random = np.random.default_rng(1)
+    vocabulary = np.array([f"{word:x}" for word in range(50_000)])
+    invented = [" ".join(random.choice(vocabulary, random.integers(5, 151))) for _ in range(ITEMS)]
+    long = [text.as_py().split() for text in table["text"].slice(0, 1_000) if len(text.as_py().split()) > 100]
+    items = [*invented, *(" ".join(long[place % len(long)][20:60]) for place in range(QUOTED))]
+    spent = []
+    for _ in range(REPEATS):
+        started = time.process_time()
+        found = contamination(table, pa.table({"text": items}), threads=1)
+        spent.append(time.process_time() - started)
+    share = sum(found.items["contaminated"].to_pylist()[ITEMS:]) / QUOTED
+    wrong = sum(found.items["contaminated"].to_pylist()[:ITEMS])
+    figures = [
+        Figure(name="training text", value=table["text"].nbytes / 1e6 / min(spent), unit="MB/s", at_least=150),
+        Figure(name="found", value=share, unit="", at_least=0.99),
+        Figure(name="invented items found", value=wrong, unit="", at_most=0),
+    ]
+    publish("contamination", "Contamination", METHOD, figures)
+
+
+if __name__ == "__main__":
+    main()

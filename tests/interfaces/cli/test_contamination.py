@@ -1,0 +1,34 @@
+import json
+
+STORM = "the storm broke over the harbour at dawn and the boats were lost with all that they had"
+
+
+def written(path, *texts):
+    path.write_text("".join(json.dumps({"id": f"{path.stem}{n}", "text": text}) + "\n" for n, text in enumerate(texts)))
+
+
+def test_contaminated_items_and_the_documents_to_drop(neardup, tmp_path):
+    written(tmp_path / "train.jsonl", "rye and water and time", f"{STORM.title()}! And more of it.")
+    written(tmp_path / "tests.jsonl", STORM, "who baked the bread and why did he do so all night in that cold")
+    shown = neardup(
+        "contamination", "train.jsonl", "--against", "tests.jsonl", "--items", "i.jsonl", "--documents", "d.jsonl"
+    ).out
+    assert "2  training documents" in shown
+    assert "1  contaminated: one document has 0.8 or more of the item" in shown
+    items = [json.loads(line) for line in (tmp_path / "i.jsonl").read_text().splitlines()]
+    assert [(one["id"], one["contaminated"], one["document"]) for one in items] == [
+        ("tests0", True, "train1"),
+        ("tests1", False, None),
+    ]
+    assert json.loads((tmp_path / "d.jsonl").read_text())["id"] == "train1"
+    told = json.loads(neardup("contamination", "train.jsonl", "--against", "tests.jsonl", "--json").out)
+    assert (told["items"], told["contaminated"], told["to_drop"]) == (2, 1, 1)
+
+
+def test_wrong_uses(neardup, tmp_path):
+    written(tmp_path / "train.jsonl", STORM)
+    assert "--against" in neardup("contamination", "train.jsonl", code=2).err
+    again = ("contamination", "train.jsonl", "--against", "train.jsonl")
+    assert "--words 0" in neardup(*again, "--words", "0", code=2).err
+    assert ".parquet" in neardup(*again, "--items", "x.txt", code=2).err
+    assert "one of the inputs" in neardup(*again, "--items", "train.jsonl", "--force", code=2).err

@@ -1,0 +1,90 @@
+"""Contamination against sets of runs of words."""
+
+import json
+
+import numpy as np
+import pytest
+
+from neardup import ParameterError, contamination, contamination_in_files
+from neardup.sources.shards import Shards
+
+RANDOM = np.random.default_rng(3)
+TRAINING = [" ".join(f"w{one}" for one in RANDOM.integers(0, 900, RANDOM.integers(0, 120))) for _ in range(80)]
+WORDS = [text.split() for text in TRAINING]
+LONGEST = max(WORDS, key=len)
+ITEMS = [
+    *(" ".join(words[3:30]) for words in WORDS[:20]),
+    *(" ".join([*words[:20], *(f"z{n}" for n in range(RANDOM.integers(0, 30)))]) for words in WORDS[20:40]),
+    *(" ".join(words[5 : 5 + size]) for size, words in enumerate(WORDS[40:55])),
+    "",
+    "nothing of this text is in any of the documents that were made above",
+]
+
+
+def runs(words, size):
+    if len(words) < size:
+        return {tuple(words)} if words else set()
+    return {tuple(words[at : at + size]) for at in range(len(words) - size + 1)}
+
+
+def by_definition(item, words=13):
+    own = item.split()
+    size = words if len(own) >= words else min(3, words)
+    mine = runs(own, size)
+    every = [runs(document, size) if len(own) >= size or len(document) < size else set() for document in WORDS]
+    shares = [len(mine & other) / len(mine) if mine else 0.0 for other in every]
+    anywhere = len(mine & set().union(*every)) / len(mine) if mine else 0.0
+    return max(shares), sum(share >= 0.8 for share in shares), anywhere
+
+
+@pytest.mark.parametrize("words", [13, 5])
+def test_items_by_definition(words):
+    found = contamination(TRAINING, ITEMS, words=words)
+    rows = found.items.to_pylist()
+    for row, item in zip(rows, ITEMS, strict=True):
+        share, documents, anywhere = by_definition(item, words)
+        assert (row["share"], row["documents"], row["anywhere"]) == (share, documents, pytest.approx(anywhere))
+        assert row["contaminated"] == (share >= 0.8)
+        assert row["words"] == len(item.split())
+        assert (row["document"] is None) == (share == 0)
+        if row["contaminated"] and row["words"] > 3:
+            assert row["passage"]
+            assert row["passage"] in TRAINING[row["document_position"]]
+    assert 20 < found.contaminated < len(ITEMS)
+    assert found.read == len(TRAINING)
+
+
+def test_documents_to_drop_are_those_with_items():
+    found = contamination(TRAINING, ITEMS)
+    dropped = {row["position"]: row for row in found.documents.to_pylist()}
+    for place, document in enumerate(TRAINING):
+        alone = contamination([document], ITEMS)
+        assert (place in dropped) == (alone.contaminated > 0)
+        if place in dropped:
+            assert dropped[place]["items"] == alone.contaminated
+            assert dropped[place]["id"] == str(place)
+            assert dropped[place]["share"] == max(alone.items["share"].to_pylist())
+
+
+def test_files_in_pieces_have_the_same_answer(tmp_path, monkeypatch):
+    monkeypatch.setattr(Shards.split.__func__, "__kwdefaults__", {"size": 2_000})
+    for name, texts in (("train", TRAINING), ("tests", ITEMS)):
+        lines = [json.dumps({"id": str(place), "text": text}) for place, text in enumerate(texts)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join([*lines, "{broken"]) + "\n")
+    found = contamination_in_files([tmp_path / "train.jsonl"], [tmp_path / "tests.jsonl"], threads=2)
+    expected = contamination(TRAINING, ITEMS)
+    assert found.items.to_pylist() == expected.items.to_pylist()
+    assert found.documents.to_pylist() == expected.documents.to_pylist()
+    assert len(found.rejected) == 2
+
+
+def test_nothing_is_in_nothing():
+    assert contamination([], ITEMS).contaminated == 0
+    assert len(contamination(TRAINING, []).items) == 0
+    assert contamination(["a b c"], ["", "..."]).items["share"].to_pylist() == [0.0, 0.0]
+
+
+def test_what_is_refused():
+    for wrong in ({"words": 0}, {"threshold": 0}, {"threshold": 2}, {"analysis": "words"}):
+        with pytest.raises(ParameterError):
+            contamination(TRAINING, ITEMS, **wrong)
