@@ -28,6 +28,7 @@ each other in one bit or two of the same few. *Opened* includes the first answer
 """
 DOCUMENTS: Final = 1_000_000
 ADMITTED: Final = 100_000
+HOT: Final = 200_000
 TOGETHER: Final = 20_000
 WORDS: Final = 360
 VOCABULARY: Final = np.array([f"w{number:05}" for number in range(30_000)])
@@ -161,22 +162,22 @@ def beside_datasketch(folder: Path) -> list[Figure]:
 def hot(folder: Path) -> list[Figure]:
     scheme = neardup.SimHash()
     random = np.random.default_rng(SEED)
-    bits = np.uint64(1) << random.integers(0, 8, (2, DOCUMENTS)).astype(np.uint64)
+    bits = np.uint64(1) << random.integers(0, 8, (2, HOT)).astype(np.uint64)
     fingerprints = (np.uint64(0x0123456789ABCDEF) ^ bits[0] ^ bits[1]).reshape(-1, 1)
-    signatures = neardup.Signatures(fingerprints, np.ones(DOCUMENTS, np.bool_), scheme.recipe)
+    signatures = neardup.Signatures(fingerprints, np.ones(HOT, np.bool_), scheme.recipe)
     with neardup.Index.create(folder / "hot", scheme, durability="bulk") as index:
         begun = perf_counter()
-        for begin in range(0, DOCUMENTS, TOGETHER):
+        for begin in range(0, HOT, TOGETHER):
             index.admit([str(row) for row in range(begin, begin + TOGETHER)], signatures[begin : begin + TOGETHER])
         seconds = perf_counter() - begun
-        before = index.stats().crowded
+        before = index.stats().oversized_buckets
         figures = [
-            Figure(name="hot bucket of a million, admitted", value=DOCUMENTS / seconds, unit="documents/s"),
+            Figure(name=f"hot bucket of {HOT:,}, admitted", value=HOT / seconds, unit="documents/s"),
             Figure(name="hot bucket, judged", value=batched(index, signatures[:4096]), unit="µs"),
             Figure(name="hot bucket, judged one by one", value=float(np.median(singles(index, signatures))), unit="µs"),
         ]
-        crowded = (index.stats().crowded - before) / (3 * 4096 + SINGLES)
-        return [*figures, Figure(name="hot bucket, crowded keys counted a document", value=crowded, unit="")]
+        oversized = (index.stats().oversized_buckets - before) / (3 * 4096 + SINGLES)
+        return [*figures, Figure(name="hot bucket, oversized keys counted per document", value=oversized, unit="")]
 
 
 if __name__ == "__main__":

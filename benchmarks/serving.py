@@ -166,11 +166,11 @@ def searched(folder: Path) -> list[Figure]:
 def crawled(folder: Path) -> Iterator[Figure]:
     texts = documents(PAGES, SEED).to_pylist()
     for way in ("texts", "signatures"):
-        neardup.Index.create(folder / way).close()
+        neardup.Index.create(folder / f"pages-{way}").close()
         times = []
         signs = way == "signatures"
         with (
-            serving(folder / way) as ((host, port), _),
+            serving(folder / f"pages-{way}") as ((host, port), _),
             neardup.Client(f"http://{host}:{port}", signatures=signs) as own,
         ):
             own.judge(texts[:1])  # connects
