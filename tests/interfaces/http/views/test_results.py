@@ -146,6 +146,35 @@ def test_without_results_there_is_advice():
     assert view.instead == ()
 
 
+def test_shorter_queries_have_their_numbers_and_stay_on_the_site():
+    asked = Asked(query="rye storm", site="a.example", page=1)
+    view = results_view(asked, answer(), STEPS, [("storm", "rye", 1), ("rye", "storm", 1200)])
+    assert [one.label for one in view.instead] == ["Without storm: 1 document", "Without rye: 1,200 documents"]
+    assert view.instead[0].href == "/?q=rye&site=a.example"
+    assert "of a.example" in view.advice[0]
+    assert view.everywhere.href == "/?q=rye%20storm"
+
+
+def test_a_result_leads_to_those_of_its_site():
+    found = answer(group(shown(hit(url="https://www.a.example/f"))), group(shown(hit(url=None))))
+    view = results_view(Asked(query="x", page=2), found, STEPS)
+    assert [one.site and (one.site.label, one.site.href) for one in view.results] == [
+        ("a.example", "/?q=x&site=a.example"),
+        None,
+    ]
+    assert view.everywhere is None
+    assert [one.site for one in results_view(Asked(query="x", site="a.example"), found, STEPS).results] == [None, None]
+
+
+def test_the_order_is_chosen_and_kept():
+    view = results_view(Asked(query="x", sort="newest", page=2), answer(group(shown(hit()))), STEPS)
+    assert [(one.label, one.href, one.chosen) for one in view.sorts] == [
+        ("best first", "/?q=x", False),
+        ("newest first", "/?q=x&sort=newest", True),
+    ]
+    assert view.kept == (("sort", "newest"),)
+
+
 def test_behind_the_last_page_it_leads_back():
     view = results_view(Asked(query="x", page=9), answer(page=9, pages=3, groups=21, total=21, examined=21), STEPS)
     assert view.advice == ("There is no page 9 of these results.",)
