@@ -440,7 +440,7 @@ def test_an_index_without_texts(tmp_path, paged):
         ("page=0", '"page" must be a whole number from 1 to 1,000,000.'),
         ("rule=best", '"rule" must be exact, near or site.'),
         ("include=a", '"include" must be the digits of a group id.'),
-        ("colour=red", '"colour" is unknown; use q, page, rule, strictness, repeats, sort, site, include.'),
+        ("colour=red", '"colour" is unknown; use q, page, rule, strictness, repeats, sort, site, include, from_page.'),
         ("q=" + "x" * 1025, '"q" must be 0 to 1,024 characters.'),
     ],
 )

@@ -33,7 +33,7 @@ FILES: Final = {"page.css": "text/css", "icon.svg": "image/svg+xml"}
 
 
 class SearchPageQuery(Input):
-    """A search as its page has it."""
+    """A search as its page has it; the members of the group *include* were opened from the page *from_page*."""
 
     q: Query = ""
     page: Page = 1
@@ -43,6 +43,7 @@ class SearchPageQuery(Input):
     sort: Sort = "score"
     site: Site | None = None
     include: GroupId | None = None
+    from_page: Page = 1
 
 
 class PairQuery(Input):
@@ -98,6 +99,7 @@ def _asked(given: SearchPageQuery) -> Asked:
         sort=given.sort,
         site=given.site,
         include=None if given.include is None else int(given.include),
+        from_page=given.from_page,
     )
 
 

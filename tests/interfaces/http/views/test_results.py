@@ -123,7 +123,7 @@ def test_many_duplicates_have_a_page_of_their_own():
     many = group(shown(hit()), [repeat(hit(str(place))) for place in range(LISTED + 1)], number=99)
     view = results_view(Asked(query="x", page=2), answer(few, many, page=2, pages=2), STEPS)
     assert [len(one.repeats) for one in view.results] == [LISTED, LISTED]
-    assert [one.others and one.others.href for one in view.results] == [None, "/?q=x&include=99"]
+    assert [one.others and one.others.href for one in view.results] == [None, "/?q=x&include=99&from_page=2"]
     assert view.first == 11
 
 
@@ -187,6 +187,8 @@ def test_members_are_those_of_the_page():
     view = members_view(Asked(query="x", include=7, page=2), answer(whole, include=7, page=2, pages=4, hidden=31))
     assert (view.heading, len(view.kept_hits), len(view.repeats)) == ("Duplicates (31)", 1, 1)
     assert view.back == "/?q=x"
+    third = members_view(Asked(query="x", include=7, page=2, from_page=3), answer(whole, include=7, page=2, pages=4))
+    assert (third.back, third.pages.following) == ("/?q=x&page=3", "/?q=x&include=7&page=3&from_page=3")
     assert view.pages.following == "/?q=x&include=7&page=3"
 
 

@@ -24,12 +24,12 @@ _VALUE: Final = 200  # characters
 
 _WAYS: Final[dict[Way, str]] = {"near": "near-duplicate", "exact": "exact", "site": "same site"}
 _SORTS: Final[dict[Sort, str]] = {"score": "best first", "newest": "newest first"}
-_DEFAULTS: Final = {"rule": "near", "strictness": "default", "sort": "score", "page": 1}
+_DEFAULTS: Final = {"rule": "near", "strictness": "default", "sort": "score", "page": 1, "from_page": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A search as its page has it."""
+    """A search as its page has it; the members of the group *include* were opened from the page *from_page*."""
 
     query: str = ""
     page: int = 1
@@ -39,6 +39,7 @@ class Asked:
     sort: Sort = "score"
     site: str | None = None
     include: int | None = None
+    from_page: int = 1
 
     @property
     def back(self) -> str:
@@ -54,7 +55,8 @@ class Asked:
 
     def link(self, **changed: Any) -> str:
         """Return the URL of the search with changed parameters; of the start page if the query is too long."""
-        given = {"q": self.query, **self.ways, "include": self.include, "page": self.page, **changed}
+        given = {"q": self.query, **self.ways, "include": self.include, "page": self.page}
+        given |= {"from_page": self.from_page, **changed}
         chosen = {name: value for name, value in given.items() if value != _DEFAULTS.get(name)}
         return link(START, **chosen) or str(link(START))
 
@@ -169,7 +171,7 @@ def members_view(asked: Asked, answer: "Answer") -> MembersView:
     """Return the members of the group of the query."""
     return MembersView(
         **_common(asked, answer, f"Hidden among the results for: {_said(asked.query)}"),
-        back=asked.link(include=None, page=1),
+        back=asked.link(include=None, page=asked.from_page, from_page=1),
         heading=_begun(hidden_of(answer.collapse, sum(group.hides for group in answer.results))),
         kept_hits=tuple(_entry(asked, shown.hit, shown) for group in answer.results for shown in group.shown),
         repeats=tuple(_repeat(asked, one, group) for group in answer.results for one in group.repeats),
@@ -245,7 +247,7 @@ def _result(asked: Asked, group: "AnswerGroup") -> ResultView:
     others = None
     if group.hides > len(listed):
         listing = f"List all {group.hides:,}" + (" duplicates" if asked.rule != "site" else " from this site")
-        others = Choice(listing, asked.link(include=group.id, page=1))
+        others = Choice(listing, asked.link(include=group.id, page=1, from_page=asked.page))
     site = None if asked.site else site_of(best.hit.url)
     within = Choice(shortened(site, _VALUE), asked.link(site=site, page=1)) if site else None
     return ResultView(_entry(asked, best.hit, best), _begun(hidden), listed, others, within)
