@@ -51,7 +51,10 @@ def oracle(page):
         if tag := TAG.match(page, place):
             closing, name, attributes = bool(tag[1]), tag[2].lower().decode("latin-1"), tag[3]
             kind = KINDS.get(name, 0)
-            found[markup.ATTRIBUTES] = max(found[markup.ATTRIBUTES], len(ATTRIBUTE.findall(attributes)))
+            listed = len(ATTRIBUTE.findall(attributes))
+            found[markup.ATTRIBUTES] = max(found[markup.ATTRIBUTES], listed)
+            found[markup.VALUES] += listed
+            found[markup.TAGS] += 1
             found[markup.REOPENED] += formatting
             found[markup.WALKED] += nesting
             found[markup.CHOICES] += kind == markup.CHOICE and not closing
@@ -68,6 +71,7 @@ def oracle(page):
                 place = end.start() if end else len(page)
         elif other := COMMENT.match(page, place) or DECLARATION.match(page, place):
             place = other.end()
+            found[markup.TAGS] += 1
         else:
             found[markup.SHOWN] += page[place] > 0x20
             place += 1
@@ -102,6 +106,8 @@ def test_pages_are_measured_as_defined(page):
         (b"<b><i>" + b"<p>" * 5, markup.REOPENED, 1 + 2 * 5),
         (b"<div>" * 4, markup.WALKED, 0 + 1 + 2 + 3),
         (b"<p> a b <script>c</script> d <!-- e --> < f", markup.SHOWN, 5),
+        (b"<br>" * 5 + b"</p><!-- <a> --><!x> < b", markup.TAGS, 8),
+        (b"<a b c=1><d e>", markup.VALUES, 3),
         (b"", markup.SHOWN, 0),
     ],
 )

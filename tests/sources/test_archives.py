@@ -152,6 +152,17 @@ def test_pages_in_other_formats(tmp_path, archive):
         dedup_files([archive], tmp_path / "out.jsonl", mark=tmp_path / "mark.warc.gz")
 
 
+def test_a_canonical_address_of_http_counts_without_one_in_the_markup(tmp_path):
+    link = ["Link: </http>; rel=canonical"]
+    head = b"<html><head><link rel=canonical href=/markup></head><p>text</html>"
+    declared = record(
+        uri="http://a.example/3", headers=["Content-Type: application/http"], block=http(head, headers=link)
+    )
+    path = tmp_path / "crawl.warc"
+    path.write_bytes(page(1, headers=link) + page(2) + page(4, kind="text/plain", headers=link) + declared)
+    assert read([path]).column("canonical").to_pylist() == ["/http", None, "/http", "/markup"]
+
+
 def test_a_charset_of_http_counts(tmp_path):
     body = "<p>Привет, как дела".encode("cp1251")
     block = http(body, kind="text/html; charset=windows-1251")

@@ -42,6 +42,22 @@ def test_a_body_is_decoded(headers, body):
     assert response(http(body, headers=headers)).body == TEXT
 
 
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        (['<http://a.example/x,y;z>; rel="canonical"'], "http://a.example/x,y;z"),
+        (["</style>; rel=preload; as=style, </b>; title=c; REL=Canonical"], "/b"),
+        (["</a>; rel=next", '</b>;rel="start canonical"', "</b>; rel=canonical"], "/b"),
+        (["</a>; rel=canonical, </b>; rel=canonical"], None),
+        (['</a>; rel=canonical; anchor="#part"'], None),
+        (["</a>; rel=noncanonical", "<>; rel=canonical", "</b>", "/c; rel=canonical", "<" * 99], None),
+        ([], None),
+    ],
+)
+def test_the_canonical_address_of_links(links, expected):
+    assert response(http(b"", headers=[f"Link: {link}" for link in links])).canonical == expected
+
+
 def test_brotli_is_decoded():
     body = b"\x8b\x06\x80text of a page\x03"
     assert response(http(body, headers=["Content-Encoding: br"])).body == b"text of a page"

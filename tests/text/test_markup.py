@@ -9,6 +9,8 @@ HOSTILE = {
     "formatting": b"".join(b"<b id=%d>" % number for number in range(500)) + b"<p>x</p>" * 5_000,
     "reopened": b"".join(b"<b id=%d>" % number for number in range(60)) + b"<p>x</p>" * 5_000,
     "walked": b"<div>" * 500 + b"<p>x</p>" * 50_000,
+    "tags": b"<br>" * 300_000,
+    "values": b"<p a b c d e f g h>" * 70_000,
 }
 
 

@@ -13,8 +13,8 @@ _PACKED = 8  # bytes; no listed name is longer
 VOID, IMPLIED, FORMATTING, CHOICE, RAW = 1, 2, 3, 4, 5
 
 # The numbers of a shape, by their places.
-NESTING, OPEN, ATTRIBUTES, CHOICES, REOPENED, WALKED, SHOWN = 0, 1, 2, 3, 4, 5, 6
-NUMBERS = 7
+NESTING, OPEN, ATTRIBUTES, CHOICES, REOPENED, WALKED, TAGS, VALUES, SHOWN = 0, 1, 2, 3, 4, 5, 6, 7, 8
+NUMBERS = 9
 
 
 @njit(nogil=True)
@@ -136,14 +136,16 @@ def shape(page, names, kinds, found):
 
     ``NESTING``: the most elements that are open at once; ``OPEN``: the most formatting elements, which a parser opens
     again in every block; ``ATTRIBUTES``: the most in one tag; ``CHOICES``: the options of selections; ``REOPENED`` and
-    ``WALKED``: the sums over all tags of the open formatting elements and of the open elements; ``SHOWN``: the bytes
-    of text that are not white space.
+    ``WALKED``: the sums over all tags of the open formatting elements and of the open elements; ``TAGS``: the tags,
+    comments and declarations; ``VALUES``: the attributes of all tags; ``SHOWN``: the bytes of text that are not white
+    space.
 
     *names* (uint64, ascending, the first letter in the lowest byte) and *kinds* (int64) list the elements that are not
     ordinary. ``VOID`` and ``IMPLIED`` elements, which another start tag closes, are not counted as open. The content of
     ``RAW`` elements is not markup, and is not shown. The scan is that of ``neardup.text.html``, and linear.
     """
     nesting = formatting = attributes_seen = choices = shown = deepest = most_open = reopened = walked = 0
+    tags = values = 0
     position = 0
     size = page.size
     while position < size:
@@ -160,6 +162,8 @@ def shape(page, names, kinds, found):
             kind = _kind_of(name, names, kinds)
             position, attributes, alone = _tag_end(page, end)
             attributes_seen = max(attributes_seen, attributes)
+            values += attributes
+            tags += 1
             reopened += formatting
             walked += nesting
             if kind == CHOICE:
@@ -177,13 +181,16 @@ def shape(page, names, kinds, found):
                     deepest = max(deepest, nesting)
         elif following == _BANG and position + 3 < size and page[position + 2] == _DASH and page[position + 3] == _DASH:
             position = _comment_end(page, position + 4)
+            tags += 1
         elif closing or following == _BANG or following == _QUESTION:  # a declaration, or a bogus comment
             position += 2
             while position < size and page[position] != _GREATER:
                 position += 1
             position += 1
+            tags += 1
         else:
             shown += 1
             position += 1
     found[NESTING], found[OPEN], found[ATTRIBUTES], found[CHOICES] = deepest, most_open, attributes_seen, choices
     found[REOPENED], found[WALKED], found[SHOWN] = reopened, walked, shown
+    found[TAGS], found[VALUES] = tags, values

@@ -42,7 +42,7 @@ def named_address(own: str, canonical: str | None) -> str:
     >>> named_address("http://a.example/b/c?sid=1", "../c"), named_address("http://a.example/b", None)
     ('https://a.example/c', 'https://a.example/b')
     """
-    if canonical is not None and canonical.strip():
+    if canonical is not None and not _is_blank(canonical):
         try:
             return _ADDRESSES.normal(urljoin(own, canonical.strip()))
         except ValueError:  # such as an invalid address of IPv6
@@ -55,9 +55,14 @@ def _times_named(ids: pa.ChunkedArray, canonicals: pa.ChunkedArray) -> Positions
     for begin in range(0, len(ids), _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
         for each, canonical in zip(ids[part].to_pylist(), canonicals[part].to_pylist(), strict=True):
-            own += _digest(_ADDRESSES.normal(each or ""))
-            named += _digest(named_address(each or "", canonical))
+            address = _digest(_ADDRESSES.normal(each or ""))
+            own += address
+            named += address if _is_blank(canonical) else _digest(named_address(each or "", canonical))
     return times_named(np.frombuffer(own, np.uint64), np.frombuffer(named, np.uint64))
+
+
+def _is_blank(canonical: str | None) -> bool:
+    return canonical is None or not canonical.strip()
 
 
 def _digest(address: str) -> bytes:

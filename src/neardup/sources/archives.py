@@ -77,7 +77,7 @@ _TYPES: Final = frozenset({"application", "audio", "font", "image", "message", "
 _SUCCESS: Final = range(200, 300)
 _SNIFFED: Final = 512
 _OF_PAGES: Final = {"title": "titles", "canonical": "canonicals", "lang": "langs"}
-_READ: Final = [name for name in _FIELDS if name not in _OF_PAGES]
+_READ: Final = [name for name in _FIELDS if name not in _OF_PAGES or name == "canonical"]  # which HTTP may name
 
 
 @dataclass(slots=True)
@@ -144,6 +144,8 @@ class Archives(Collection):
             name: found[_OF_PAGES[name]].combine_chunks() if name in _OF_PAGES else pa.array(pages.fields[name], kind_)
             for name, kind_ in _FIELDS.items()
         }
+        named = pa.array(pages.fields["canonical"], pa.large_string())
+        self._columns["canonical"] = pa.compute.coalesce(self._columns["canonical"], named)
         super().__init__(inputs, found["texts"], pa.chunked_array([self._ids(request)]), pages.rejected)
         self.sites = None if request.extraction.templates is None else found["sites"]
 
@@ -367,6 +369,7 @@ def _page(kind_: str, record: Record) -> tuple[dict[str, object], Response, bool
         "fetch_status": found.status,
         "content_mime_type": mime or None,
         "content_charset": found.charset,
+        "canonical": found.canonical,
     }
     return fields, found, mime in _HTML
 

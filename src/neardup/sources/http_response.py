@@ -20,12 +20,15 @@ LARGEST: Final = 1 << 24  # bytes of a body, decoded: longer ones are cut there
 
 _STATUS: Final = re.compile(rb"HTTP/[\d.]+[ \t]+(\d{3})\b")
 _BLANK_LINE: Final = re.compile(rb"\n\r?\n")
-_HEADERS: Final = re.compile(rb"\n(content-type|content-encoding|transfer-encoding)[ \t]*:([^\n]*)", re.IGNORECASE)
+_HEADERS: Final = re.compile(rb"\n(content-type|content-encoding|transfer-encoding|link)[ \t]*:([^\n]*)", re.IGNORECASE)
 _CHUNK: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
+_LINK: Final = re.compile(r"<([^<>]*)>((?:[^<,\"]|\"[^\"]*\")*)")
+_RELATION: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGNORECASE)
+_ANCHOR: Final = re.compile(r";\s*anchor\s*=", re.IGNORECASE)  # the link is that of another page
 _GZIP: Final = b"\x1f\x8b"
 _GZIP_STEP: Final = 1 << 12  # each byte may expand to 1 KiB
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
-_JOINED: Final = frozenset(("content-encoding", "transfer-encoding"))
+_JOINED: Final = frozenset(("content-encoding", "transfer-encoding", "link"))
 _CODINGS: Final = 5  # more are an attack
 _ZSTD_WINDOW: Final = 1 << 23  # what browsers accept
 
@@ -33,7 +36,8 @@ _ZSTD_WINDOW: Final = 1 << 23  # what browsers accept
 class Response(NamedTuple):
     """A response; *status* is ``None`` without a status line, *type* in lower case, *charset* as declared.
 
-    *note* describes what is wrong with the coding of the body; empty if nothing is.
+    *note* describes what is wrong with the coding of the body; empty if nothing is. *canonical* is the address that the
+    ``Link`` headers name as canonical, as written; ``None`` if they name several, or none.
     """
 
     status: int | None
@@ -41,6 +45,7 @@ class Response(NamedTuple):
     charset: str | None
     body: bytes
     note: str = ""
+    canonical: str | None = None
 
 
 def response(block: bytes) -> Response:
@@ -54,7 +59,7 @@ def response(block: bytes) -> Response:
         body, fault = _decoded(body, coding)
         note = note or fault
     kind, charset = media_type(headers.get("content-type", ""))
-    return Response(int(status[1]) if status else None, kind, charset, body[:LARGEST], note)
+    return Response(int(status[1]) if status else None, kind, charset, body[:LARGEST], note, _canonical(headers))
 
 
 def head_size(block: bytes) -> int:
@@ -74,8 +79,18 @@ def media_type(value: str) -> tuple[str, str | None]:
     return kind.strip().lower(), charset if isinstance(charset, str) and charset else None
 
 
+def _canonical(headers: dict[str, str]) -> str | None:
+    named = set()
+    for address, parameters in _LINK.findall(headers.get("link", "")):
+        relation = _RELATION.search(parameters)
+        kinds = (relation[1] or relation[2] or "").lower().split() if relation else []
+        if "canonical" in kinds and address.strip() and not _ANCHOR.search(parameters):
+            named.add(address.strip())
+    return named.pop() if len(named) == 1 else None
+
+
 def _fields(head: bytes) -> dict[str, str]:
-    """Return the headers that are read; the codings of several headers are joined."""
+    """Return the headers that are read; the values of several headers of codings or links are joined."""
     found: dict[str, str] = {}
     for name, value in _HEADERS.findall(head):
         key, given = name.decode().lower(), value.decode("latin-1").strip()

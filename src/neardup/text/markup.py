@@ -1,7 +1,8 @@
 """Which pages a parser of HTML may read: those whose markup does not cost it too much time or memory.
 
 A parser builds a tree: it takes time for every open element at every tag, and opens formatting elements that were not
-closed again in every block. Pages of 40 kB can take a gigabyte. No page of a crawl has been found near the limits.
+closed again in every block. Pages of 40 kB can take a gigabyte. Tags and attributes take up to 300 bytes each. No
+page of a crawl has been found near the limits.
 """
 
 from functools import cache
@@ -19,6 +20,8 @@ MOST: Final = {
     "choices": 4096,
     "reopened": 500_000,
     "walked": 15_000_000,
+    "tags": 250_000,
+    "values": 500_000,
 }
 _KINDS: Final = {
     kernels.VOID: "area base br col embed hr img input link meta param source track wbr",
@@ -38,6 +41,8 @@ class Shape(NamedTuple):
     choices: int
     reopened: int
     walked: int
+    tags: int
+    values: int
     shown: int
     size: int
 

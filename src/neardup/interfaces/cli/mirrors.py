@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from dataclasses import asdict
 
-from neardup.interfaces.cli.rules import add_crawled, crawled_of
+from neardup.interfaces.cli.crawled import add_crawled, crawled_of
 from neardup.interfaces.cli.terminal import show_counts, show_rejected
 from neardup.model.errors import plural
 

@@ -55,12 +55,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
         reading.add_argument(
             "--url", metavar="FIELD", default=_HIDDEN, help="the field with the URL, whose normal form is the id then"
         )
-    reading.add_argument(
-        "--format",
-        choices=("jsonl", "csv", "tsv", "parquet"),
-        default=_HIDDEN,
-        help="format of the inputs (default: by their names; standard input is jsonl)",
-    )
+    add_format_option(reading)
     reading.add_argument(
         "--quoting",
         choices=("auto", "minimal", "none"),
@@ -86,12 +81,22 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
     )
 
 
-def add_view_option(parser: "argparse._ActionsContainer") -> None:
+def add_format_option(parser: "argparse._ActionsContainer") -> None:
+    """Add the option for the format of the inputs."""
+    parser.add_argument(
+        "--format",
+        choices=("jsonl", "csv", "tsv", "parquet"),
+        default=_HIDDEN,
+        help="format of the inputs (default: by their names; standard input is jsonl)",
+    )
+
+
+def add_view_option(parser: "argparse._ActionsContainer", *, default: str = "auto") -> None:
     """Add the option for the text of HTML pages."""
     parser.add_argument(
         "--text-view",
         choices=("auto", "main", "visible"),
-        default="auto",
+        default=default,
         help="of HTML: its main text, without navigation and advertisements (main), all visible text (visible), or main"
         " text, but of pages with little of it all visible text (auto)",
     )

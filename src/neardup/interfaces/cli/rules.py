@@ -4,8 +4,8 @@ import argparse
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+from neardup.interfaces.cli.crawled import add_crawled, crawled_of
 from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
 from neardup.model.errors import plural, require_path
 
@@ -17,36 +17,6 @@ _ENDINGS = (".xml", ".txt")
 EXAMPLE = (
     "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup rules why.parquet --out rules.json"
 )
-
-
-def add_crawled(parser: argparse.ArgumentParser) -> None:
-    """Add the inputs of verbs that read the report of a crawl."""
-    parser.add_argument(
-        "inputs",
-        nargs="+",
-        metavar="INPUT",
-        help="reports of dedup --report on the pages of a crawl, .parquet or .jsonl, which have each page's URL as id"
-        " (or url), and the page that it was dropped for; for documents, run dedup first",
-    )
-    parser.add_argument(
-        "--url",
-        metavar="FIELD",
-        default=_HIDDEN,
-        help="the column of the URL (default: url if it exists, otherwise id)",
-    )
-    parser.add_argument(
-        "--content",
-        metavar="FIELD",
-        default="representative",
-        help="the column that names the content of a page, such as a digest; null: the page's own id",
-    )
-
-
-def crawled_of(arguments: argparse.Namespace) -> Any:
-    """Read the pages that the options name."""
-    from neardup.pipeline.crawled import read_crawled
-
-    return read_crawled(arguments.inputs, url=vars(arguments).get("url"), content=arguments.content)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

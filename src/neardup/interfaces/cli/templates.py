@@ -4,6 +4,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
+from neardup.interfaces.cli.options import add_format_option, add_view_option
 from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
 from neardup.model.errors import InputRefused, ParameterError, plural
 
@@ -36,18 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     learning.add_argument("--out", metavar="PATH", default=_HIDDEN, help="the templates, a .arrow file")
     learning.add_argument("--html", metavar="FIELD", default=_HIDDEN, help="the field with HTML (default: html)")
     learning.add_argument("--url", metavar="FIELD", default=_HIDDEN, help="the field with the URL (default: url)")
-    learning.add_argument(
-        "--text-view",
-        choices=("auto", "main", "visible"),
-        default=_HIDDEN,
-        help="the text that counts, as in dedup, which requires the same (default: auto)",
-    )
-    learning.add_argument(
-        "--format",
-        choices=("jsonl", "csv", "tsv", "parquet"),
-        default=_HIDDEN,
-        help="format of the inputs (default: by their names)",
-    )
+    add_view_option(learning, default=_HIDDEN)
+    add_format_option(learning)
     learning.add_argument("--force", action="store_true", default=_HIDDEN, help="replace an output that exists")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
