@@ -1,8 +1,7 @@
 """Which pages a parser of HTML may read: those whose markup does not cost it too much time or memory.
 
 A parser builds a tree: it takes time for every open element at every tag, and opens formatting elements that were not
-closed again in every block. Pages of 40 kB can take a gigabyte. Tags and attributes take up to 300 bytes each. No
-page of a crawl has been found near the limits.
+closed again in every block. Pages of 40 kB can take a gigabyte. Tags and attributes take up to 300 bytes each.
 """
 
 from functools import cache
