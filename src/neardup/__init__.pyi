@@ -38,6 +38,8 @@ from .pipeline.audit import audit as audit
 from .pipeline.audit_files import audit_files as audit_files
 from .pipeline.collapse import Collapsed as Collapsed
 from .pipeline.collapse import collapse as collapse
+from .pipeline.config import Config as Config
+from .pipeline.config import load_config as load_config
 from .pipeline.contamination import Contamination as Contamination
 from .pipeline.contamination import contamination as contamination
 from .pipeline.contamination import contamination_in_files as contamination_in_files

@@ -56,6 +56,7 @@ _VERBS = (  # modules of this package
     "rules",
     "mirrors",
     "plan",
+    "config",
     "demo",
     "warm",
 )
@@ -113,6 +114,11 @@ class _Parser(argparse.ArgumentParser):
         likely = [option for option in options if option.startswith(wanted)] or get_close_matches(wanted, options)
         self.error(f"unknown option {name}" + (f"; did you mean {likely[0]}?" if likely else ""))
 
+    def set_settings(self, settings: Mapping[str, object]) -> None:
+        """Make *settings* the defaults of the options with these names; the verb has no use for the others."""
+        options = {action.dest for action in self._actions}
+        self.set_defaults(**{name: value for name, value in settings.items() if name in options})
+
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter):
     """A formatter that shows defaults, except those of switches, which are off."""
@@ -132,6 +138,11 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parsed, unknown = parser.parse_known_args(arguments)
     if unknown:
         verbs[parsed.verb].refuse(unknown)
+    if "config" in parsed:
+        from neardup.interfaces.cli.options import settings_of
+
+        verbs[parsed.verb].set_settings(settings_of(parsed))
+        return parser.parse_args(arguments)
     return parsed
 
 

@@ -114,6 +114,28 @@ def add_keep_option(parser: "argparse._ActionsContainer") -> None:
     )
 
 
+def add_config_option(parser: "argparse._ActionsContainer") -> None:
+    """Add the option for a file of settings."""
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        default=_HIDDEN,
+        help="settings from a file such as neardup.toml; options that are given replace them",
+    )
+
+
+def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings in the file that ``--config`` names, without those that other options replace."""
+    from neardup.pipeline.config import load_config
+
+    given = vars(arguments)
+    settings = dict(load_config(arguments.config).settings)
+    for name, other in (("seed", "key_file"), ("key_file", "seed")):
+        if name in given:
+            settings.pop(other, None)
+    return settings
+
+
 def add_rules_option(parser: argparse.ArgumentParser) -> None:
     """Add the option for the URL rules that ids follow."""
     parser.add_argument(
@@ -140,6 +162,7 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
     from neardup.schemes.registry import kinds
 
     group = parser.add_argument_group("what counts as the same")
+    add_config_option(group)
     names = [kind.name for kind in kinds()]
     group.add_argument(
         "--scheme", choices=names, default=_HIDDEN, help=f"how documents are signed (default: {names[0]})"
@@ -214,6 +237,7 @@ def _apply_preset(arguments: argparse.Namespace) -> None:
     if "preset" not in given:
         return
     name = given["preset"]
+    require("config" not in given, "preset", name, "cannot be used with --config")
     default = _default()
     scheme = given.get("scheme", default)
     require(scheme == default, "preset", name, f"cannot be used with --scheme {scheme}, only with {default}")
@@ -234,17 +258,11 @@ def _apply_preset(arguments: argparse.Namespace) -> None:
 
 
 def _plain_scheme(arguments: argparse.Namespace) -> "Scheme":
-    from neardup.schemes.registry import named
+    from neardup.pipeline.config import scheme_from
 
     given = vars(arguments)
-    kind = named(given.get("scheme", _default()))
-    _refuse_others(kind.name, given)
-    values = _converted({option.name: given[option.name] for option in kind.options if option.name in given})
-    hashing: dict[str, Any] = {"seed": given.get("seed", 1)}
-    if "key_file" in given:
-        hashing["key"] = key_of(arguments)
-    made: Scheme = kind.from_options(values, **hashing)
-    return made
+    _refuse_others(given.get("scheme", _default()), given)
+    return scheme_from(given)
 
 
 def _default() -> str:
@@ -282,27 +300,6 @@ def _refuse_others(scheme: str, given: dict[str, Any]) -> None:
         if name in given and scheme not in owners:
             rule = f"cannot be used with --scheme {scheme}, only with {' or '.join(owners)}"
             raise ParameterError(name, None if given[name] is True else given[name], rule)
-
-
-def _converted(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of options as parameters of the library."""
-    converted = dict(values)
-    if "stop_words" in converted:
-        converted["stop_words"] = _words(converted["stop_words"])
-    if "symbols" in converted:
-        converted["symbols"] = converted["symbols"] == "count"
-    if converted.get("normalization") == "none":
-        converted["normalization"] = None
-    return converted
-
-
-def _words(described: str) -> tuple[str, ...]:
-    """Return words from a file, or from a list with commas."""
-    if not Path(described).exists() and not ("/" in described or Path(described).suffix):
-        return tuple(word.strip() for word in described.split(",") if word.strip())
-    from neardup.sources.listing import listed
-
-    return tuple(word.strip() for word in listed(described))
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:

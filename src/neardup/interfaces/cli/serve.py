@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.amounts import whole
-from neardup.interfaces.cli.options import add_rules_option, addresses_of
+from neardup.interfaces.cli.options import add_config_option, add_rules_option, addresses_of
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import ExtraMissing, InputRefused, ParameterError, require
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--read-only", action="store_true", help="do not write, and leave the index to another writer")
     parser.add_argument("--memory", type=whole, metavar="MIB", default=256, help="memory for new documents")
     add_rules_option(parser)
+    add_config_option(parser)
     parser.add_argument("--key-file", metavar="FILE", default=_HIDDEN, help="the file of the index's secret key")
     parser.add_argument(
         "--token-file",
@@ -119,6 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
         host=arguments.host,
         port=arguments.port,
         key_file=given.get("key_file"),
+        config=given.get("config"),
         token_file=token_file,
         allow_hosts=tuple(given.get("allow_host", ())),
         access_log=given.get("access_log"),

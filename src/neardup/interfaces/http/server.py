@@ -35,6 +35,7 @@ from neardup.interfaces.http.middleware import Guard
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Tokens
 from neardup.model.errors import NeardupError, ParameterError, counted
+from neardup.pipeline.config import load_config, scheme_from
 from neardup.pipeline.index import Index
 from neardup.sources.addresses import Addresses
 from neardup.sources.keys import key_in
@@ -57,14 +58,15 @@ class Deployment:
     """What is served, and how; *memory* limits, in bytes, the new documents in memory.
 
     URLs begin with *prefix*. With several *workers*, these only read; *writer* is the socket of the process that makes
-    their changes. *proxies* are the addresses of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are
-    believed.
+    their changes. *config* is a file of settings, whose policy replaces that of the index. *proxies* are the addresses
+    of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed.
     """
 
     folder: str
     host: str = "127.0.0.1"
     port: int = 8000
     key_file: str | None = None
+    config: str | None = None
     token_file: str | None = None
     allow_hosts: tuple[str, ...] = ()
     read_only: bool = False
@@ -167,7 +169,11 @@ def _config(app: Any, deployment: Deployment, **more: Any) -> uvicorn.Config:
 def _service(deployment: Deployment, report: Report) -> Service:
     """Open the index, and load what the first request needs."""
     key = None if deployment.key_file is None else key_in(deployment.key_file)
-    opening = partial(Index.open, deployment.folder, key=key, memory=deployment.memory)
+    scheme = None
+    if deployment.config is not None:
+        own_key = {} if deployment.key_file is None else {"key_file": deployment.key_file}
+        scheme = scheme_from({**load_config(deployment.config).settings, **own_key})
+    opening = partial(Index.open, deployment.folder, key=key, scheme=scheme, memory=deployment.memory)
     ways: dict[str, Any] = {
         "read_only": deployment.read_only,
         "addresses": deployment.addresses,

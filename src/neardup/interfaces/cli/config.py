@@ -1,0 +1,28 @@
+"""Check a file of settings."""
+
+import argparse
+import json
+
+from neardup.interfaces.cli.terminal import show_lines
+
+EXAMPLE = "Example: neardup config check neardup.toml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    parser.add_argument("action", choices=("check",), help="check: are all keys known, and all values valid?")
+    parser.add_argument("file", metavar="FILE", help="settings for --config, such as neardup.toml")
+    parser.add_argument("--json", action="store_true", help="print the settings as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check the file and print what it sets."""
+    from neardup.pipeline.config import load_config
+
+    config = load_config(arguments.file)
+    if arguments.json:
+        print(json.dumps({"scheme": config.scheme.name, **config.settings}))
+        return 0
+    settings = ", ".join(f"{name} = {value}" for name, value in config.settings.items())
+    show_lines([f"{arguments.file} is valid: {settings or 'nothing is set, all defaults'}", repr(config.scheme)])
+    return 0

@@ -1,0 +1,148 @@
+"""Settings in a file: ``neardup.toml`` with the recipe, the layout and the policy of a collection."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from neardup.model.errors import InputRefused, ParameterError
+from neardup.model.options import Kind
+from neardup.model.policy import Gather, Policy, Representative, Verify
+from neardup.model.protocols import Scheme
+from neardup.schemes.registry import kinds, named
+from neardup.sources.keys import key_in
+from neardup.sources.listing import listed
+
+_LAYOUT = {"recall", "bands", "blocks"}
+_POLICY: Mapping[str, Kind] = {
+    "keep": "text",
+    "verify": get_args(Verify),
+    "gather": get_args(Gather),
+    "representative": get_args(Representative),
+}
+_MATCHING = {"threshold", "distance", "needed", "relative_to"}  # options of schemes that are policy
+_HASHING: Mapping[str, Kind] = {"seed": "whole", "key_file": "text"}
+_TYPES: Mapping[Any, tuple[tuple[type, ...], str]] = {
+    "whole": ((int,), "a whole number"),
+    "number": ((int, float), "a number"),
+    "text": ((str,), "a string"),
+    "flag": ((bool,), "true or false"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """The settings in a file: a *scheme* and a *policy*. ``settings`` are its keys as options of the command line."""
+
+    scheme: Any
+    policy: Policy
+    settings: Mapping[str, Any]
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The keyword arguments of ``dedup`` and ``dedup_files``: the scheme, and each part of the policy."""
+        return {"scheme": self.scheme, **{name: getattr(self.policy, name) for name in _POLICY}}
+
+
+def load_config(path: str) -> Config:
+    """Read settings from a TOML file with the tables ``recipe``, ``layout`` and ``policy``; an empty one sets nothing.
+
+    Raises ``InputRefused`` with the file and the key for a file that cannot be read, for an unknown table or key, and
+    for a value that breaks its rule.
+    """
+    tables = _tables(path)
+    scheme = tables.get("recipe", {}).get("scheme", kinds()[0].name)
+    names = [kind.name for kind in kinds()]
+    if scheme not in names:
+        raise InputRefused(f"{path}: scheme in [recipe]", f"must be one of {', '.join(names)}")
+    allowed = _allowed(named(scheme))
+    settings: dict[str, Any] = {}
+    for table, values in tables.items():
+        for name, value in values.items():
+            where = f"{path}: {name} in [{table}]"
+            if name not in allowed[table]:
+                raise InputRefused(where, _unknown(name, table, scheme, allowed))
+            _require_kind(where, value, allowed[table][name])
+            settings[name] = value
+    if {"seed", "key_file"} <= settings.keys():
+        raise InputRefused(f"{path}: key_file in [recipe]", "cannot be used with seed")
+    settings = {name: value for name, value in settings.items() if value is not False}
+    if "key_file" in settings:
+        settings["key_file"] = str(Path(path).parent / settings["key_file"])
+    try:
+        made = scheme_from(settings)
+        policy = Policy(**{name: settings[name] for name in _POLICY if name in settings})
+    except ParameterError as error:
+        home = next((table for table in allowed if error.name in allowed[table]), "recipe")
+        raise InputRefused(f"{path}: {error.name} in [{home}]", error.rule) from None
+    return Config(scheme=made, policy=policy, settings=settings)
+
+
+def scheme_from(settings: Mapping[str, Any]) -> Scheme:
+    """Return the scheme of settings by the names of options; ``ParameterError`` for a value that breaks its rule."""
+    kind = named(settings.get("scheme", kinds()[0].name))
+    values = {option.name: settings[option.name] for option in kind.options if option.name in settings}
+    if "stop_words" in values:
+        values["stop_words"] = _words(values["stop_words"])
+    if "symbols" in values:
+        values["symbols"] = values["symbols"] == "count"
+    if values.get("normalization") == "none":
+        values["normalization"] = None
+    hashing: dict[str, Any] = {"seed": settings.get("seed", 1)}
+    if "key_file" in settings:
+        hashing["key"] = key_in(settings["key_file"])
+    made: Scheme = kind.from_options(values, **hashing)
+    return made
+
+
+def _tables(path: str) -> dict[str, dict[str, Any]]:
+    """Read the tables of a file."""
+    try:
+        tables = tomllib.loads(Path(path).read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputRefused(path, f"is not valid TOML: {error}") from None
+    except OSError as error:
+        raise InputRefused(path, f"the settings cannot be read: {error.strerror}") from None
+    for name, table in tables.items():
+        if name not in {"recipe", "layout", "policy"} or not isinstance(table, dict):
+            raise InputRefused(f"{path}: {name}", "is unknown; the tables are [recipe], [layout] and [policy]")
+    return tables
+
+
+def _allowed(scheme: type[Any]) -> dict[str, dict[str, Kind]]:
+    """Return the keys of each table, with their kinds of values."""
+    options: dict[str, Kind] = {option.name: option.kind for option in scheme.options}
+    tables: dict[str, dict[str, Kind]] = {
+        "recipe": {"scheme": "text", **_HASHING},
+        "layout": {},
+        "policy": dict(_POLICY),
+    }
+    for name, kind in options.items():
+        tables["layout" if name in _LAYOUT else "policy" if name in _MATCHING else "recipe"][name] = kind
+    return tables
+
+
+def _unknown(name: str, table: str, scheme: str, allowed: Mapping[str, Mapping[str, Kind]]) -> str:
+    home = next((other for other in allowed if name in allowed[other]), None)
+    if home is not None:
+        return f"belongs in [{home}]"
+    keys = ", ".join(allowed[table]) or "none"
+    return f"is unknown; the keys of [{table}] for scheme {scheme} are: {keys}"
+
+
+def _require_kind(where: str, value: object, kind: Kind) -> None:
+    if isinstance(kind, tuple):
+        if value not in kind:
+            raise InputRefused(where, f"must be one of {', '.join(kind)}")
+        return
+    types, words = _TYPES[kind]
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        raise InputRefused(where, f"must be {words}")
+
+
+def _words(described: str) -> tuple[str, ...]:
+    """Return words from a file, or from a list with commas."""
+    if not Path(described).exists() and not ("/" in described or Path(described).suffix):
+        return tuple(word.strip() for word in described.split(",") if word.strip())
+    return tuple(word.strip() for word in listed(described))

@@ -1,0 +1,59 @@
+import json
+
+import pytest
+
+
+@pytest.fixture
+def files(tmp_path):
+    texts = [
+        "one two three four five six",
+        "one two three four five six seven",
+        "one two three four five six seven eight",
+    ]
+    lines = [json.dumps({"id": str(number), "text": text}) for number, text in enumerate(texts)]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    (tmp_path / "neardup.toml").write_text('[recipe]\nshingle = 1\n[policy]\nthreshold = 0.7\nkeep = "longest"\n')
+    return tmp_path
+
+
+def kept(path):
+    return [json.loads(line)["id"] for line in path.read_text().splitlines()]
+
+
+def test_check_shows_what_is_set(neardup, files):
+    assert "neardup.toml is valid: shingle = 1, threshold = 0.7, keep = longest" in neardup(
+        "config", "check", "neardup.toml"
+    ).out.replace("\n", " ")
+    shown = json.loads(neardup("config", "check", "neardup.toml", "--json").out)
+    assert shown == {"scheme": "minhash", "shingle": 1, "threshold": 0.7, "keep": "longest"}
+
+
+def test_check_refuses_unknown_keys(neardup, files):
+    (files / "neardup.toml").write_text("[recipe]\nshingel = 1\n")
+    assert "shingel in [recipe]: is unknown" in neardup("config", "check", "neardup.toml", code=2).err
+
+
+def test_options_replace_settings(neardup, files):
+    neardup("dedup", "in.jsonl", "--config", "neardup.toml", "--out", "kept.jsonl")
+    assert kept(files / "kept.jsonl") == ["2"]
+    neardup("dedup", "in.jsonl", "--config", "neardup.toml", "--keep", "first", "--out", "first.jsonl")
+    assert kept(files / "first.jsonl") == ["0"]
+    neardup("dedup", "in.jsonl", "--threshold", "1", "--config", "neardup.toml", "--out", "all.jsonl")
+    assert kept(files / "all.jsonl") == ["0", "1", "2"]
+
+
+def test_a_preset_is_refused_beside_settings(neardup, files):
+    shown = neardup("dedup", "in.jsonl", "--config", "neardup.toml", "--preset", "short", "--dry-run", code=2)
+    assert "--preset" in shown.err
+
+
+def test_an_index_has_the_recipe_of_the_settings(neardup, files):
+    from neardup import Index, MinHash
+
+    neardup("index", "in.jsonl", "--to", "seen", "--config", "neardup.toml")
+    with Index.open("seen") as index:
+        assert index.scheme == MinHash(shingle=1, threshold=0.7)
+    shown = neardup("index", "in.jsonl", "--to", "seen", "--config", "neardup.toml", "--shingle", "2", code=2)
+    assert "shingle is 1, not 2" in shown.err
+    (files / "other.toml").write_text("[recipe]\nshingle = 2\n")
+    assert "seen: " in neardup("serve", "seen", "--config", "other.toml", "--port", "0", code=2).err

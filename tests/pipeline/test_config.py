@@ -1,0 +1,84 @@
+import pytest
+
+import neardup
+from neardup.model.errors import InputRefused
+
+FULL = """\
+[recipe]
+scheme = "minhash"
+shingle = 2
+stop_words = "the,a"
+normalization = "none"
+seed = 7
+
+[layout]
+recall = 0.99
+
+[policy]
+threshold = 0.5
+keep = "longest"
+verify = "estimate"
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    def load(written):
+        path = tmp_path / "neardup.toml"
+        path.write_text(written)
+        return neardup.load_config(str(path))
+
+    return load
+
+
+def test_settings_make_a_scheme_and_a_policy(load):
+    config = load(FULL)
+    analysis = neardup.Analysis(stop_words=("the", "a"), normalization=None)
+    assert config.scheme == neardup.MinHash(shingle=2, threshold=0.5, recall=0.99, seed=7, analysis=analysis)
+    assert config.policy == neardup.Policy(keep="longest", verify="estimate")
+    result = neardup.dedup(["a b c d", "a b c d e", "the b c d"], **config.arguments)
+    assert result.summary.kept == 1
+
+
+def test_an_empty_file_is_the_default(load):
+    config = load("")
+    assert (config.scheme, config.policy) == (neardup.MinHash(), neardup.Policy())
+
+
+def test_a_key_file_is_beside_the_settings(load, tmp_path):
+    (tmp_path / "key").write_bytes(bytes(range(16)))
+    assert load('[recipe]\nkey_file = "key"').scheme.recipe == neardup.MinHash(key=bytes(range(16))).recipe
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("[recipe\n", "neardup.toml: is not valid TOML: .* line 1"),
+        ("shingle = 3", "neardup.toml: shingle: is unknown; the tables are"),
+        ("[extra]\n", "neardup.toml: extra: is unknown; the tables are"),
+        ("[policy]\nshingle = 3", r"shingle in \[policy\]: belongs in \[recipe\]"),
+        (
+            "[recipe]\nshingel = 3",
+            r"shingel in \[recipe\]: is unknown; the keys .* minhash are: scheme, seed, .*shingle",
+        ),
+        ('[recipe]\nscheme = "md5"', r"scheme in \[recipe\]: must be one of minhash"),
+        ("[recipe]\nscheme = []", r"scheme in \[recipe\]: must be one of minhash"),
+        ('[recipe]\nscheme = "simhash"\npermutations = 8', r"permutations in \[recipe\]: is unknown"),
+        ("[recipe]\nshingle = true", r"shingle in \[recipe\]: must be a whole number"),
+        ("[recipe]\nshingle = 0", r"shingle in \[recipe\]: must be"),
+        ("[recipe]\nstop_words = []", r"stop_words in \[recipe\]: must be a string"),
+        ("[recipe]\nbag = 1", r"bag in \[recipe\]: must be true or false"),
+        ('[recipe]\nunit = "page"', r"unit in \[recipe\]: must be one of letter, word"),
+        ("[policy]\nthreshold = 3.0", r"threshold in \[policy\]: must be"),
+        ('[policy]\nkeep = "best"', r"keep in \[policy\]: must be first, last"),
+        ('[recipe]\nseed = 1\nkey_file = "key"', r"key_file in \[recipe\]: cannot be used with seed"),
+    ],
+)
+def test_invalid_settings_name_the_file_and_the_key(load, written, message):
+    with pytest.raises(InputRefused, match=message):
+        load(written)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(InputRefused, match=r"missing\.toml: the settings cannot be read: No such file"):
+        neardup.load_config(str(tmp_path / "missing.toml"))
