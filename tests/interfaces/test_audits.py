@@ -16,7 +16,7 @@ BELOW = (
 def test_an_audit_in_words():
     assert audit_lines(made(needed=2_000)) == [
         "100 of 1,000 documents drawn and compared with all kept documents",
-        "recall 98 % (91 % to 99.8 %): 49 of 50 duplicates were dropped",
+        "recall 98 % (91 % to 99.8 %): 49 of 50 duplicates dropped",
         "by the law of minhash: 90 %",
         PRECISION,
         "missed 2 % (0.2 % to 9 %) of the duplicates: too many documents share their keys",

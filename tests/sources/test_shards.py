@@ -1,9 +1,12 @@
 """Inputs read in pieces, compared with the same inputs read at once."""
 
 import gzip
+import io
 import json
 import os
+import sys
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -16,7 +19,7 @@ from neardup.model.errors import DataError, ParameterError
 from neardup.sources import delimited
 from neardup.sources.compression import stream
 from neardup.sources.read import read, reader, request_of
-from neardup.sources.shards import Shards
+from neardup.sources.shards import Shards, local_shards
 
 SIZES = (1, 64, 1 << 26)
 
@@ -550,3 +553,20 @@ def test_frames_are_limited_together(tmp_path):
     path = put(tmp_path / "a.jsonl.zst", one * 5)
     with pytest.raises(DataError, match="it expands to more than 500 bytes"):
         split([path], 1, max_bytes=500)
+
+
+def test_standard_input_and_files_at_urls_are_copied_and_the_copies_removed(monkeypatch):
+    fsspec = pytest.importorskip("fsspec")
+    lines = JSONL["plain"]
+    fsspec.filesystem("memory").pipe("/copied/a.jsonl", lines)
+    request = request_of(
+        text="text", id="id", columns=[], format=None, quoting="auto", glob=(), strict=False, max_bytes=1 << 20
+    )
+    for given in ("-", "memory://copied/a.jsonl"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+        with local_shards([given], request, size=64) as shards:
+            for _ in range(2):  # they can be read again
+                texts = [text for shard in shards.shards for piece in shards.pieces(shard) for text in piece.texts]
+                assert [text.as_py() for text in texts] == ["one", "two", None, None]
+            assert Path(shards.inputs[0]).exists()
+        assert not Path(shards.inputs[0]).exists()

@@ -58,7 +58,7 @@ def audit_lines(audit: "Audit") -> list[str]:
     lines = [f"{audit.sample:,} of {counted(audit.documents, 'document')} drawn and compared with all kept documents"]
     if recall.value is None:
         return [*lines, "recall unknown: no document of the sample is a duplicate"]
-    lines.append(f"recall {estimate(recall)}: {recall.found:,} of {counted(recall.of, 'duplicate')} were dropped")
+    lines.append(f"recall {estimate(recall)}: {recall.found:,} of {counted(recall.of, 'duplicate')} dropped")
     if audit.predicted is not None:
         lines.append(f"by the law of {audit.scheme}: {percentage(audit.predicted)}")
     if audit.precision.value is not None:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from neardup.decisions.ranking import ranking
 from neardup.evaluation.audit import Audit
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, ParameterError
+from neardup.model.errors import DataError
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.address_ranks import address_ranks
@@ -22,7 +22,7 @@ from neardup.pipeline.progress import Progress
 from neardup.sources.collection import Collection
 from neardup.sources.output import AnyPath
 from neardup.sources.read import MAX_BYTES, read, request_of
-from neardup.sources.shards import Shards
+from neardup.sources.shards import local_shards
 from neardup.text.columns import text_lengths
 from neardup.text.sites import NO_SITES
 
@@ -52,39 +52,41 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     be larger than memory. Without *of* they are deduplicated first, in memory. Raises the errors of ``dedup_files``
     and ``audit``, and ``DataError`` for a report of other inputs.
     """
-    if os.fspath(inputs[0] if inputs else "") == "-":
-        raise ParameterError(
-            "inputs", "-", "cannot be standard input, because an audit reads its inputs more than once"
-        )
     policy = Policy(keep=keep)
     request = request_of(text=text, id=id, columns=list(policy.fields), **_READ | reading)
-    shards = Shards.split(inputs, request)
+    with local_shards(inputs, request) as shards:
 
-    def collections() -> Iterator[Collection]:
-        for shard in shards.shards:
-            yield from filter(len, shards.pieces(shard))
+        def collections() -> Iterator[Collection]:
+            for shard in shards.shards:
+                yield from filter(len, shards.pieces(shard))
 
-    def pieces() -> Iterator[tuple[pa.ChunkedArray, Words]]:
+        def pieces() -> Iterator[tuple[pa.ChunkedArray, Words]]:
+            for piece in collections():
+                yield piece.texts, NO_SITES if piece.sites is None else piece.sites.to_numpy()
+
+        tables, name = [], keep
         for piece in collections():
-            yield piece.texts, NO_SITES if piece.sites is None else piece.sites.to_numpy()
-
-    tables, name = [], keep
-    for piece in collections():
-        table, name = ranked_table(piece, piece.text, (), policy)
-        tables.append(table.drop_columns([piece.text]).append_column(_LENGTH, [text_lengths(piece.texts)]))
-    if not tables:
-        raise DataError(", ".join(shards.inputs), "there are no documents to audit")
-    documents = pa.concat_tables(tables, promote_options="permissive")
-    order = _order(documents, Policy(keep=name))
-    if of is None:
-        given: dict[str, Any] = {**reading, "text": text, "id": id, "scheme": scheme, "keep": keep}
-        decisions = dedup_files(inputs, **given, threads=threads, progress=progress).result.decisions
-    else:
-        decisions = _report(of, documents[DOCUMENT].cast(pa.large_string()))
-    chosen, _ = chosen_scheme(scheme, None, None, None)
-    run = audited(decisions, pieces, documents[DOCUMENT], order, chosen)
-    ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
-    return audit_run(run, chosen, **ways)
+            table, name = ranked_table(piece, piece.text, (), policy)
+            tables.append(table.drop_columns([piece.text]).append_column(_LENGTH, [text_lengths(piece.texts)]))
+        if not tables:
+            raise DataError(", ".join(shards.inputs), "there are no documents to audit")
+        documents = pa.concat_tables(tables, promote_options="permissive")
+        order = _order(documents, Policy(keep=name))
+        if of is None:
+            given: dict[str, Any] = {**reading, "text": text, "id": id, "scheme": scheme, "keep": keep}
+            decisions = dedup_files(shards.inputs, **given, threads=threads, progress=progress).result.decisions
+        else:
+            decisions = _report(of, documents[DOCUMENT].cast(pa.large_string()))
+        chosen, _ = chosen_scheme(scheme, None, None, None)
+        run = audited(decisions, pieces, documents[DOCUMENT], order, chosen)
+        ways: dict[str, Any] = {
+            "sample": sample,
+            "until": until,
+            "seed": seed,
+            "threads": threads,
+            "progress": progress,
+        }
+        return audit_run(run, chosen, **ways)
 
 
 def _order(documents: pa.Table, policy: Policy) -> Positions:

@@ -17,7 +17,7 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import Collection, Rejected
 from neardup.sources.output import AnyPath
 from neardup.sources.read import MAX_BYTES, request_of
-from neardup.sources.shards import Shards
+from neardup.sources.shards import local_shards
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, gathered, text_column, whole_batch
 from neardup.text.shingling import Shingling
@@ -103,13 +103,13 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     rejected: list[Rejected] = []
 
     def pieces(inputs: Sequence[AnyPath]) -> Iterator[tuple[Collection, int, int]]:
-        shards = Shards.split(inputs, request_of(text=text, id=id, columns=[], **_READING | reading))
-        total, done = sum(shard.size for shard in shards.shards), 0
-        for shard in shards.shards:
-            done += shard.size
-            for piece in shards.pieces(shard):
-                rejected.extend(piece.rejected)
-                yield piece, done, total
+        with local_shards(inputs, request_of(text=text, id=id, columns=[], **_READING | reading)) as shards:
+            total, done = sum(shard.size for shard in shards.shards), 0
+            for shard in shards.shards:
+                done += shard.size
+                for piece in shards.pieces(shard):
+                    rejected.extend(piece.rejected)
+                    yield piece, done, total
 
     asked = [(one.texts.cast(pa.large_string()), one.ids.cast(pa.large_string())) for one, _, _ in pieces(items)]
     texts, ids = (

@@ -9,16 +9,18 @@ that no more than one piece is in memory at a time. The inputs may have differen
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.model.errors import DataError, require
-from neardup.sources import remote
+from neardup.sources import remote, standard_input
 from neardup.sources.collection import Collection, Request, require_pages
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.formats import (
@@ -507,3 +509,22 @@ def _line_shards(source: int, path: str, size: int, header: int = 0) -> list[Sha
         found.append(Shard(source=source, begin=begin, end=end, first=first, size=end - begin))
         begin, first = end, first + lines
     return found or [Shard(source=source, begin=0, end=0, first=1, size=0)]
+
+
+@contextmanager
+def local_shards(inputs: Sequence[str | os.PathLike[str]], request: Request, *, size: int = SHARD) -> Iterator[Shards]:
+    """Yield the shards of some inputs; standard input and files at URLs are first copied to a temporary folder."""
+    opened = Shards.opened(inputs, request)
+    with TemporaryDirectory(prefix="neardup-") as folder:
+        copies: dict[str, Path] = {}
+        for source, path in enumerate(opened.inputs):
+            if is_distant(path):
+                name = f"input.{opened.kind(source).format}" if path == STDIN else remote.place(path)
+                copies[path] = Path(folder, name)
+                copies[path].parent.mkdir(parents=True, exist_ok=True)
+                with copies[path].open("wb") as file:
+                    if path == STDIN:
+                        standard_input.copy(file)
+                    else:
+                        remote.fetch(path, file)
+        yield opened.copied(copies).cut(size)

@@ -29,6 +29,5 @@ def test_without_a_report_the_inputs_are_deduplicated_first(neardup, pages):
 
 
 def test_wrong_uses_are_explained(neardup, pages):
-    assert "cannot be standard input" in neardup("audit", "-", code=2).err
     assert "must end in .html or .htm or .json" in neardup("audit", pages, "--report", "x.txt", code=2).err
     assert "--sample 0" in neardup("audit", pages, "--sample", "0", code=2).err
