@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.text import html
 from neardup.text.html import PageContent, decoded, visible_content, visible_text
 
 PIECES = """
@@ -296,3 +297,10 @@ def test_a_declared_charset_comes_before_that_of_the_markup():
     assert decoded(page)[-1] == decoded(page, "no-such-charset")[-1] == decoded(page, "\x00")[-1] == "\u0434"
     assert decoded(page, ' "KOI8-R" ')[-1] == page[-1:].decode("koi8-r")
     assert decoded(b"\xef\xbb\xbf\xc3\xa9", "latin-1") == "\xe9"  # a byte order mark comes first
+
+
+def test_after_very_many_tags_markup_is_only_removed(monkeypatch):
+    page = "<p>one<p>two<p>three<br>four<script>x</script> &amp; <b attribute='>'>five</b><!-- six --><p never"
+    assert visible_text(page) == "one\n\ntwo\n\nthree\nfour & five"
+    monkeypatch.setattr(html, "MOST_TAGS", 2)
+    assert visible_text(page) == "one\n\ntwo three four x & '>five"

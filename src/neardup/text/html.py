@@ -28,6 +28,7 @@ _BLOCK: Final = frozenset(
 
 _BODY: Final = re.compile("<body", re.IGNORECASE)
 _OPENING: Final = re.compile(r"<(?=[a-zA-Z/!?])")
+_MARKUP: Final = re.compile(r"<[a-zA-Z/!?][^>]*+>?")
 _NAMED: Final = re.compile(r"</?[a-zA-Z]")
 # Name and value. A quote that is never closed opens nothing; a leading "=" belongs to the name.
 _PARTS: Final = r"""([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+|(?=>)))?"""
@@ -43,6 +44,7 @@ _EMPTY_LINES: Final = re.compile(r"\n{3,}")
 _NUMBER: Final = re.compile(r"&#0*([0-9]*)")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
+MOST_TAGS: Final = 150_000  # of a page, which take less than half a second
 MOST_CANONICALS: Final = 64  # links with the address of a page
 _META_WINDOW: Final = 1024
 _META_CHARSET: Final = re.compile(rb"<meta\b[^>]*?\bcharset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
@@ -106,6 +108,7 @@ def visible_text(markup: bytes | str) -> str:
     - Character references are decoded; inside a paragraph every run of white space, no-break spaces included,
       becomes one space, except in ``<pre>``. NUL is removed, a lone surrogate becomes U+FFFD.
     - A tag, a comment or a ``script`` that never ends includes the rest of the page, as in a browser.
+    - After 150,000 tags, all that begins like a tag is replaced by a space, up to the next ``>``: no page takes long.
 
     Bytes are decoded by their byte order mark, or by the charset that a ``<meta>`` in the first 1,024 bytes declares,
     or, without a valid charset of the web, as UTF-8; bytes that cannot be decoded become U+FFFD. No page raises an
@@ -178,10 +181,13 @@ class _Page:
 
     def _scan(self) -> None:
         markup, at = self._markup, 0
-        while opening := _OPENING.search(markup, at):
+        for _ in range(MOST_TAGS):
+            opening = _OPENING.search(markup, at)
+            if opening is None:
+                return self._say(markup[at:])
             self._say(markup[at : opening.start()])
             at = self._markup_end(opening.start())
-        self._say(markup[at:])
+        return self._say(_MARKUP.sub(" ", markup[at:]))
 
     def _markup_end(self, at: int) -> int:
         """Process the construct that begins at *at*, and return its end."""
