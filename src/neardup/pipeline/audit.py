@@ -13,7 +13,7 @@ from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import NO_KEY, OVERSIZED, REFUSED, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
-from neardup.model.errors import DataError, ParameterError, require, require_kind, require_whole
+from neardup.model.errors import DataError, ParameterError, require, require_kind, require_share, require_whole
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.address_ranks import address_ranks
 from neardup.pipeline.corpus import chosen_scheme
@@ -131,7 +131,7 @@ def audit_run(  # noqa: PLR0913 - as audit
     """Audit a run; see ``audit``."""
     _require_texts(scheme)
     sample = require_whole("sample", sample, 1, MOST)
-    require(until is None or 0 < until < 1, "until", until, "must be between 0 and 1, such as 0.005")
+    until = None if until is None else require_share("until", until, below_one=True)
     require_whole("seed", seed, 0)
     with followed(progress) as follow, LocalEngine(threads) as engine:
         while True:

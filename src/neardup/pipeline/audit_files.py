@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from neardup.decisions.ranking import ranking
 from neardup.evaluation.audit import Audit
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, require_path, require_sequence
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.address_ranks import address_ranks
@@ -52,6 +52,9 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     be larger than memory. Without *of* they are deduplicated first, in memory. Raises the errors of ``dedup_files``
     and ``audit``, and ``DataError`` for a report of other inputs.
     """
+    for name, path in [*(("inputs", one) for one in require_sequence("inputs", inputs, "names")), ("of", of)]:
+        if path is not None or name == "inputs":
+            require_path(name, path)
     policy = Policy(keep=keep)
     request = request_of(text=text, id=id, columns=list(policy.fields), **_READ | reading)
     with local_shards(inputs, request) as shards:

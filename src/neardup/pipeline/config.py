@@ -3,10 +3,11 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any, get_args
 
-from neardup.model.errors import InputRefused, ParameterError
+from neardup.model.errors import InputRefused, ParameterError, require_path
 from neardup.model.options import Kind
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
@@ -45,12 +46,13 @@ class Config:
         return {"scheme": self.scheme, **{name: getattr(self.policy, name) for name in _POLICY}}
 
 
-def load_config(path: str) -> Config:
+def load_config(path: str | PathLike[str]) -> Config:
     """Read settings from a TOML file with the tables ``recipe``, ``layout`` and ``policy``; an empty one sets nothing.
 
     Raises ``InputRefused`` with the file and the key for a file that cannot be read, for an unknown table or key, and
     for a value that breaks its rule.
     """
+    path = str(require_path("path", path))
     tables = _tables(path)
     scheme = tables.get("recipe", {}).get("scheme", kinds()[0].name)
     names = [kind.name for kind in kinds()]

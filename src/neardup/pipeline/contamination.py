@@ -11,7 +11,7 @@ from neardup.decisions.partners import Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.passages import shared_passages
 from neardup.model.arrays import Features, Positions, TextBatch
-from neardup.model.errors import require_kind, require_share, require_whole
+from neardup.model.errors import require_kind, require_path, require_sequence, require_share, require_whole
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import Collection, Rejected
@@ -100,6 +100,9 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
 
     *reading* are parameters of ``neardup.sources.read``; everything else is as in ``contamination``.
     """
+    for name, paths in (("training", training), ("items", items)):
+        for path in require_sequence(name, paths, "names"):
+            require_path(name, path)
     rejected: list[Rejected] = []
 
     def pieces(inputs: Sequence[AnyPath]) -> Iterator[tuple[Collection, int, int]]:

@@ -520,8 +520,8 @@ def _terms(query: str, site: str | None) -> tuple[Term, ...]:
     terms = query_words(query)
     if site is None:
         return terms
-    own = site_of(f"http://{site}/")
-    if own is None or not set(site).isdisjoint("/?#@ "):
+    own = site_of(f"http://{site}/") if isinstance(site, str) and set(site).isdisjoint("/?#@ ") else None
+    if own is None:
         raise ParameterError("site", site, "must be a host, such as a.example")
     return (*terms, Term(fulltext.site_word(own))) if terms else terms
 
