@@ -137,7 +137,7 @@ def test_a_row_that_ends_its_process_each_time_is_done_otherwise(how):
 
 
 def test_a_row_that_takes_for_ever_is_done_otherwise():
-    with opened(instead=minus, endless=13, seconds=2) as started:
+    with opened(instead=minus, endless=13, seconds=1) as started:
         begin(started)
         assert values(started.map(VALUES)) == [-1 if value == 26 else value for value in DOUBLED]
 

@@ -414,7 +414,7 @@ def run(number, seed):
 
 
 def test_forgeries():
-    run(500, 1)
+    run(300, 1)
 
 
 @pytest.mark.soak

@@ -549,7 +549,7 @@ def test_nothing_grows(run, folder, texts):
 # The end.
 
 
-@pytest.mark.parametrize("cycles", [4, pytest.param(100, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])])
+@pytest.mark.parametrize("cycles", [2, pytest.param(100, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])])
 def test_what_was_asked_before_the_end_is_answered(folder, tmp_path, texts, cycles):
     """Clients ask without pause; the service is told to end; what it has done for them it has told them.
 
