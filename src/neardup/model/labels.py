@@ -1,0 +1,47 @@
+"""Labels of pairs: what people answered when they were shown two documents."""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Final, Literal, get_args
+
+from neardup.model.errors import is_number, require, require_name
+
+Label = Literal["same", "different", "unsure"]
+
+LABELS: Final[tuple[str, ...]] = get_args(Label)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledPair:
+    """Two documents, by their ids, and whether a person considers them the same.
+
+    *resemblance* is that of the scheme that drew the pair, ``None`` if it is unknown. *weight* is how many pairs of the
+    collection the pair represents: 1 / the probability that it was drawn. *text_a* and *text_b* are the texts, ``None``
+    for a text that was left out. Raises ``ParameterError`` for invalid values.
+    """
+
+    a: str
+    b: str
+    label: Label
+    resemblance: float | None = None
+    weight: float = 1.0
+    text_a: str | None = None
+    text_b: str | None = None
+
+    def __post_init__(self) -> None:
+        require_name("a", self.a)
+        require_name("b", self.b)
+        require(self.a != self.b, "b", self.b, "must be the id of another document than a")
+        require(self.label in LABELS, "label", self.label, "must be same, different or unsure")
+        rule = "must be a number from 0 to 1, or missing"
+        among = self.resemblance is None or (is_number(self.resemblance) and 0 <= self.resemblance <= 1)
+        require(among, "resemblance", self.resemblance, rule)
+        above = is_number(self.weight) and isfinite(self.weight) and self.weight > 0
+        require(above, "weight", self.weight, "must be a number above 0")
+        for name, text in (("text_a", self.text_a), ("text_b", self.text_b)):
+            require(text is None or isinstance(text, str), name, text, "must be a string, or missing")
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The ids in ascending order: equal for both directions of a pair."""
+        return (self.a, self.b) if self.a < self.b else (self.b, self.a)

@@ -1,0 +1,192 @@
+"""Files of labelled pairs: JSON lines, one per answer; of several answers for one pair, the last one counts.
+
+A line is ``{"a": ID, "b": ID, "label": "same", "resemblance": 0.73, "weight": 4.0, "text_a": "...", "text_b": "..."}``,
+as ``LabelledPair`` describes it; only the first three fields are needed, and other fields are ignored. A last line
+without a line end that cannot be read was being written when its process was killed: it is ignored, and removed when
+answers are added.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import msgspec
+
+from neardup.model.errors import DataError, InputRefused, OutputError, OutputRefused, ParameterError, require_path
+from neardup.model.labels import LabelledPair
+from neardup.sources.lines import BOM
+
+AnyPath = str | os.PathLike[str]
+
+LONGEST_TEXT: Final = 1 << 20  # bytes of a text that is written
+MOST_BYTES: Final = 1 << 30  # of a file
+_BEGIN: Final = b'{"a":'  # of each line that is written
+_FIELDS: Final = ("a", "b", "label", "resemblance", "weight", "text_a", "text_b")
+
+
+def read_labels(path: AnyPath) -> list[LabelledPair]:
+    """Return the labelled pairs of a file, in the order of their first answers, with their last ones.
+
+    An empty file has none. Raises ``InputRefused`` for a path that is not that of a file, and ``DataError``, with the
+    file and the line, for a line that is not a labelled pair.
+    """
+    name = str(require_path("path", path))
+    try:
+        if Path(name).is_dir():
+            raise InputRefused(name, "it is a folder, not a file")
+        if Path(name).stat().st_size > MOST_BYTES:
+            raise DataError(name, f"it is larger than {MOST_BYTES:,} bytes", "too large")
+        data = Path(name).read_bytes()
+    except FileNotFoundError:
+        raise InputRefused(name, "there is no such file", "no file") from None
+    except OSError as error:
+        raise DataError(name, f"it cannot be read: {error.strerror or error}") from error
+    return latest(_parsed(name, data)[0])
+
+
+def latest(answers: Iterable[LabelledPair]) -> list[LabelledPair]:
+    """Return the last answer for each pair, in the order of the first ones."""
+    found: dict[tuple[str, str], LabelledPair] = {}
+    for answer in answers:
+        found[answer.pair] = answer
+    return [*found.values()]
+
+
+class LabelFile:
+    """A file to which answers are appended: each is on disk when ``append`` returns.
+
+    Use it as a context manager. A file that exists is continued, without its last line if that is incomplete. No two
+    processes have the same file open. Raises ``OutputRefused`` for a path that cannot be written, or that another
+    process has open, and ``DataError`` for a file with other lines than labelled pairs.
+    """
+
+    def __init__(self, path: AnyPath) -> None:
+        self._name = str(require_path("path", path))
+        existed = os.path.lexists(self._name)
+        try:
+            self._file = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        except IsADirectoryError:
+            raise OutputRefused(self._name, "it is a folder, and the output is a file", "folder") from None
+        except OSError as error:
+            raise OutputRefused(self._name, f"it cannot be opened: {error.strerror or error}") from error
+        try:
+            self._lock()
+            self.answers = self._repaired()
+            if not existed:
+                _sync_folder(Path(self._name).absolute().parent)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._file)
+
+    def append(self, answer: LabelledPair) -> None:
+        """Write an answer, and wait until it is on disk. Texts of more than 1 MiB are left out.
+
+        Raises ``OutputError`` if the system refuses; then the file ends with the answer before.
+        """
+        line = _line(answer)
+        size = os.fstat(self._file).st_size
+        try:
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, size)
+            raise OutputError(self._name, f"it cannot be written: {error.strerror or error}") from error
+        self.answers.append(answer)
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            rule = "another process is adding labels to it; use another file for each person"
+            raise OutputRefused(self._name, rule, "busy") from None
+        except OSError:
+            return  # a file system without locks
+
+    def _repaired(self) -> list[LabelledPair]:
+        """Return the answers in the file, and make it end with a complete line."""
+        if not Path(self._name).is_file():
+            raise OutputRefused(self._name, "it is not a regular file: answers must be kept")
+        size = os.fstat(self._file).st_size
+        if size > MOST_BYTES:
+            raise DataError(self._name, f"it is larger than {MOST_BYTES:,} bytes", "too large")
+        data = os.pread(self._file, size, 0)
+        answers, good = _parsed(self._name, data)
+        try:
+            if good < len(data):
+                os.ftruncate(self._file, good)
+            elif data and not data.endswith(b"\n"):
+                os.write(self._file, b"\n")
+        except OSError as error:
+            raise OutputError(self._name, f"it cannot be written: {error.strerror or error}") from error
+        return answers
+
+
+def _parsed(name: str, data: bytes) -> tuple[list[LabelledPair], int]:
+    """Return the answers, and the number of bytes before an incomplete last line."""
+    answers = []
+    begin = len(BOM) if data.startswith(BOM) else 0
+    number = 0
+    while begin < len(data):
+        number += 1
+        end = data.find(b"\n", begin) + 1 or len(data)
+        line = data[begin:end]
+        if line.strip():
+            try:
+                answers.append(_answer(line))
+            except ParameterError as error:
+                raise DataError(f"{name}:{number}", f"its {error}") from error
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                if _incomplete(line):
+                    return answers, begin
+                raise DataError(f"{name}:{number}", f"it is not a labelled pair: {error}") from error
+        begin = end
+    return answers, len(data)
+
+
+def _incomplete(line: bytes) -> bool:
+    """Return whether this may be the beginning of a line that ``append`` wrote, or zeros after a power failure."""
+    begun = line.startswith(_BEGIN) or _BEGIN.startswith(line) or not line.strip(b"\0")
+    return begun and not line.endswith(b"\n")
+
+
+def _answer(line: bytes) -> LabelledPair:
+    values = msgspec.json.decode(line, type=dict[str, Any])
+    given = {field: values[field] for field in _FIELDS if field in values}
+    for field in ("a", "b"):
+        if isinstance(given.get(field), int) and not isinstance(given[field], bool):
+            given[field] = str(given[field])  # files of other programs may have numbers
+    for field in ("a", "b", "label"):
+        if field not in given:
+            raise msgspec.ValidationError(f"the field {field!r} is missing")
+    return LabelledPair(**given)
+
+
+def _line(answer: LabelledPair) -> bytes:
+    values = asdict(answer)
+    for field in ("text_a", "text_b"):
+        if values[field] is not None and len(values[field].encode("utf-8", "replace")) > LONGEST_TEXT:
+            values[field] = None
+    return msgspec.json.encode(values) + b"\n"
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the name of a new file last."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
