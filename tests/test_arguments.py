@@ -19,6 +19,7 @@ TABLE = pa.table({"id": ["a", "b"], "text": TEXTS})
 HITS = TABLE.to_pylist()
 PAIR = {"a": TEXTS[0], "b": TEXTS[1]}
 NAMES = [{"x": 0}]  # names can be the keys of a mapping
+LABELLED = neardup.LabelledPair(a="1", b="2", label="same", text_a="x", text_b="y")
 WRONG = [2.5, b"x", object(), [object()], *NAMES, float("nan"), -1, ""]
 
 # Each with arguments that are right, and with values that are right in spite of WRONG: by argument.
@@ -35,6 +36,9 @@ FUNCTIONS = {
     "contamination_in_files": ({"training": ["nowhere.jsonl"], "items": ["nowhere.jsonl"]}, {}),
     "load_config": ({"path": "nowhere.toml"}, {}),
     "pairs": ({"documents": TABLE}, {}),
+    "draw_pairs": ({"documents": TABLE}, {}),
+    "read_labels": ({"path": "nowhere.jsonl"}, {}),
+    "compare_labels": ({"first": [LABELLED], "second": [LABELLED]}, {}),
     "collapse": ({"hits": HITS, "by": NearDuplicates()}, {}),
     "collapse_response": ({"response": {"hits": {"hits": []}}, "by": NearDuplicates()}, {}),
     "group_keys": ({"signatures": Trials().sign(TEXTS), "scheme": Trials()}, {}),
@@ -49,6 +53,11 @@ FUNCTIONS = {
     "Checksum": ({}, {}),
     "Costs": ({}, {"probe": [2.5], "spread": [2.5], "compare": [2.5]}),
     "CrawlFilter": ({"index": None}, {}),
+    "LabelledPair": (
+        {"a": "1", "b": "2", "label": "same"},
+        {"a": [""], "b": [""], "weight": [2.5], "text_a": [""], "text_b": [""]},
+    ),
+    "LabelledPairs": ({"labels": [LABELLED]}, {"texts": NAMES}),
     "Field": ({"name": "body"}, {}),
     "JudgedSets": ({}, {}),
     "MinHash": ({}, {}),

@@ -6,6 +6,8 @@ from . import planning as planning
 from . import spark as spark
 from . import testing as testing
 from . import urls as urls
+from .evaluation.agreement import Agreement as Agreement
+from .evaluation.agreement import compare_labels as compare_labels
 from .evaluation.audit import Audit as Audit
 from .evaluation.comparison import Comparison as Comparison
 from .evaluation.comparison import Explanation as Explanation
@@ -22,6 +24,7 @@ from .model.errors import NeardupError as NeardupError
 from .model.errors import OutputError as OutputError
 from .model.errors import ParameterError as ParameterError
 from .model.errors import StorageError as StorageError
+from .model.labels import LabelledPair as LabelledPair
 from .model.policy import Policy as Policy
 from .model.seen import Document as Document
 from .model.verdicts import Empty as Empty
@@ -46,6 +49,9 @@ from .pipeline.contamination import contamination_in_files as contamination_in_f
 from .pipeline.crawl import CrawlFilter as CrawlFilter
 from .pipeline.group_keys import group_keys as group_keys
 from .pipeline.index import Index as Index
+from .pipeline.label_pool import draw_pairs as draw_pairs
+from .pipeline.labelling import LabelledPairs as LabelledPairs
+from .pipeline.labelling import Labelling as Labelling
 from .pipeline.pairs import pairs as pairs
 from .pipeline.responses import collapse_response as collapse_response
 from .pipeline.result_cache import JudgedSets as JudgedSets
@@ -63,6 +69,7 @@ from .schemes.sentences import Sentences as Sentences
 from .schemes.simhash import SimHash as SimHash
 from .schemes.trials import Trials as Trials
 from .schemes.weights import TermWeights as TermWeights
+from .sources.labels import read_labels as read_labels
 from .text.analysis import Analysis as Analysis
 from .text.common_shingles import CommonShingles as CommonShingles
 from .text.extraction import Extraction as Extraction

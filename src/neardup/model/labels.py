@@ -45,3 +45,19 @@ class LabelledPair:
     def pair(self) -> tuple[str, str]:
         """The ids in ascending order: equal for both directions of a pair."""
         return (self.a, self.b) if self.a < self.b else (self.b, self.a)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnPair:
+    """Two documents to be labelled: their ids, their texts, and the resemblance by which they were drawn."""
+
+    a: str
+    b: str
+    text_a: str
+    text_b: str
+    resemblance: float | None = None
+
+    def labelled(self, label: Label, weight: float = 1.0) -> LabelledPair:
+        """Return the pair with an answer; ``ParameterError`` for an invalid one."""
+        texts = {"text_a": self.text_a, "text_b": self.text_b}
+        return LabelledPair(a=self.a, b=self.b, label=label, resemblance=self.resemblance, weight=weight, **texts)

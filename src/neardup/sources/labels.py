@@ -8,7 +8,8 @@ answers are added.
 
 import fcntl
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -19,8 +20,7 @@ import msgspec
 from neardup.model.errors import DataError, InputRefused, OutputError, OutputRefused, ParameterError, require_path
 from neardup.model.labels import LabelledPair
 from neardup.sources.lines import BOM
-
-AnyPath = str | os.PathLike[str]
+from neardup.sources.output import AnyPath, atomic
 
 LONGEST_TEXT: Final = 1 << 20  # bytes of a text that is written
 MOST_BYTES: Final = 1 << 30  # of a file
@@ -66,18 +66,10 @@ class LabelFile:
 
     def __init__(self, path: AnyPath) -> None:
         self._name = str(require_path("path", path))
-        existed = os.path.lexists(self._name)
+        self._file = self._opened()
         try:
-            self._file = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        except IsADirectoryError:
-            raise OutputRefused(self._name, "it is a folder, and the output is a file", "folder") from None
-        except OSError as error:
-            raise OutputRefused(self._name, f"it cannot be opened: {error.strerror or error}") from error
-        try:
-            self._lock()
             self.answers = self._repaired()
-            if not existed:
-                _sync_folder(Path(self._name).absolute().parent)
+            _sync_folder(Path(self._name).absolute().parent)
         except BaseException:
             os.close(self._file)
             raise
@@ -107,14 +99,36 @@ class LabelFile:
             raise OutputError(self._name, f"it cannot be written: {error.strerror or error}") from error
         self.answers.append(answer)
 
-    def _lock(self) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            rule = "another process is adding labels to it; use another file for each person"
-            raise OutputRefused(self._name, rule, "busy") from None
-        except OSError:
-            return  # a file system without locks
+    def replace(self, answers: Sequence[LabelledPair]) -> None:
+        """Replace the answers in the file by these, all at once; no more can be appended.
+
+        Raises ``OutputError`` if the system refuses; then the file is unchanged.
+        """
+        with atomic(self._name) as file:
+            for answer in answers:
+                file.write(_line(answer))
+
+    def _opened(self) -> int:
+        """Return the file, locked."""
+        while True:
+            try:
+                file = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+            except IsADirectoryError:
+                raise OutputRefused(self._name, "it is a folder, and the output is a file", "folder") from None
+            except OSError as error:
+                raise OutputRefused(self._name, f"it cannot be opened: {error.strerror or error}") from error
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(file)
+                rule = "another process is adding labels to it; use another file for each person"
+                raise OutputRefused(self._name, rule, "busy") from None
+            except OSError:
+                return file  # a file system without locks
+            with suppress(OSError):
+                if os.path.samestat(os.fstat(file), Path(self._name).stat()):
+                    return file
+            os.close(file)  # another process replaced it just now
 
     def _repaired(self) -> list[LabelledPair]:
         """Return the answers in the file, and make it end with a complete line."""
