@@ -13,6 +13,9 @@ from neardup.sources.labels import LabelFile, latest
 class PairSource(Protocol):
     """Where pairs come from: a ``PairPool``, or the pairs that another person has labelled."""
 
+    def __len__(self) -> int:
+        """Return the number of pairs, more or less."""
+
     def draw(self, answers: Sequence[LabelledPair]) -> DrawnPair | None:
         """Return the next pair after these answers; ``None`` if no pair is left."""
 
@@ -103,6 +106,11 @@ class Labelling:
     def answers(self) -> list[LabelledPair]:
         """The pairs with an answer, in the order in which they were shown first."""
         return [*self._answers]
+
+    @property
+    def number(self) -> int:
+        """The number of the current pair, from 1."""
+        return self._at + 1
 
     @property
     def current(self) -> DrawnPair | None:

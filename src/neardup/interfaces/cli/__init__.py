@@ -51,6 +51,7 @@ _VERBS = (  # modules of this package
     "compare",
     "audit",
     "pairs",
+    "label",
     "contamination",
     "templates",
     "rules",

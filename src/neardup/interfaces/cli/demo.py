@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.dedup import show_summary, summary_of
 from neardup.interfaces.cli.serve import loaded
-from neardup.interfaces.cli.terminal import complain, console, marked, progress_bars
+from neardup.interfaces.cli.terminal import complain, console, progress_bars, side_by_side
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.pieces import excerpt
 from neardup.interfaces.wording import evidence_of
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
     from types import ModuleType
-
-    from rich.text import Text
 
     from neardup.pipeline.files import FilesResult
 
@@ -142,8 +139,6 @@ def _chosen(dropped: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> None:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     screen = console()
@@ -151,20 +146,5 @@ def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> 
     gone_id, kept_id = printable(row["id"]), printable(row["representative"])
     screen.print(Text.assemble((gone_id, "bold"), " dropped for ", (kept_id, "bold"), others))
     screen.print(evidence_of(row), style="cyan")
-    plain = screen.no_color or screen.color_system is None
-    kept, gone = _marked(texts[row["representative"]] or "", texts[row["id"]] or "", plain=plain)
-    table = Table(expand=True, box=box.SIMPLE)
-    table.add_column("kept", ratio=1, overflow="fold")
-    table.add_column("dropped", ratio=1, overflow="fold")
-    table.add_row(kept, gone)
-    screen.print(table)
-
-
-def _marked(kept: str, gone: str, *, plain: bool) -> "tuple[Text, Text]":
-    """Return both texts, cut to what is around their differences, which are marked."""
-    from neardup.evaluation.passages import shared_passages
-
-    found = shared_passages(kept, gone)
-    left = excerpt(kept, [one.a for one in found.shared], found.only_in_a, _CONTEXT, characters=_CHARACTERS)
-    right = excerpt(gone, [one.b for one in found.shared], found.only_in_b, _CONTEXT, characters=_CHARACTERS)
-    return marked(left, plain=plain), marked(right, plain=plain)
+    pair = texts[row["representative"]] or "", texts[row["id"]] or ""
+    screen.print(side_by_side(screen, ("kept", "dropped"), pair, context=_CONTEXT, characters=_CHARACTERS))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
     from neardup.interfaces.cli.interruption import PatientTerminal
@@ -109,20 +110,54 @@ def complain(message: str) -> None:
         print(f"neardup: {printable(message)}", file=sys.stderr, flush=True)
 
 
-def marked(found: "Excerpt", *, plain: bool, more: str = "") -> "Text":
+def side_by_side(  # noqa: PLR0913 - what is shown of both, and where
+    screen: "Console",
+    headings: tuple[str, str],
+    texts: tuple[str, str],
+    *,
+    context: int,
+    characters: int,
+    lines: bool = False,
+) -> "Table":
+    """Return two texts as columns, with what only one of them has marked; see ``marked``.
+
+    At most *context* characters are shown at each end of a shared passage, and about *characters* of each text.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from neardup.evaluation.passages import shared_passages
+    from neardup.interfaces.escaping import printable
+    from neardup.interfaces.pieces import excerpt
+
+    found = shared_passages(*texts)
+    left = excerpt(texts[0], [each.a for each in found.shared], found.only_in_a, context, characters=characters)
+    right = excerpt(texts[1], [each.b for each in found.shared], found.only_in_b, context, characters=characters)
+    plain = screen.no_color or screen.color_system is None
+    table = Table(expand=True, box=box.SIMPLE, show_header=any(headings))
+    for heading in headings:
+        table.add_column(Text(printable(heading)), ratio=1, overflow="fold")
+    table.add_row(*(marked(one, plain=plain, lines=lines) for one in (left, right)))
+    return table
+
+
+def marked(found: "Excerpt", *, plain: bool, more: str = "", lines: bool = False) -> "Text":
     """Return a text with shared parts dimmed and others coloured; with *plain*, between stars instead of coloured.
 
-    It ends with the number of characters that are not shown, and *more*, the way to see them.
+    With *lines*, line ends and tabs are kept. It ends with the number of characters that are not shown, and *more*, the
+    way to see them.
     """
     from rich.text import Text
 
-    from neardup.interfaces.escaping import printable
+    from neardup.interfaces.escaping import printable, printable_lines
 
+    escaped = printable_lines if lines else printable
     shown = Text()
     for piece in found.pieces:
-        text = printable(piece.text)
+        text = escaped(piece.text)
         if piece.omitted:
-            text += f" … {piece.omission} … {printable(piece.rest)}"
+            text += f" … {piece.omission} … {escaped(piece.rest)}"
         if piece.kind == "alone":
             shown.append(f"*{text}*" if plain else text, style="bold red")
         else:

@@ -1,0 +1,250 @@
+"""Label pairs of documents as same or different, side by side, in the terminal or on a local page."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from neardup.interfaces.cli.amounts import whole
+from neardup.interfaces.cli.common_shingles import add_list_option
+from neardup.interfaces.cli.keys import END, key_reader
+from neardup.interfaces.cli.options import (
+    add_inputs,
+    add_reading_options,
+    add_scheme_options,
+    reading_of,
+    scheme_of,
+)
+from neardup.interfaces.cli.terminal import complain, console, progress_bars, show_lines, show_rejected, side_by_side
+from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, place_of
+from neardup.model.errors import InputRefused, ParameterError, counted, require
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
+    from neardup.pipeline.labelling import Labelling, PairSource
+    from neardup.sources.collection import Collection
+
+_HIDDEN = argparse.SUPPRESS
+_COMPARE = "compare"
+_FILES = (".jsonl", ".ndjson")
+_LABELS = 50
+_SHOWN: dict[str, Any] = {"context": 80, "characters": 1_500, "lines": True}  # of each text
+_WHOLE: dict[str, Any] = {"context": 1_000_000, "characters": 1_000_000, "lines": True}  # after the key m
+_TWO = 2
+_HELP = "s same, d different, u unsure, b back, m more of the texts, q quit"
+
+EXAMPLE = (
+    "Example: neardup label pages.jsonl --out labels.jsonl; a second person: neardup label --like labels.jsonl"
+    " --out second.jsonl; then: neardup label compare labels.jsonl second.jsonl"
+)
+INTERRUPTED = "interrupted; all answers so far are in the file, and the same command continues"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    add_inputs(parser, least=0)
+    labels = parser.add_argument_group("labels")
+    labels.add_argument(
+        "--out",
+        metavar="PATH",
+        default=_HIDDEN,
+        help="the file to which each answer is added at once (.jsonl); a file that exists is continued",
+    )
+    labels.add_argument(
+        "--labels", type=whole, metavar="N", default=_HIDDEN, help=f"the pairs to label (default: {_LABELS})"
+    )
+    labels.add_argument(
+        "--like",
+        metavar="PATH",
+        default=_HIDDEN,
+        help="label the pairs that another person has labelled in this file, without seeing the answers; inputs are"
+        " only needed for texts of more than 1 MiB",
+    )
+    labels.add_argument("--serve", action="store_true", help="label on a page of this machine, until Ctrl-C")
+    labels.add_argument(
+        "--port", type=whole, metavar="N", default=_HIDDEN, help="with --serve: the port (default: a free one)"
+    )
+    labels.add_argument(
+        "--json", action="store_true", help="with `neardup label compare A B`: print the agreement as JSON"
+    )
+    drawing = parser.add_argument_group("which pairs are drawn")
+    drawing.add_argument(
+        "--sample",
+        type=whole,
+        metavar="N",
+        default=20_000,
+        help="the most documents that are compared with all others to find pairs",
+    )
+    drawing.add_argument("--draw", type=whole, metavar="N", default=1, help="another number draws other pairs")
+    drawing.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
+    add_reading_options(parser)
+    add_scheme_options(parser)
+    add_list_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Label pairs, or compare the labels of two people; return 1 if records were rejected."""
+    if arguments.inputs[:1] == [_COMPARE]:
+        return _compare(arguments)
+    given = vars(arguments)
+    require(not arguments.json, "json", None, "is only for `neardup label compare A B`")
+    require(given.get("labels", 1) >= 1, "labels", given.get("labels"), "must be at least 1")
+    require("port" not in given or arguments.serve, "port", given.get("port"), "is only used with --serve")
+    require(0 <= given.get("port", 0) < 1 << 16, "port", given.get("port"), "must be from 0 to 65535")
+    if "out" not in given:
+        raise ParameterError("out", None, "is needed: the file of the answers, such as labels.jsonl")
+    if not arguments.inputs and "like" not in given:
+        raise InputRefused("INPUT", "must name the documents, or --like the labels of another person")
+    serve = _server() if arguments.serve else None
+    _check_out(arguments)
+    source, collection = _liked(arguments) if "like" in given else _drawn(arguments)
+    from neardup.pipeline.labelling import Labelling
+
+    wanted = given.get("labels", None if "like" in given else _LABELS)
+    with Labelling(source, arguments.out, wanted=len(source) if wanted is None else wanted) as labelling:
+        if labelling.foreign:
+            words = "of other pairs than those that are drawn now; they keep their weights"
+            complain(f"{arguments.out}: {counted(labelling.foreign, 'label')} {words}")
+        if serve is None:
+            _ask(labelling)
+        else:
+            serve(labelling, given.get("port", 0), _announce)
+        answers = labelling.answers
+    show_lines([f"{arguments.out}: {counts_of(answers)}"])
+    rejected = [] if collection is None else collection.rejected
+    show_rejected(rejected)
+    return 1 if rejected else 0
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    """Compare the labels of two people."""
+    files = arguments.inputs[1:]
+    if len(files) != _TWO:
+        raise InputRefused("label compare", "needs two files of labels; write ./compare for an input of this name")
+    for name in ("out", "like", "labels"):
+        require(name not in vars(arguments), name, None, "cannot be used with `neardup label compare`")
+    from neardup.evaluation.agreement import compare_labels
+    from neardup.sources.labels import read_labels
+
+    found = compare_labels(*(read_labels(file) for file in files))
+    if arguments.json:
+        print(json.dumps(found.as_dict()))
+    else:
+        show_lines(agreement_lines(found))
+    return 0
+
+
+def _check_out(arguments: argparse.Namespace) -> None:
+    """Refuse a file that cannot be continued, before anything else is read."""
+    from pathlib import Path
+
+    from neardup.sources.labels import read_labels
+    from neardup.sources.output import check_file
+
+    given = vars(arguments)
+    others = [*arguments.inputs, *([given["like"]] if "like" in given else [])]
+    check_file(arguments.out, _FILES, others, force=True)
+    if Path(arguments.out).is_file():
+        read_labels(arguments.out)
+
+
+def _read(arguments: argparse.Namespace, progress: Any) -> "Collection":
+    from neardup.sources.read import read
+
+    return read(arguments.inputs, **reading_of(arguments), progress=progress)
+
+
+def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
+    """Return a pool of pairs of the inputs."""
+    scheme = scheme_of(arguments)
+    say_if_cold()
+    import pyarrow as pa
+
+    from neardup.pipeline.label_pool import draw_pairs
+
+    with progress_bars() as bars:
+        collection = _read(arguments, bars)
+        pool = draw_pairs(
+            pa.table({"id": collection.ids, "text": collection.texts}),
+            scheme=scheme,
+            sample=arguments.sample,
+            seed=arguments.draw,
+            threads=vars(arguments).get("threads"),
+            progress=bars,
+        )
+    sampled = f"{pool.sample:,} of {counted(pool.documents, 'document')} compared with all of them"
+    show_lines([f"{sampled}: {counted(len(pool), 'pair')} to draw from"])
+    return pool, collection
+
+
+def _liked(arguments: argparse.Namespace) -> "tuple[PairSource, Collection | None]":
+    """Return the pairs of another person's labels."""
+    from neardup.evaluation.passages import is_compiled
+    from neardup.pipeline.labelling import LabelledPairs
+    from neardup.sources.labels import read_labels
+
+    say_if_cold(is_compiled)
+    labels = read_labels(arguments.like)
+    if not labels:
+        raise InputRefused(arguments.like, "it has no labels yet")
+    lacking = {name for one in labels for name, text in ((one.a, one.text_a), (one.b, one.text_b)) if text is None}
+    if not arguments.inputs or not lacking:
+        return LabelledPairs(labels), None
+    with progress_bars() as bars:
+        collection = _read(arguments, bars)
+    names = collection.ids.to_pylist()
+    texts = {names[row]: collection.texts[row].as_py() or "" for row in range(len(names)) if names[row] in lacking}
+    return LabelledPairs(labels, texts), collection
+
+
+def _ask(labelling: "Labelling") -> None:
+    """Show one pair after the other, and read the answers."""
+    screen = console()
+    with key_reader() as read_key:
+        while (pair := labelling.current) is not None:
+            screen.print()
+            screen.rule(place_of(labelling), align="left", characters="-")
+            texts = pair.text_a, pair.text_b
+            screen.print(side_by_side(screen, (pair.a, pair.b), texts, **_SHOWN))
+            show_lines([f"{QUESTION}  {_HELP}"])
+            if not _answered(labelling, texts, read_key, screen):
+                return
+        show_lines(["No more pairs to label."])
+
+
+def _answered(labelling: "Labelling", texts: tuple[str, str], read_key: "Callable[[], str]", screen: "Console") -> bool:
+    """Wait for an answer, or the way back; return false for the end."""
+    while True:
+        key = read_key()
+        if key in {"q", "quit", END}:
+            return False
+        label = KEYS.get(key, key)
+        if label in KEYS.values():
+            labelling.answer(label)  # type: ignore[arg-type]  # a label
+            show_lines([label])
+            return True
+        if key in {"b", "back"}:
+            if labelling.back():
+                return True
+            show_lines(["This is the first pair."])
+        elif key in {"m", "more"}:
+            screen.print(side_by_side(screen, ("", ""), texts, **_WHOLE))
+            show_lines([_HELP])
+        elif key:
+            show_lines([f"Unknown key. {_HELP}"])
+
+
+def _server() -> "Callable[[Labelling, int, Callable[[str], None]], None]":
+    from neardup.interfaces.cli.serve import loaded
+
+    loaded()  # or an error that names the library that is missing
+    from neardup.interfaces.http.labelling import serve
+
+    return serve
+
+
+def _announce(address: str) -> None:
+    print(f"The pairs to label, to open in a browser until Ctrl-C ends it:\n{address}", flush=True)

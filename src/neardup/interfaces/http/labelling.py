@@ -1,0 +1,200 @@
+"""A page of this machine on which a person labels pairs, one after the other."""
+
+import secrets
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from hashlib import blake2b
+from secrets import compare_digest
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qs
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from neardup.evaluation.passages import shared_passages
+from neardup.interfaces.escaping import printable
+from neardup.interfaces.http.hosts import Hosts
+from neardup.interfaces.http.middleware import HEADERS
+from neardup.interfaces.http.server import listen
+from neardup.interfaces.http.templates import render, static
+from neardup.interfaces.http.views.comparison import CONTEXT, MOST, PIECES
+from neardup.interfaces.labelling import KEYS, QUESTION, counts_of, place_of
+from neardup.interfaces.pieces import Excerpt, excerpt
+from neardup.model.errors import OutputError
+from neardup.model.labels import DrawnPair, Label
+from neardup.pipeline.labelling import Labelling
+
+HOST: Final = "127.0.0.1"
+POLICY: Final = (  # as PAGE_POLICY, and the script for the keys
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none';"
+    " frame-ancestors 'none'"
+)
+_FILES: Final = {"page.css": "text/css", "icon.svg": "image/svg+xml", "label.js": "text/javascript"}
+_BODY: Final = 4 << 10  # bytes of a form
+_BACK: Final = "back"
+_STALE: Final = "This answer was about another pair than the one that is shown now. It was not recorded."
+_ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
+
+
+class PairView(NamedTuple):
+    """The page of a pair: both ids and texts, and the name of the pair, by which an answer refers to it."""
+
+    name: str
+    sides: tuple[tuple[str, Excerpt], ...]
+
+
+def serve(labelling: Labelling, port: int, started: Callable[[str], None]) -> None:
+    """Serve the page on this machine until a signal ends it; port 0 takes a free one.
+
+    *started* is called with the address, which has a token: other users of the machine do not know it. Raises
+    ``ParameterError`` for a port that cannot be used.
+    """
+    token = secrets.token_urlsafe(24)
+    with listen(HOST, port) as listening:
+
+        def begin() -> None:
+            for number in _ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
+                if signal.getsignal(number) != signal.SIG_IGN:
+                    signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+            started(f"http://{HOST}:{listening.getsockname()[1]}/{token}/")
+
+        app = create_label_app(labelling, token, begin)
+        quiet: dict[str, Any] = {"log_config": None, "log_level": "error", "access_log": False, "server_header": False}
+        server = uvicorn.Server(uvicorn.Config(app, loop="asyncio", http="h11", ws="none", lifespan="on", **quiet))
+        server.run(sockets=[listening])
+
+
+def create_label_app(labelling: Labelling, token: str, started: Callable[[], None] = lambda: None) -> ASGIApp:
+    """Create the application whose pages are below ``/TOKEN/``; *started* is called when it is ready."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        started()
+        yield
+
+    def known(request: Request) -> bool:
+        return compare_digest(request.path_params["token"].encode(), token.encode())
+
+    async def show(request: Request) -> Response:
+        return _page(labelling) if known(request) else _missing()
+
+    async def answer(request: Request) -> Response:
+        if not known(request):
+            return _missing()
+        form = await _form(request)
+        pair = labelling.current
+        given = form.get("label", "")
+        if form.get("pair") != _name(pair):
+            return _page(labelling, _STALE, 409)
+        if given == _BACK:
+            labelling.back()
+        elif given in KEYS.values() and pair is not None:
+            label: Label = given  # type: ignore[assignment]  # one of them
+            try:
+                labelling.answer(label)
+            except OutputError as error:
+                return _page(labelling, f"The answer was not recorded: {error.rule}.", 507)
+        else:
+            return _page(labelling, "This is not an answer: nothing was recorded.", 422)
+        return RedirectResponse(f"/{token}/", 303)
+
+    app = Starlette(
+        routes=[
+            *(Route(f"/static/{name}", _file(name, media)) for name, media in _FILES.items()),
+            Route("/{token}/", show, methods=["GET"]),
+            Route("/{token}/", answer, methods=["POST"]),
+        ],
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    return _Guarded(app)
+
+
+class _Guarded:
+    """Rejects other hosts, so that no page of another site reaches it, and adds the security headers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app, self._hosts = app, Hosts(HOST)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                there = dict(message["headers"])
+                message["headers"] += [header for header in HEADERS.items() if header[0] not in there]
+            await send(message)
+
+        app = self._app
+        if scope["type"] == "http":
+            hosts = [value for name, value in scope["headers"] if name == b"host"]
+            if len(hosts) != 1 or not self._hosts.knows(hosts[0]):
+                app = PlainTextResponse("Unknown Host header.", 421)
+        await app(scope, receive, guarded)
+
+
+def pair_view(pair: DrawnPair) -> PairView:
+    """Return the page of a pair; passages are searched in the first ``MOST`` characters, which are shown."""
+    one, other = pair.text_a[:MOST], pair.text_b[:MOST]
+    found = shared_passages(one, other)
+    left = excerpt(one, [each.a for each in found.shared], found.only_in_a, CONTEXT, most=PIECES)
+    right = excerpt(other, [each.b for each in found.shared], found.only_in_b, CONTEXT, most=PIECES)
+    shown = (
+        (printable(name), text._replace(left=text.left + len(whole) - min(len(whole), MOST)))
+        for name, text, whole in ((pair.a, left, pair.text_a), (pair.b, right, pair.text_b))
+    )
+    return PairView(_name(pair), tuple(shown))
+
+
+def _page(labelling: Labelling, note: str = "", status: int = 200) -> Response:
+    pair = labelling.current
+    content = render(
+        "label",
+        pair=None if pair is None else pair_view(pair),
+        shown=_name(pair),
+        place=place_of(labelling) if pair else "No more pairs to label",
+        counts=counts_of(labelling.answers),
+        question=QUESTION,
+        keys=KEYS,
+        given=labelling.given,
+        first=labelling.number == 1,
+        note=note,
+    )
+    return Response(content, status, {"content-security-policy": POLICY}, "text/html")
+
+
+def _name(pair: DrawnPair | None) -> str:
+    """Return a name of a pair for forms; that of no pair is empty."""
+    if pair is None:
+        return ""
+    return blake2b(repr((pair.a, pair.b)).encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def _missing() -> Response:
+    return PlainTextResponse("Nothing is served at this address; open the one that the command printed.", 404)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """Return the fields of a form; a long or invalid body has none."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > _BODY:
+            return {}
+    try:
+        return {
+            name: values[-1]
+            for name, values in parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=8).items()
+        }
+    except ValueError:
+        return {}
+
+
+def _file(name: str, media: str) -> Callable[[Request], Awaitable[Response]]:
+    async def file(_: Request) -> Response:
+        return Response(static(name), headers={"content-security-policy": POLICY}, media_type=media)
+
+    return file

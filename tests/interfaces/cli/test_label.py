@@ -1,0 +1,163 @@
+import io
+import json
+import os
+import pty
+import sys
+
+import pytest
+
+from neardup.model.labels import LabelledPair
+from neardup.sources.labels import LabelFile, read_labels
+
+WORDS = [f"w{number}" for number in range(40)]
+TEXTS = [" ".join([*WORDS[:keep], *(f"{keep}x{rest}" for rest in range(40 - keep))]) for keep in range(0, 41, 4)]
+
+
+@pytest.fixture
+def label(neardup, tmp_path, monkeypatch):
+    """Label pairs of a small collection with these lines as standard input."""
+    rows = [json.dumps({"id": f"d{number}", "text": text}) for number, text in enumerate(TEXTS)]
+    (tmp_path / "in.jsonl").write_text("\n".join(rows))
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def run(lines, *options, code=0):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+        return neardup("label", *options, code=code)
+
+    return run
+
+
+def labels(path):
+    return [one.label for one in read_labels(path)]
+
+
+def test_answers_are_lines_of_a_pipe(label):
+    shown = label("s\nx\nDifferent\nb\nu\nq\n", "in.jsonl", "--out", "out.jsonl")
+    assert labels("out.jsonl") == ["same", "unsure"]
+    assert "Pair 1 of 50 ---" in shown.out
+    assert "Pair 2 of 50, labelled different ---" in shown.out
+    assert shown.out.count("Unknown key") == 1
+    assert shown.out.endswith("out.jsonl: 2 pairs labelled: 1 same, 0 different, 1 unsure\n")
+    assert "resemblance" not in shown.out  # it would influence the answer
+
+
+def test_it_continues_until_enough_pairs_have_a_label(label):
+    label("s\ns\n", "in.jsonl", "--out", "out.jsonl", "--labels", "3")
+    shown = label("b\nd\ns\n" + "s\n" * 9, "in.jsonl", "--out", "out.jsonl", "--labels", "3")
+    assert "Pair 3 of 3" in shown.out
+    assert "No more pairs to label." in shown.out
+    assert labels("out.jsonl") == ["same", "different", "same"]
+    assert "Pair" not in label("", "in.jsonl", "--out", "out.jsonl", "--labels", "3").out
+    assert "This is the first pair." in label("b\n", "in.jsonl", "--out", "new.jsonl").out
+
+
+def test_more_of_the_texts(label, tmp_path):
+    long = [" ".join(f"{word}{number}" for number in range(400)) for word in ("a", "a", "b")]
+    rows = [{"id": str(one), "text": f"{text}\n\x1b[2J{one}"} for one, text in enumerate(long)]
+    (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    shown = label("m\nq\n", "long.jsonl", "--out", "out.jsonl")
+    first, _, second = shown.out.partition("q quit")
+    assert "characters the same" in first
+    assert "a200" not in first
+    assert "a200" in second
+    assert "\x1b" not in shown.out
+
+
+def test_a_second_person_labels_the_same_pairs(label):
+    label("s\nd\ns\nd\nu\n", "in.jsonl", "--out", "out.jsonl", "--labels", "5")
+    shown = label("s\nd\nd\nd\n", "--like", "out.jsonl", "--out", "second.jsonl")
+    assert "Pair 5 of 5" in shown.out
+    assert "labelled s" not in shown.out.replace("labelled: ", "")
+    found = label("", "compare", "out.jsonl", "second.jsonl").out.splitlines()
+    assert found[0].startswith("agreement 75 % (")
+    assert found[1].startswith("Cohen's kappa 0.50 (")
+    assert ": same, different (resemblance 0." in found[-1]
+    told = json.loads(label("", "compare", "out.jsonl", "second.jsonl", "--json").out)
+    assert told["both"] == 4
+    assert told["single"] == 1
+    assert len(told["disagreements"]) == 1
+
+
+def test_texts_that_were_left_out(label):
+    with LabelFile("out.jsonl") as file:
+        file.append(LabelledPair(a="d1", b="d2", label="same", resemblance=0.5, text_a=TEXTS[1]))
+    failed = label("s\n", "--like", "out.jsonl", "--out", "second.jsonl", code=1)
+    assert "the text of 'd2' was left out" in failed.err
+    shown = label("s\n", "in.jsonl", "--like", "out.jsonl", "--out", "second.jsonl")
+    assert "2x8" in shown.out or "8x0" in shown.out
+    assert labels("second.jsonl") == ["same"]
+
+
+def test_labels_of_other_documents_are_reported(label):
+    with LabelFile("out.jsonl") as file:
+        file.append(LabelledPair(a="x", b="y", label="same", text_a="one", text_b="two"))
+    shown = label("", "in.jsonl", "--out", "out.jsonl")
+    assert "out.jsonl: 1 label of other pairs than those that are drawn now" in shown.err
+
+
+def test_rejected_records_are_reported(label, tmp_path):
+    with (tmp_path / "in.jsonl").open("a") as file:
+        file.write("\n{broken\n")
+    shown = label("s\n", "in.jsonl", "--out", "out.jsonl", code=1)
+    assert "rejected: in.jsonl:12" in shown.out
+    assert labels("out.jsonl") == ["same"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["in.jsonl"], 2, "--out is needed"),
+        (["--out", "out.jsonl"], 2, "must name the documents"),
+        (["in.jsonl", "--out", "out.txt"], 2, "must end in .jsonl or .ndjson"),
+        (["in.jsonl", "--out", "in.jsonl"], 2, "it is one of the inputs"),
+        (["in.jsonl", "--out", "gone/out.jsonl"], 2, "its folder does not exist"),
+        (["gone.jsonl", "--out", "out.jsonl"], 2, "gone.jsonl"),
+        (["in.jsonl", "--out", "out.jsonl", "--labels", "0"], 2, "--labels"),
+        (["in.jsonl", "--out", "out.jsonl", "--sample", "0"], 2, "--sample"),
+        (["in.jsonl", "--out", "out.jsonl", "--json"], 2, "label compare"),
+        (["in.jsonl", "--out", "out.jsonl", "--port", "1"], 2, "only used with --serve"),
+        (["in.jsonl", "--out", "out.jsonl", "--serve", "--port", "65536"], 2, "--port"),
+        (["in.jsonl", "--out", "out.jsonl", "--scheme", "checksum"], 2, "signs fields"),
+        (["in.jsonl", "--out", "notes.jsonl"], 1, "notes.jsonl:1: it is not a labelled pair"),
+        (["--like", "empty.jsonl", "--out", "out.jsonl"], 2, "it has no labels yet"),
+        (["--like", "notes.jsonl", "--out", "notes.jsonl"], 2, "it is one of the inputs"),
+        (["one.jsonl", "--out", "out.jsonl"], 1, "at least two of them must have words"),
+        (["compare", "in.jsonl"], 2, "needs two files"),
+        (["compare", "gone.jsonl", "empty.jsonl"], 2, "there is no such file"),
+        (["compare", "empty.jsonl", "empty.jsonl"], 1, "no pair is in both"),
+        (["compare", "notes.jsonl", "empty.jsonl"], 1, "notes.jsonl:1"),
+        (["compare", "empty.jsonl", "empty.jsonl", "--out", "x.jsonl"], 2, "--out cannot be used with"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_wrong_use(label, tmp_path, options, code, said):
+    (tmp_path / "notes.jsonl").write_text("my notes\n")
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "one.jsonl").write_text('{"text": "one two three"}\n')
+    shown = label("s\n", *options, code=code)
+    assert said in shown.err
+    assert (tmp_path / "notes.jsonl").read_text() == "my notes\n"
+
+
+def test_single_keys_of_a_terminal(label, neardup, monkeypatch, tmp_path):
+    types, reads = pty.openpty()
+    os.write(types, b"sd\x1b[Aq")
+    with os.fdopen(reads, "r") as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        neardup("label", "in.jsonl", "--out", "out.jsonl")
+    os.close(types)
+    assert labels(tmp_path / "out.jsonl") == ["same", "different"]
+
+
+def test_an_interrupt_leaves_a_complete_file(label, neardup, monkeypatch, tmp_path):
+    class Interrupting(io.BytesIO):
+        def readline(self, *_):
+            line = super().readline()
+            if not line:
+                raise KeyboardInterrupt
+            return line
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Interrupting(b"s\nd\n")))
+    shown = neardup("label", "in.jsonl", "--out", "out.jsonl", code=130)
+    assert "all answers so far are in the file" in shown.err
+    assert labels(tmp_path / "out.jsonl") == ["same", "different"]
