@@ -144,6 +144,17 @@ def test_a_full_disk_leaves_complete_lines(path, monkeypatch):
     assert read_labels(path) == [FIRST, SECOND]
 
 
+def test_a_file_that_is_moved_gets_no_more_answers(path):
+    with LabelFile(path) as file:
+        file.append(FIRST)
+        path.rename(path.with_name("moved.jsonl"))
+        with pytest.raises(OutputError, match="moved or removed"):
+            file.append(SECOND)
+        path.with_name("moved.jsonl").rename(path)
+        file.append(SECOND)
+    assert read_labels(path) == [FIRST, SECOND]
+
+
 def test_errors_are_those_of_the_house(path):
     path.write_bytes(b"\x80" * 10)
     with pytest.raises(NeardupError):

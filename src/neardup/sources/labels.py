@@ -9,7 +9,6 @@ answers are added.
 import fcntl
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -85,8 +84,11 @@ class LabelFile:
     def append(self, answer: LabelledPair) -> None:
         """Write an answer, and wait until it is on disk. Texts of more than 1 MiB are left out.
 
-        Raises ``OutputError`` if the system refuses; then the file ends with the answer before.
+        Raises ``OutputError`` if the system refuses, or if the file was moved or removed while it was open; then the
+        file ends with the answer before.
         """
+        if not self._named(self._file):
+            raise OutputError(self._name, "it was moved or removed while it was open; put it back")
         line = _line(answer)
         size = os.fstat(self._file).st_size
         try:
@@ -125,10 +127,16 @@ class LabelFile:
                 raise OutputRefused(self._name, rule, "busy") from None
             except OSError:
                 return file  # a file system without locks
-            with suppress(OSError):
-                if os.path.samestat(os.fstat(file), Path(self._name).stat()):
-                    return file
+            if self._named(file):
+                return file
             os.close(file)  # another process replaced it just now
+
+    def _named(self, file: int) -> bool:
+        """Return whether the open file still has its name."""
+        try:
+            return os.path.samestat(os.fstat(file), Path(self._name).stat())
+        except OSError:
+            return False
 
     def _repaired(self) -> list[LabelledPair]:
         """Return the answers in the file, and make it end with a complete line."""

@@ -63,6 +63,12 @@ def test_more_of_the_texts(label, tmp_path):
     assert "\x1b" not in shown.out
 
 
+def test_the_beginning_of_very_long_texts_is_shown(label, tmp_path):
+    rows = [{"id": str(one), "text": "one two three " * 15_000 + str(one)} for one in range(2)]
+    (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert "Only the first 200,000 characters" in label("q\n", "long.jsonl", "--out", "out.jsonl").out
+
+
 def test_a_second_person_labels_the_same_pairs(label):
     label("s\nd\ns\nd\nu\n", "in.jsonl", "--out", "out.jsonl", "--labels", "5")
     shown = label("s\nd\nd\nd\n", "--like", "out.jsonl", "--out", "second.jsonl")
@@ -118,6 +124,8 @@ def test_rejected_records_are_reported(label, tmp_path):
         (["in.jsonl", "--out", "out.jsonl", "--port", "1"], 2, "only used with --serve"),
         (["in.jsonl", "--out", "out.jsonl", "--serve", "--port", "65536"], 2, "--port"),
         (["in.jsonl", "--out", "out.jsonl", "--scheme", "checksum"], 2, "signs fields"),
+        (["-", "--out", "out.jsonl"], 2, "standard input is needed for the answers"),
+        (["--like", "empty.jsonl", "--out", "out.jsonl", "--draw", "2"], 2, "--draw 2 cannot be used with --like"),
         (["in.jsonl", "--out", "notes.jsonl"], 1, "notes.jsonl:1: it is not a labelled pair"),
         (["--like", "empty.jsonl", "--out", "out.jsonl"], 2, "it has no labels yet"),
         (["--like", "notes.jsonl", "--out", "notes.jsonl"], 2, "it is one of the inputs"),

@@ -29,10 +29,13 @@ if TYPE_CHECKING:
 
 _HIDDEN = argparse.SUPPRESS
 _COMPARE = "compare"
+_STDIN = "-"
 _FILES = (".jsonl", ".ndjson")
 _LABELS = 50
+_SAMPLE = 20_000
 _SHOWN: dict[str, Any] = {"context": 80, "characters": 1_500, "lines": True}  # of each text
 _WHOLE: dict[str, Any] = {"context": 1_000_000, "characters": 1_000_000, "lines": True}  # after the key m
+_MOST = 200_000  # characters of a text that are shown and compared
 _TWO = 2
 _HELP = "s same, d different, u unsure, b back, m more of the texts, q quit"
 
@@ -75,10 +78,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sample",
         type=whole,
         metavar="N",
-        default=20_000,
-        help="the most documents that are compared with all others to find pairs",
+        default=_HIDDEN,
+        help=f"the most documents that are compared with all others to find pairs (default: {_SAMPLE:,})",
     )
-    drawing.add_argument("--draw", type=whole, metavar="N", default=1, help="another number draws other pairs")
+    drawing.add_argument(
+        "--draw", type=whole, metavar="N", default=_HIDDEN, help="another number draws other pairs (default: 1)"
+    )
     drawing.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
     add_reading_options(parser)
     add_scheme_options(parser)
@@ -98,6 +103,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParameterError("out", None, "is needed: the file of the answers, such as labels.jsonl")
     if not arguments.inputs and "like" not in given:
         raise InputRefused("INPUT", "must name the documents, or --like the labels of another person")
+    if _STDIN in arguments.inputs and not arguments.serve:
+        raise InputRefused(_STDIN, "standard input is needed for the answers; name a file, or use --serve")
+    for name in ("sample", "draw", "threads"):
+        rule = "cannot be used with --like: the pairs are those of the other person"
+        require("like" not in given or name not in given, name, given.get(name), rule)
     serve = _server() if arguments.serve else None
     _check_out(arguments)
     source, collection = _liked(arguments) if "like" in given else _drawn(arguments)
@@ -159,6 +169,7 @@ def _read(arguments: argparse.Namespace, progress: Any) -> "Collection":
 
 def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
     """Return a pool of pairs of the inputs."""
+    given = vars(arguments)
     scheme = scheme_of(arguments)
     say_if_cold()
     import pyarrow as pa
@@ -170,9 +181,9 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
         pool = draw_pairs(
             pa.table({"id": collection.ids, "text": collection.texts}),
             scheme=scheme,
-            sample=arguments.sample,
-            seed=arguments.draw,
-            threads=vars(arguments).get("threads"),
+            sample=given.get("sample", _SAMPLE),
+            seed=given.get("draw", 1),
+            threads=given.get("threads"),
             progress=bars,
         )
     sampled = f"{pool.sample:,} of {counted(pool.documents, 'document')} compared with all of them"
@@ -207,8 +218,10 @@ def _ask(labelling: "Labelling") -> None:
         while (pair := labelling.current) is not None:
             screen.print()
             screen.rule(place_of(labelling), align="left", characters="-")
-            texts = pair.text_a, pair.text_b
+            texts = pair.text_a[:_MOST], pair.text_b[:_MOST]
             screen.print(side_by_side(screen, (pair.a, pair.b), texts, **_SHOWN))
+            if texts != (pair.text_a, pair.text_b):
+                show_lines([f"Only the first {_MOST:,} characters of a text are shown."])
             show_lines([f"{QUESTION}  {_HELP}"])
             if not _answered(labelling, texts, read_key, screen):
                 return
