@@ -25,6 +25,7 @@ QUESTIONS: Final = (
     "web_stage",
     "audit",
     "pairs",
+    "containment",
     "contamination",
     "files",
     "threads",

@@ -59,6 +59,7 @@ FUNCTIONS = {
     ),
     "LabelledPairs": ({"labels": [LABELLED]}, {"texts": NAMES}),
     "Field": ({"name": "body"}, {}),
+    "FracMinHash": ({}, {}),
     "JudgedSets": ({}, {}),
     "MinHash": ({}, {}),
     "NearDuplicates": ({}, {}),

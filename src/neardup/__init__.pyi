@@ -63,6 +63,7 @@ from .pipeline.templates import learn_templates as learn_templates
 from .schemes.checksum import Checksum as Checksum
 from .schemes.checksum import Field as Field
 from .schemes.combined import Combined as Combined
+from .schemes.fracminhash import FracMinHash as FracMinHash
 from .schemes.minhash import MinHash as MinHash
 from .schemes.presets import preset as preset
 from .schemes.sentences import Sentences as Sentences

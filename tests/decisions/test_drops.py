@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.decisions.drops import ExactResemblance, GivenMatches, represented
-from neardup.decisions.evidence import FeatureSets
+from neardup.decisions.evidence import SET_MEASURES, FeatureSets
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Features
 
@@ -27,6 +27,14 @@ def overlaps(one, other, threshold):
     return shared > 0 and shared / smaller >= threshold
 
 
+def contains(one, other, threshold):
+    shared = len({*one} & {*other})
+    return shared > 0 and shared / len({*one}) >= threshold
+
+
+RULES = {"resemblance": resembles, "overlap": overlaps, "containment": contains}
+
+
 def greedy(sets, threshold, rule=resembles):
     matched = []
     for rank, members in enumerate(sets):
@@ -35,17 +43,17 @@ def greedy(sets, threshold, rule=resembles):
     return matched
 
 
-def measure(one, other, of_smaller):
-    return Fraction(len({*one} & {*other}), min(len({*one}), len({*other})) if of_smaller else len({*one} | {*other}))
+def measure(one, other, rule):
+    wholes = {"resemblance": {*one} | {*other}, "overlap": min({*one}, {*other}, key=len), "containment": {*one}}
+    return Fraction(len({*one} & {*other}), len(wholes[rule]))
 
 
-def closest(sets, threshold, *, of_smaller=False):
-    matched = greedy(sets, threshold, overlaps if of_smaller else resembles)
+def closest(sets, threshold, rule="resemblance"):
+    matched = greedy(sets, threshold, RULES[rule])
     for rank, match in enumerate([*matched]):
         if match >= 0:
-            rule = overlaps if of_smaller else resembles
-            kept = [b for b in range(rank) if matched[b] < 0 and rule(sets[rank], sets[b], threshold)]
-            matched[rank] = max(kept, key=lambda better: (measure(sets[rank], sets[better], of_smaller), -better))
+            kept = [b for b in range(rank) if matched[b] < 0 and RULES[rule](sets[rank], sets[b], threshold)]
+            matched[rank] = max(kept, key=lambda better: (measure(sets[rank], sets[better], rule), -better))
     return matched
 
 
@@ -53,7 +61,7 @@ def components(sets, threshold, rule=resembles):
     graph = nx.Graph()
     graph.add_nodes_from(range(len(sets)))
     pairs = [(a, b) for b in range(len(sets)) for a in range(b)]
-    graph.add_edges_from((a, b) for a, b in pairs if rule(sets[a], sets[b], threshold))
+    graph.add_edges_from((a, b) for a, b in pairs if rule(sets[b], sets[a], threshold))
     best = {member: min(group) for group in nx.connected_components(graph) for member in group}
     return [-1 if best[member] == member else best[member] for member in range(len(sets))]
 
@@ -109,21 +117,21 @@ def test_the_kept_follow_the_greedy_rule(make, sets, threshold, size):
     assert settled(make(sets, threshold), len(sets), size) == greedy(sets, threshold)
 
 
-@given(SETS, THRESHOLDS, st.integers(1, 11), st.booleans(), st.sampled_from([1, 3]))
-def test_the_closest_of_the_kept_matches(sets, threshold, size, of_smaller, threads):
+@given(SETS, THRESHOLDS, st.integers(1, 11), st.sampled_from(sorted(SET_MEASURES)), st.sampled_from([1, 3]))
+def test_the_closest_of_the_kept_matches(sets, threshold, size, rule, threads):
     with LocalEngine(threads) as engine:
         matcher = ExactResemblance(
-            feature_sets(sets), threshold, of_smaller=of_smaller, closest=True, parts=engine.parts, map=engine.map
+            feature_sets(sets), threshold, measure=rule, closest=True, parts=engine.parts, map=engine.map
         )
-        assert settled(matcher, len(sets), size) == closest(sets, threshold, of_smaller=of_smaller)
-    for rank, match in enumerate(closest(sets, threshold, of_smaller=of_smaller)):
+        assert settled(matcher, len(sets), size) == closest(sets, threshold, rule)
+    for rank, match in enumerate(closest(sets, threshold, rule)):
         assert match < 0 or matcher.common[rank] == len({*sets[rank]} & {*sets[match]})
 
 
 @given(SETS, THRESHOLDS, st.integers(1, 11))
 def test_the_closest_of_given_matches(sets, threshold, size):
     def closeness(left, right):
-        return np.array([float(measure(sets[a], sets[b], False)) for a, b in zip(left, right, strict=True)])
+        return np.array([float(measure(sets[a], sets[b], "resemblance")) for a, b in zip(left, right, strict=True)])
 
     holds = given_matcher(sets, threshold)._holds
     assert settled(GivenMatches(holds, closeness=closeness), len(sets), size) == closest(sets, threshold)
@@ -143,13 +151,14 @@ def test_threads_settle_the_same_with_the_same_work(sets, threshold, size):
     assert together.compared == alone.compared
 
 
+@pytest.mark.parametrize("rule", ["overlap", "containment"])
 @given(sets=SETS, threshold=THRESHOLDS, size=st.integers(1, 11))
-def test_relative_to_the_smaller_set_a_part_matches_its_whole(sets, threshold, size):
+def test_a_part_matches_its_whole(sets, threshold, size, rule):
     def matcher():
-        return ExactResemblance(feature_sets(sets), threshold, of_smaller=True)
+        return ExactResemblance(feature_sets(sets), threshold, measure=rule)
 
-    assert settled(matcher(), len(sets), size) == greedy(sets, threshold, overlaps)
-    assert connected(matcher(), len(sets), size) == components(sets, threshold, overlaps)
+    assert settled(matcher(), len(sets), size) == greedy(sets, threshold, RULES[rule])
+    assert connected(matcher(), len(sets), size) == components(sets, threshold, RULES[rule])
 
 
 @pytest.mark.parametrize("whole", [3, 7, 10, 20, 25, 40, 100])

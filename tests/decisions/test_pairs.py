@@ -35,29 +35,29 @@ def vars_of(common):
     return common.shared, common.left, common.right
 
 
-def expected(sets, threshold, of_smaller, sides):
+def expected(sets, threshold, measure, sides):
     found = []
     for right, two in enumerate(map(set, sets)):
         for left, one in enumerate(map(set, sets[:right])):
             shared = len(one & two)
-            whole = min(len(one), len(two)) if of_smaller else len(one | two)
+            whole = min(len(one), len(two)) if measure == "overlap" else len(one | two)
             if shared and shared / whole >= threshold and (sides is None or sides[left] != sides[right]):
                 found.append((left, right, shared, len(one), len(two)))
     return found
 
 
-@pytest.mark.parametrize("of_smaller", [False, True])
+@pytest.mark.parametrize("measure", ["resemblance", "overlap"])
 @pytest.mark.parametrize("threshold", [0.05, 0.3, 0.6, 0.8, 1.0])
-def test_no_pair_is_missed_and_none_is_too_many(monkeypatch, of_smaller, threshold):
+def test_no_pair_is_missed_and_none_is_too_many(monkeypatch, measure, threshold):
     sets = collection(1)
     for sides in (None, (np.arange(len(sets)) < 40).astype(np.uint64)):
-        want = expected(sets, threshold, of_smaller, sides)
-        found = joined(sets, threshold, of_smaller=of_smaller, sides=sides)
+        want = expected(sets, threshold, measure, sides)
+        found = joined(sets, threshold, measure=measure, sides=sides)
         assert sorted(found) == sorted(want)
-        assert joined(sets, threshold, parts=7, of_smaller=of_smaller, sides=sides) == found
+        assert joined(sets, threshold, parts=7, measure=measure, sides=sides) == found
     assert want
     monkeypatch.setattr(module, "_ROOM", 1)
-    assert joined(sets, threshold, of_smaller=of_smaller, sides=sides) == found
+    assert joined(sets, threshold, measure=measure, sides=sides) == found
 
 
 def test_features_that_others_lack_are_not_looked_up():

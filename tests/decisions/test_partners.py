@@ -18,7 +18,9 @@ def test_partners_are_found_by_their_sets():
 def test_the_share_of_the_smaller_set_counts_if_wanted():
     few, many = [[1, 2]], [[1, 2, 3, 4, 5, 6]]
     assert len(Partners(features(few)).among(features(many), 0.5).left) == 0
-    assert Partners(features(few), of_smaller=True).among(features(many), 0.5).common.of_smaller.tolist() == [1.0]
+    assert Partners(features(few), measure="overlap").among(features(many), 0.5).common.of_smaller.tolist() == [1.0]
+    assert len(Partners(features(few), measure="containment").among(features(many), 0.5).left) == 1
+    assert len(Partners(features(many), measure="containment").among(features(few), 0.5).left) == 0
 
 
 def test_features_that_were_found_anywhere_are_counted():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from neardup import Analysis, Checksum, Field, MinHash, Sentences, SimHash, TermWeights, Trials
+from neardup import Analysis, Checksum, Field, FracMinHash, MinHash, Sentences, SimHash, TermWeights, Trials
 
 GOLDEN = Path(__file__).with_name("golden.json")
 KEY = bytes(range(16))
@@ -56,6 +56,8 @@ SCHEMES = {
     "seed": MinHash(seed=2**64 - 1, permutations=16, recall=0.9),
     "keyed": MinHash(key=KEY, permutations=16, recall=0.9),
     "keyed letters": MinHash(key=KEY, analysis=Analysis(unit="letter"), permutations=16, recall=0.9),
+    "fracminhash": FracMinHash(scaled=2, size=16),
+    "fracminhash, keyed": FracMinHash(shingle=1, scaled=1, size=16, key=KEY),
     "trials": Trials(),
     "trials, bag": Trials(bag=True, hashes=3, trials=4, needed=3),
     "trials, keyed": Trials(key=KEY),

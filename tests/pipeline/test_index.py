@@ -21,6 +21,7 @@ from neardup import (
     Empty,
     ExactDuplicate,
     Field,
+    FracMinHash,
     Index,
     Known,
     MinHash,
@@ -72,6 +73,7 @@ def contents(folder):
 SCHEMES = {
     "minhash": MinHash(),
     "minhash of letters": MinHash(analysis=Analysis(unit="letter"), shingle=5),
+    "fracminhash": FracMinHash(shingle=2, measure="overlap"),
     "trials": Trials(words=3, trials=9, needed=3),
     "sentences": Sentences(size=16, relative_to="smaller", threshold=0.8),
     "simhash": SimHash(bits=128, distance=4),

@@ -13,6 +13,7 @@ from neardup import (
     Combined,
     DataError,
     Field,
+    FracMinHash,
     Index,
     MinHash,
     Search,
@@ -35,6 +36,7 @@ SCHEMES = [
     SimHash(),
     Trials(),
     Sentences(),
+    FracMinHash(shingle=2, threshold=0.6),
     Checksum(fields=(Field(name="title"), Field(name="text", limit=20))),
     Combined(MinHash(), SimHash()),
 ]

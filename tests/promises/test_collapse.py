@@ -19,6 +19,7 @@ from neardup import (
     Checksum,
     Combined,
     Field,
+    FracMinHash,
     Index,
     JudgedSets,
     MinHash,
@@ -41,6 +42,7 @@ SCHEMES = {
     "trials, three of nine": Trials(hashes=3, trials=9, needed=3),
     "sentences": Sentences(size=5, min_length=2),
     "sentences, of the smaller": Sentences(relative_to="smaller", threshold=0.6, min_length=2),
+    "fracminhash": FracMinHash(shingle=2, threshold=0.6),
     "simhash": SimHash(distance=12),
     "simhash, wide": SimHash(bits=256, distance=60),
     "combined": Combined(Trials(hashes=4), SimHash(distance=12)),
@@ -93,8 +95,8 @@ def pool(name):
     urls, kinds = rng.choices(SITES, k=POOL), rng.choices([None, 0, 1, 2, 3], k=POOL)
     signatures = scheme.sign(pa.table(dict.fromkeys(scheme.columns, texts)) if scheme.columns else texts)
     left, right = (found.ravel() for found in np.indices((POOL, POOL)))
-    matches = scheme.matches(signatures[left], signatures[right]).reshape(POOL, POOL).tolist()
-    estimates = scheme.estimate(signatures[left], signatures[right]).reshape(POOL, POOL).tolist()
+    matches = scheme.matches(signatures[right], signatures[left]).reshape(POOL, POOL).tolist()
+    estimates = scheme.estimate(signatures[right], signatures[left]).reshape(POOL, POOL).tolist()
     values = {"estimate": estimates, "exact": exact_values(scheme, texts)}
     return Pool(
         scheme, texts, urls, kinds, signatures, {"estimate": matches, "exact": exact_matches(scheme, texts)}, values
@@ -102,7 +104,7 @@ def pool(name):
 
 
 def exact_values(scheme, texts):
-    """What two texts have in common, of sets of whole numbers; of a checksum, whether they are equal."""
+    """What a better text and a worse one have in common, of sets of numbers; of a checksum, whether they are equal."""
     if scheme.columns:
         return [[float(one == other) for other in texts] for one in texts]
     features = scheme.shingling.features(texts)
@@ -110,8 +112,8 @@ def exact_values(scheme, texts):
     sets = [{*features.values[begin:end].tolist()} for begin, end in pairwise(ends)]
 
     def share(one, other):
-        whole = min(len(one), len(other)) if scheme.measure == "overlap" else len(one | other)
-        return len(one & other) / whole if whole else 0.0
+        whole = {"overlap": min(one, other, key=len), "containment": other}.get(scheme.rule, one | other)
+        return len(one & other) / len(whole) if whole else 0.0
 
     return [[share(one, other) for other in sets] for one in sets]
 
@@ -126,6 +128,8 @@ def exact_matches(scheme, texts):
         if not signatures.present[[one, other]].all() or values[one][other] < scheme.threshold:
             return False
         if scheme.estimate_pairs(signatures, *pair)[0] < scheme.floor:
+            return False
+        if hasattr(scheme, "likely") and not scheme.likely(signatures, *pair[::-1])[0]:
             return False
         if isinstance(scheme, SimHash | Combined) and not scheme.passes(signatures, *pair)[0]:
             return False

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from canonical import ROOM, candidates, representatives
 
-from neardup import Checksum, Combined, Field, MinHash, Sentences, SimHash, Trials, dedup
+from neardup import Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, Trials, dedup
 from neardup.index.memory import buckets
 from neardup.model.arrays import Corpus, Features
 from neardup.model.protocols import ColumnScheme, FieldScheme, FilterScheme
@@ -27,6 +27,9 @@ SCHEMES = (
     Trials(words=1, hashes=4, trials=8),
     Sentences(),
     Sentences(relative_to="smaller", threshold=0.8),
+    FracMinHash(),
+    FracMinHash(shingle=1, scaled=2, size=16, threshold=0.6),
+    FracMinHash(shingle=2, measure="overlap", threshold=0.7),
     SimHash(),
     SimHash(distance=20),
     Combined(),
@@ -160,6 +163,8 @@ def matching(scheme, signatures, lists, pairs, verify, *, sites):
     else:
         low = scheme.shortened(signatures) if isinstance(scheme, ColumnScheme) else signatures
         holds = passes & (scheme.estimate_pairs(low, left, right) >= scheme.floor)
+        if hasattr(scheme, "likely"):
+            holds &= scheme.likely(signatures, left, right)
         holds &= np.array([share(scheme, {*lists[a]}, {*lists[b]}) for a, b in pairs]) >= np.maximum(
             needed, scheme.threshold
         )
@@ -167,7 +172,9 @@ def matching(scheme, signatures, lists, pairs, verify, *, sites):
 
 
 def share(scheme, one, other):
-    return len(one & other) / (min(len(one), len(other)) if scheme.measure == "overlap" else len(one | other))
+    """The share of the features that the documents *one*, of the worse rank, and *other* have in common."""
+    whole = {"overlap": min(one, other, key=len), "containment": one}.get(scheme.rule, one | other)
+    return len(one & other) / len(whole)
 
 
 def decided_as_components(order, pairs):

@@ -23,6 +23,7 @@ from neardup import (
     Document,
     Empty,
     ExactDuplicate,
+    FracMinHash,
     Index,
     Known,
     MinHash,
@@ -107,8 +108,10 @@ def pool(name, families=30, seed=1):
         lists = [(*features.values[begin:end].tolist(),) for begin, end in pairwise(features.offsets.tolist())]
         equals = [own or content for own, content in zip(lists, contents, strict=True)]
         sets = [*map(set, lists)]
-        exact = np.array([[closeness(one, other, scheme.measure) for other in sets] for one in sets])
+        exact = np.array([[closeness(one, other, scheme.rule) for other in sets] for one in sets])
         plausible = shortened >= scheme.floor
+        if hasattr(scheme, "likely"):
+            plausible &= scheme.likely(signatures, left, right).reshape(number, number)
         if hasattr(scheme, "passes"):
             plausible &= scheme.passes(signatures, left, right).reshape(number, number)
         exact[~plausible | (exact < scheme.threshold) | ~meet] = 0.0
@@ -119,8 +122,9 @@ def pool(name, families=30, seed=1):
 
 
 def closeness(one, other, measure):
-    whole = min(len(one), len(other)) if measure == "overlap" else len(one | other)
-    return len(one & other) / whole if whole else 0.0
+    """What the asking set *one* and another one have in common."""
+    whole = {"overlap": min(one, other, key=len), "containment": one}.get(measure, one | other)
+    return len(one & other) / len(whole) if whole else 0.0
 
 
 def meeting(scheme, layout, signatures):
@@ -341,6 +345,7 @@ SCHEMES = {
     "simhash": Case(SimHash(distance=8, threshold=0.4)),
     "trials": Case(Trials(hashes=2, threshold=0.5)),
     "sentences": Case(Sentences(size=16)),
+    "fracminhash": Case(FracMinHash(shingle=1, threshold=0.6)),
     "combined": Case(Combined(Trials(hashes=2, threshold=0.5, key=KEY), SimHash(distance=12, key=KEY))),
     "checksum": Case(Checksum()),
 }

@@ -14,6 +14,7 @@ from neardup import (
     Combined,
     DataError,
     Field,
+    FracMinHash,
     MinHash,
     NeardupError,
     OutputError,
@@ -64,6 +65,10 @@ CASES = {
         "...",
     ),
     "minhash, bags": Case(MinHash(bag=True, permutations=256, threshold=0.7), MinHash(permutations=256), "..."),
+    "fracminhash": Case(FracMinHash(), FracMinHash(scaled=4), "..."),
+    "fracminhash, of the smaller": Case(
+        FracMinHash(measure="overlap", size=16, scaled=1, threshold=0.7), FracMinHash(size=16), "..."
+    ),
     "trials": Case(Trials(), Trials(hashes=10), "..."),
     "trials, keyed": Case(Trials(key=bytes(16)), Trials(), "..."),
     "trials, bags": Case(Trials(bag=True, words=3, trials=9, needed=3), Trials(trials=9), "..."),

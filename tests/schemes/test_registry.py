@@ -7,6 +7,7 @@ from neardup.schemes import registry
 def test_names_find_kinds():
     assert [kind.name for kind in registry.kinds()] == [
         "minhash",
+        "fracminhash",
         "trials",
         "sentences",
         "simhash",
@@ -20,7 +21,7 @@ def test_names_find_kinds():
 
 
 def test_an_unknown_name_is_refused():
-    with pytest.raises(ParameterError, match="scheme='minhsh' must be one of minhash, trials, sentences"):
+    with pytest.raises(ParameterError, match="scheme='minhsh' must be one of minhash, fracminhash, trials"):
         registry.named("minhsh")
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from neardup.decisions.evidence import FeatureSets
+from neardup.decisions.evidence import SET_MEASURES, FeatureSets
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import Flags, Positions, Words
 
@@ -87,15 +87,15 @@ class GivenMatches:
 
 
 class ExactResemblance:
-    """Pairs of feature sets with a resemblance of at least the threshold.
+    """Pairs of feature sets whose exact measure is at least the threshold.
 
     Two documents of one of the *groups* (a number for each, 0 for none) need a *stricter* threshold: the first of
-    two if the number is even, else the second. With *of_smaller*, the measure is the overlap ``|A & B| / min(|A|,
-    |B|)`` instead of the resemblance. Only pairs that can still decide something are compared: the better document
-    has not been dropped, nor has the worse one. *sets* is by rank. *parts* cuts a number of documents among the
-    threads, and *map* runs a function on each part. The match of a dropped document is the best-ranked kept
-    document, or the *closest*. ``common`` is the number of features that a decided document shares with its match,
-    or ``UNKNOWN``.
+    two if the number is even, else the second. The *measure* is one of ``SET_MEASURES``: the resemblance, the overlap,
+    or the containment of the worse document in the better one. Only pairs that can still decide something are
+    compared: the better document has not been dropped, nor has the worse one. *sets* is by rank. *parts* cuts a number
+    of documents among the threads, and *map* runs a function on each part. The match of a dropped document is the
+    best-ranked kept document, or the *closest*. ``common`` is the number of features that a decided document shares
+    with its match, or ``UNKNOWN``.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -105,12 +105,12 @@ class ExactResemblance:
         *,
         groups: Words = _NONE,
         stricter: npt.NDArray[np.float64] = _NO_STRICTER,
-        of_smaller: bool = False,
+        measure: str = "resemblance",
         closest: bool = False,
         parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)] if number else [],
         map: Callable[[Callable[[slice], Any], Iterable[slice]], Iterable[Any]] = map,  # noqa: A002 - what it is
     ) -> None:
-        self._sets, self._rule, self._closest = sets, (threshold, groups, stricter, of_smaller), closest
+        self._sets, self._rule, self._closest = sets, (threshold, groups, stricter, SET_MEASURES[measure]), closest
         self._parts, self._map = parts, map
         self.compared = 0
         self.common: Positions = np.full(len(sets.positions), UNKNOWN, np.int64)

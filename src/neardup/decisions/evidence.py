@@ -1,14 +1,22 @@
 """The evidence: how much two documents have in common, measured on their feature sets."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels.sets import intersections, make_distinct
+from neardup.kernels.sets import CONTAINMENT, OVERLAP, RESEMBLANCE, intersections, make_distinct
 from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Words
 
 Shares = npt.NDArray[np.float64]
+
+SET_MEASURES: Final = {"resemblance": RESEMBLANCE, "overlap": OVERLAP, "containment": CONTAINMENT}
+
+
+def set_measure(rule: str) -> str:
+    """Return the measure of feature sets for a scheme's *rule*: the rule itself, or the resemblance."""
+    return rule if rule in SET_MEASURES else "resemblance"
 
 
 class FeatureSets:
@@ -67,8 +75,10 @@ class Shared:
         return _share(self.shared, np.minimum(self.left, self.right))
 
     def measured(self, measure: str) -> Shares:
-        """Return the measure that a scheme verifies: ``overlap`` of the smaller set, otherwise the resemblance."""
-        return self.of_smaller if measure == "overlap" else self.resemblance
+        """Return the ``resemblance``, the ``overlap`` (of the smaller set) or the ``containment`` (of A in B)."""
+        if measure == "overlap":
+            return self.of_smaller
+        return self.left_in_right if measure == "containment" else self.resemblance
 
 
 def count_shared(sets: FeatureSets, left: Positions, right: Positions) -> Positions:

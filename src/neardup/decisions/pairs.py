@@ -7,9 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.decisions.evidence import FeatureSets, Shared
+from neardup.decisions.evidence import SET_MEASURES, FeatureSets, Shared
 from neardup.kernels.joins import join, occurrences, rarest_first
 from neardup.kernels.partners import enter
+from neardup.kernels.sets import OVERLAP
 from neardup.model.arrays import Positions, Words
 
 _ROOM: Final = 1 << 16  # pairs that are found at a time
@@ -28,7 +29,9 @@ class JoinedPairs:
 
 
 class Join:
-    """Documents whose pairs are found: those that share at least *threshold* of the union or of the smaller set.
+    """Documents whose pairs are found: those that share at least *threshold* by the *measure*.
+
+    It is the ``resemblance`` or the ``overlap``.
 
     A pair shares one of the rarest features of both, or of the smaller one: if *s* of the *n* features of a document
     must be shared, those are the first ``n - s + 1`` by any order that is the same for all documents (Chaudhuri,
@@ -41,13 +44,13 @@ class Join:
         sets: FeatureSets,
         threshold: float,
         *,
-        of_smaller: bool = False,
+        measure: str = "resemblance",
         sides: Words | None = None,
         parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)],
         map: Callable[..., Iterable[Any]] = map,  # noqa: A002 - it may be another one
     ) -> None:
         map_ = map
-        self._threshold, self._of_smaller = threshold, of_smaller
+        self._threshold, self._measure = threshold, SET_MEASURES[measure]
         everything = np.arange(len(sets.sizes))
         repeating = sets.repeating(everything)
         list(map_(lambda part: sets.make_distinct(repeating[part]), parts(len(repeating))))
@@ -70,9 +73,9 @@ class Join:
     def _index(self) -> None:
         """Note which documents have which of their rarest features."""
         sizes, share = self._sizes, self._threshold
-        of_indexed = share if self._of_smaller else 2 * share / (1 + share)  # of the smaller one of a pair
+        of_indexed = share if self._measure == OVERLAP else 2 * share / (1 + share)  # of the smaller one of a pair
         rare = np.maximum(0, _first(sizes, of_indexed) - self._alone)  # of those that others have, too
-        self._probes = sizes if self._of_smaller else _first(sizes, share)
+        self._probes = sizes if self._measure == OVERLAP else _first(sizes, share)
         owners = np.repeat(np.arange(len(sizes)), rare)
         at = np.arange(len(owners)) - np.repeat(np.cumsum(rare) - rare, rare)
         values = self._values[np.repeat(self._starts + self._alone, rare) + at]
@@ -99,7 +102,7 @@ class Join:
                 *(self._values, self._starts, self._sizes, self._sides, first, part.stop),
                 *(self._alone, self._probes),
                 *(*self._hash, self._keys, self._numbers, self._begins, self._owners),
-                *(self._threshold, self._of_smaller, *arrays),
+                *(self._threshold, self._measure, *arrays),
             )
             if following == first:
                 room *= 2

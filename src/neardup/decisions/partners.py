@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from neardup.decisions.evidence import FeatureSets, Shared
+from neardup.decisions.evidence import SET_MEASURES, FeatureSets, Shared
 from neardup.kernels.partners import enter, partners
 from neardup.model.arrays import Features, Positions
 
@@ -24,14 +24,15 @@ class Found(NamedTuple):
 class Partners:
     """The features of a sample, by which its partners among other documents are found.
 
-    The features must not be used by others: their repeats are removed.
+    The features must not be used by others: their repeats are removed. The *measure* (see ``SET_MEASURES``) is that of
+    a document of the sample as the asking one.
     """
 
-    def __init__(self, features: Features, *, of_smaller: bool = False) -> None:
+    def __init__(self, features: Features, *, measure: str = "resemblance") -> None:
         number = len(features.offsets) - 1
         sets = FeatureSets(features, np.arange(number))
         sets.make_distinct(np.arange(number))
-        self._sizes, self._of_smaller = sets.sizes, of_smaller
+        self._sizes, self._measure = sets.sizes, SET_MEASURES[measure]
         owners = np.repeat(np.arange(number), sets.sizes)
         at = np.arange(len(owners)) - np.repeat(np.cumsum(sets.sizes) - sets.sizes, sets.sizes)
         values = sets.values[np.repeat(sets.starts, sets.sizes) + at]
@@ -68,7 +69,7 @@ class Partners:
             first, found = partners(
                 *(sets.values, sets.starts, sets.sizes, first),
                 *(*self._hash, self._keys, self._numbers, self._begins, self._owners),
-                *(self._sizes, least, self._of_smaller, self._met, *arrays),
+                *(self._sizes, least, self._measure, self._met, *arrays),
             )
             parts.append([array[:found].copy() for array in arrays])
         left, right, shared = (np.concatenate(each) for each in zip(*parts, strict=True))

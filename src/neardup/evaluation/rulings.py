@@ -63,6 +63,8 @@ class Ruling(AsDict):
 def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None) -> Ruling:
     """Sign two texts, unless *signatures* are those of both, and decide as ``dedup`` does with ``verify="exact"``.
 
+    *a* is the better-ranked one: by containment, *b* matches if enough of it is in *a*.
+
     Raises ``ParameterError`` for an invalid scheme, and ``RecipeMismatch``.
     """
     require_scheme(scheme)
@@ -72,7 +74,7 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
     if scheme.columns:
         return _of_fields(scheme, [a, b], estimate, reason, verified=signatures is None)
     shared, left, right = shared_counts(scheme.shingling.batch_features(whole_batch(text_column([a, b]))))
-    whole = min(left, right) if scheme.measure == "overlap" else left + right - shared
+    whole = {"overlap": min(left, right), "containment": right}.get(scheme.rule, left + right - shared)
     value = shared / whole if whole else 0.0
     equal = reason is not None and a == b and a.strip() != ""
     plausible = reason is None and len(plausible_pairs(scheme, signed)[0]) > 0
@@ -115,7 +117,7 @@ def _of_fields(scheme: Scheme, texts: list[str], estimate: Estimate, reason: str
 def _estimate(scheme: Any, signed: Signatures) -> Estimate:
     if isinstance(scheme, TwoSchemes):
         return _of_both(scheme, signed)
-    left, right = signed[:1], signed[1:]
+    left, right = signed[1:], signed[:1]  # the better-ranked text comes first
     measure, value, threshold, detail = scheme.reading(left, right)
     missing = not signed.present.all()
     return Estimate(

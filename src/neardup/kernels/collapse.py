@@ -23,7 +23,7 @@ from numba.extending import overload
 
 from neardup.kernels.compile import equal_at, equal_words_at, kernel, njit, ones
 from neardup.kernels.sentences import EMPTY, decided
-from neardup.kernels.sets import fill, may_match, places_for, shared_enough, table_for
+from neardup.kernels.sets import denominator, fill, may_match, places_for, shared_enough, table_for
 
 ROWS = 6  # of the table
 OF, BY, HEADS, RANKS, MEMBERS, BEGINS = range(ROWS)
@@ -280,7 +280,7 @@ def by_pairs(rows, terms, present, near, codes, keeps, table):
 
 def _first_by_sets(rows, more, terms, others, number, hit):
     """Go through the plausible better hits; both lists ascend."""
-    bounds, estimated, known, values, starts, sizes, keys, owners, threshold, of_smaller, shares, verified = more
+    bounds, estimated, known, values, starts, sizes, keys, owners, threshold, measure, shares, verified = more
     size = sizes[hit]
     places = places_for(size)
     filled = False
@@ -298,18 +298,17 @@ def _first_by_sets(rows, more, terms, others, number, hit):
                 verified[hit] = False
                 return other
             continue
-        if not may_match(size, sizes[other], threshold, of_smaller):
+        if not may_match(size, sizes[other], threshold, measure):
             continue
         terms[0] -= size + sizes[other]
         if not filled:
             fill(values[starts[hit] : starts[hit] + size], keys[:places], owners[:places], hit)
             filled = True
         shared = shared_enough(
-            size, sizes[other], values, starts[other], keys[:places], owners[:places], hit, threshold, of_smaller
+            size, sizes[other], values, starts[other], keys[:places], owners[:places], hit, threshold, measure
         )
         if shared > 0:
-            whole = min(size, sizes[other]) if of_smaller else size + sizes[other] - shared
-            shares[hit] = shared / whole
+            shares[hit] = shared / denominator(size, sizes[other], shared, measure)
             verified[hit] = True
             return other
     return -1
@@ -324,7 +323,7 @@ def by_sets(
     starts,
     sizes,
     threshold,
-    of_smaller,
+    measure,
     shares,
     verified,
     rows,
@@ -343,7 +342,7 @@ def by_sets(
     ``shares[h]`` becomes what a hit has in common with the hit that it matches, where that is *verified*.
     """
     keys, owners = table_for(sizes, np.flatnonzero(known))
-    more = (bounds, estimated, known, values, starts, sizes, keys, owners, threshold, of_smaller, shares, verified)
+    more = (bounds, estimated, known, values, starts, sizes, keys, owners, threshold, measure, shares, verified)
     return _fold(rows, more, terms, present, near, codes, keeps, table)
 
 

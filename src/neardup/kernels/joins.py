@@ -68,7 +68,7 @@ def join(
     begins,
     owners,
     threshold,
-    of_smaller,
+    measure,
     left,
     right,
     shared,
@@ -77,8 +77,8 @@ def join(
 
     Sets ascend by size, and have their rarest values first. ``owners[begins[k] : begins[k + 1]]`` are the sets,
     ascending, that have the value with the number *k* in the table (see ``partners.enter``) among their rarest; the
-    first ``probes[s]`` values of a set are looked up, except those of this set *alone*. The share is that of the union
-    or, *of_smaller*, of the smaller set. If there are *sides*, two sets of one side do not count as a pair. Pairs are
+    first ``probes[s]`` values of a set are looked up, except those of this set *alone*. The *measure*
+    is one of ``neardup.kernels.sets``. If there are *sides*, two sets of one side do not count as a pair. Pairs are
     written to *left* (the later set), *right* and *shared*. Returns the first set for whose pairs there was no room,
     the number of pairs and that of comparisons.
     """
@@ -104,7 +104,7 @@ def join(
                     break
                 if met[other] != one and (sides.size == 0 or sides[one] != sides[other]):
                     met[other] = one
-                    if may_match(size, sizes[other], threshold, of_smaller):
+                    if may_match(size, sizes[other], threshold, measure):
                         touched[asked] = other
                         asked += 1
         if asked == 0:
@@ -116,7 +116,7 @@ def join(
         for other in touched[:asked]:
             compared += 1
             common = shared_enough(
-                size, sizes[other], values, starts[other], table[:places], taken[:places], one, threshold, of_smaller
+                size, sizes[other], values, starts[other], table[:places], taken[:places], one, threshold, measure
             )
             if common > 0:
                 left[found] = one

@@ -3,6 +3,7 @@
 import numpy as np
 
 from neardup.kernels.compile import kernel
+from neardup.kernels.sets import denominator
 
 _ONE = np.uint64(1)
 
@@ -36,7 +37,7 @@ def partners(
     owners,
     few,
     least,
-    of_smaller,
+    measure,
     met,
     left,
     right,
@@ -45,10 +46,10 @@ def partners(
     """Find what shares at least *least* of its values with one of a few sets, from set *first* on.
 
     A set is ``values[starts[s] : starts[s] + sizes[s]]``, without repeats. ``owners[begins[k] : begins[k + 1]]`` are
-    those of the few sets that have the value with the number *k* in the table; *few* are their sizes. The share is that
-    of the union or, *of_smaller*, of the smaller set. *met* notes the values that were found. Found pairs are written
-    to *left* (one of the few), *right* (the set) and *shared*, which must have room for one set's pairs: as many as
-    there are few. Returns the first set for which there was no room, and the number of pairs.
+    those of the few sets that have the value with the number *k* in the table; *few* are their sizes. The *measure* is
+    one of ``neardup.kernels.sets``, and one of the few asks. *met* notes the values that were found. Found pairs are
+    written to *left* (one of the few), *right* (the set) and *shared*, which must have room for one set's pairs: as
+    many as there are few. Returns the first set for which there was no room, and the number of pairs.
     """
     mask = np.uint64(keys.size - 1)
     counts = np.zeros(few.size, np.int64)
@@ -74,8 +75,7 @@ def partners(
         for owner in touched[:asked]:
             common = counts[owner]
             counts[owner] = 0
-            whole = min(sizes[one], few[owner]) if of_smaller else sizes[one] + few[owner] - common
-            if common / whole >= least:
+            if common / denominator(few[owner], sizes[one], common, measure) >= least:
                 left[found] = owner
                 right[found] = one
                 shared[found] = common

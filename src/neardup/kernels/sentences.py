@@ -41,35 +41,41 @@ def _crc32(value):
     return total
 
 
+@njit(nogil=True)
+def insert(row, number, value):
+    """Insert a value in a row of *number* values, unless it is there or too large for a full row; returns how many."""
+    most = row.size
+    if number == most and value >= row[most - 1]:
+        return number
+    place, end = 0, number
+    while place < end:
+        middle = (place + end) >> 1
+        if row[middle] < value:
+            place = middle + 1
+        else:
+            end = middle
+    if place < number and row[place] == value:
+        return number
+    number = min(number + 1, most)
+    for later in range(number - 1, place, -1):
+        row[later] = row[later - 1]
+    row[place] = value
+    return number
+
+
 @kernel
 def smallest(values, starts, ends, rows):
     """Fill one row per document with the smallest distinct CRC-32 of ``values[starts[d]:ends[d]]`` (uint64)."""
-    most = rows.shape[1]
     for document in range(starts.size):
         row = rows[document]
         row[:] = _EMPTY
-        filled = 0
+        number = 0
         for value in values[starts[document] : ends[document]]:
-            number = min(_crc32(value), np.uint32(_EMPTY - np.uint32(1)))
-            if filled == most and number >= row[most - 1]:
-                continue
-            place, end = 0, filled
-            while place < end:
-                middle = (place + end) >> 1
-                if row[middle] < number:
-                    place = middle + 1
-                else:
-                    end = middle
-            if place < filled and row[place] == number:
-                continue
-            filled = min(filled + 1, most)
-            for later in range(filled - 1, place, -1):
-                row[later] = row[later - 1]
-            row[place] = number
+            number = insert(row, number, min(_crc32(value), np.uint32(_EMPTY - np.uint32(1))))
 
 
 @njit(nogil=True)
-def _filled(row):
+def filled(row):
     """Count the values of a row."""
     place, end = 0, row.size
     while place < end:
@@ -93,7 +99,7 @@ def overlaps(left, right, left_rows, right_rows, of_smaller, shares):
     for pair in range(left_rows.size):
         one = left[left_rows[pair]]
         other = right[right_rows[pair]]
-        ones, others = _filled(one), _filled(other)
+        ones, others = filled(one), filled(other)
         window = ones + others if of_smaller else one.size
         i, j, seen, shared = 0, 0, 0, 0
         while i < ones and j < others and seen < window:
@@ -116,7 +122,7 @@ def decided(one, other, of_smaller, least):
     at least 1. A pair matches for certain once the shared values seen are enough though no other
     should follow, and cannot match once they would not be enough though all that may follow did.
     """
-    ones, others = _filled(one), _filled(other)
+    ones, others = filled(one), filled(other)
     window = ones + others if of_smaller else one.size
     i, j, seen, shared = 0, 0, 0, 0
     while True:

@@ -1,6 +1,7 @@
 """Ragged sets of uint64 hashes: what two of them have in common.
 
-A set is ``values[starts[d] : starts[d] + sizes[d]]``.
+A set is ``values[starts[d] : starts[d] + sizes[d]]``. What an asking set A shares with another one, B, is measured by a
+share: of the union (``RESEMBLANCE``), of the smaller set (``OVERLAP``), or of A (``CONTAINMENT``).
 """
 
 import secrets
@@ -8,6 +9,8 @@ import secrets
 import numpy as np
 
 from neardup.kernels.compile import kernel, njit
+
+RESEMBLANCE, OVERLAP, CONTAINMENT = 0, 1, 2
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 # Where a value goes in a table must not be foreseeable, or crafted texts would make long runs of
@@ -167,23 +170,30 @@ def equal_ranges(values, starts, ends, other_values, other_starts, other_ends, l
 
 
 @njit(nogil=True)
-def may_match(size, other, threshold, of_smaller):
-    """Return whether a subset would reach the threshold, with the division that decides in the end."""
-    smaller = min(size, other)
-    return smaller > 0 and (of_smaller or smaller / max(size, other) >= threshold)
+def denominator(size, other, shared, measure):
+    """Return the size of the set that *shared* values are a share of; *size* is that of the asking set."""
+    if measure == OVERLAP:
+        return min(size, other)
+    return size if measure == CONTAINMENT else size + other - shared
 
 
 @njit(nogil=True)
-def shared_enough(size, other, values, start, keys, owners, owner, threshold, of_smaller):
-    """Count what the set in the table (*size* values) shares with ``values[start : start + other]``; 0 if too few.
-
-    What decides is one division of integers: by the smaller set's size with *of_smaller*, else by the union's.
-    """
+def may_match(size, other, threshold, measure):
+    """Return whether a subset would reach the threshold, with the division that decides in the end."""
     smaller = min(size, other)
-    enough = np.int64(threshold * smaller if of_smaller else threshold * (size + other) / (1.0 + threshold)) - 1
-    shared = _shared(values[start : start + other], keys, owners, owner, enough)  # rounding never loses a match
-    whole = smaller if of_smaller else size + other - shared
-    return shared if shared > 0 and shared / whole >= threshold else 0
+    return smaller > 0 and smaller / denominator(size, other, smaller, measure) >= threshold
+
+
+@njit(nogil=True)
+def shared_enough(size, other, values, start, keys, owners, owner, threshold, measure):
+    """Count what the asking set in the table (*size* values) shares with ``values[start : start + other]``.
+
+    It is 0 if that is not enough: one division of integers, by ``denominator``, decides.
+    """
+    of_union = threshold * (size + other) / (1.0 + threshold)
+    least = of_union if measure == RESEMBLANCE else threshold * denominator(size, other, 0, measure)
+    shared = _shared(values[start : start + other], keys, owners, owner, np.int64(least) - 1)  # rounding loses nothing
+    return shared if shared > 0 and shared / denominator(size, other, shared, measure) >= threshold else 0
 
 
 @njit(nogil=True)
@@ -210,7 +220,7 @@ def first_matches(
     threshold,
     groups,
     stricter,
-    of_smaller,
+    measure,
     matched,
     common,
 ):
@@ -218,10 +228,9 @@ def first_matches(
 
     ``asking[i]`` has the candidates ``candidates[bounds[i]:bounds[i + 1]]``, ascending; those below
     *lowest* or from *highest* on are passed over, and so is a candidate *c* with ``matched[c] >= 0``:
-    it was removed. All sets are distinct. The first with ``|A & B| / |A | B| >= least``, or, with
-    *of_smaller*, ``|A & B| / min(|A|, |B|) >= least``, becomes ``matched[asking[i]]``, and
-    ``|A & B|`` its ``common``; *least* is ``required`` of the pair. An asking set that has a match
-    already is passed over. Returns the number of comparisons.
+    it was removed. All sets are distinct. The first that shares at least *least*, by the *measure*, becomes
+    ``matched[asking[i]]``, and ``|A & B|`` its ``common``; *least* is ``required`` of the pair. An asking
+    set that has a match already is passed over. Returns the number of comparisons.
     """
     compared = 0
     keys, owners = table_for(sizes, asking)
@@ -237,14 +246,14 @@ def first_matches(
                 continue
             other = sizes[candidate]
             least = required(document, candidate, threshold, groups, stricter)
-            if not may_match(size, other, least, of_smaller):
+            if not may_match(size, other, least, measure):
                 continue
             if not filled:
                 fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
                 filled = True
             compared += 1
             shared = shared_enough(
-                size, other, values, starts[candidate], keys[:places], owners[:places], turn, least, of_smaller
+                size, other, values, starts[candidate], keys[:places], owners[:places], turn, least, measure
             )
             if shared > 0:
                 matched[document] = candidate
@@ -255,7 +264,7 @@ def first_matches(
 
 @kernel
 def closest_matches(
-    asking, bounds, candidates, values, starts, sizes, threshold, groups, stricter, of_smaller, matched, common
+    asking, bounds, candidates, values, starts, sizes, threshold, groups, stricter, measure, matched, common
 ):
     """Replace the match of each asking set that has one by the closest candidate that matches it and has none itself.
 
@@ -276,18 +285,18 @@ def closest_matches(
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             other = sizes[candidate]
             least = required(document, candidate, threshold, groups, stricter)
-            if matched[candidate] >= 0 or not may_match(size, other, least, of_smaller):
+            if matched[candidate] >= 0 or not may_match(size, other, least, measure):
                 continue
             compared += 1
             shared = shared_enough(
-                size, other, values, starts[candidate], keys[:places], owners[:places], turn, least, of_smaller
+                size, other, values, starts[candidate], keys[:places], owners[:places], turn, least, measure
             )
-            whole = min(size, other) if of_smaller else size + other - shared
-            if shared * of > most * whole:
+            among = denominator(size, other, shared, measure)
+            if shared * of > most * among:
                 matched[document] = candidate
                 common[document] = shared
                 most = shared
-                of = whole
+                of = among
     return compared
 
 
@@ -319,7 +328,7 @@ def _unite(parents, one, other):
 
 
 @kernel
-def connect(asking, bounds, candidates, values, starts, sizes, threshold, groups, stricter, of_smaller, parents):
+def connect(asking, bounds, candidates, values, starts, sizes, threshold, groups, stricter, measure, parents):
     """Join each asking set with every candidate that matches it; returns the comparisons.
 
     Arrays and rule are as in ``first_matches``. *parents* is a union-find forest; a pair that is connected
@@ -335,7 +344,7 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, groups
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             other = sizes[candidate]
             least = required(document, candidate, threshold, groups, stricter)
-            if not may_match(size, other, least, of_smaller):
+            if not may_match(size, other, least, measure):
                 continue
             one, two = _root(parents, document), _root(parents, candidate)
             if one == two:
@@ -345,7 +354,7 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, groups
                 filled = True
             compared += 1
             shared = shared_enough(
-                size, other, values, starts[candidate], keys[:places], owners[:places], turn, least, of_smaller
+                size, other, values, starts[candidate], keys[:places], owners[:places], turn, least, measure
             )
             if shared > 0:
                 _unite(parents, one, two)

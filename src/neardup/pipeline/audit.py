@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from neardup.decisions.evidence import set_measure
 from neardup.decisions.partners import Partners
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
@@ -164,12 +165,12 @@ class _Sample:
         total = len(run.ranks)
         drawn = np.random.default_rng(seed).choice(total, min(number, total), replace=False)
         self._positions: Positions = np.sort(drawn)
-        self._of_smaller = scheme.measure == "overlap"
+        self._measure = set_measure(scheme.rule)
 
     def audit(self) -> Audit:
         run, scheme, positions = self._run, self._scheme, self._positions
         texts, features, sites = self._read()
-        partners = Partners(features, of_smaller=self._of_smaller)
+        partners = Partners(features, measure=self._measure)
         number = len(positions)
         dropped = run.representatives[positions] >= 0
         closest = np.where(run.exact[positions], 1.0, np.nan)
@@ -204,7 +205,7 @@ class _Sample:
         ]
         outcome = Outcome(dropped, closest, allowed, 1 - lacking if lawful else np.full(number, np.nan))
         reasons = [one.reason for one in listed]
-        about = {"scheme": scheme.name, "measure": "overlap" if self._of_smaller else "resemblance"}
+        about = {"scheme": scheme.name, "measure": self._measure}
         return audit_of(outcome, len(run.ranks), scheme.threshold, reasons, **about, missed=tuple(listed[:SHOWN]))
 
     def _read(self) -> tuple[pa.ChunkedArray, Features, Words]:
@@ -256,7 +257,7 @@ class _Sample:
                 right = kept[rows] + first
                 better = run.ranks[right] < run.ranks[self._positions[found.left]]
                 left, right, rows = found.left[better], right[better], rows[better]
-                values = found.common.measured("overlap" if self._of_smaller else "resemblance")[better]
+                values = found.common.measured(self._measure)[better]
                 least = np.full(len(left), self._scheme.threshold)
                 if len(numbers):
                     both = np.concatenate([sites[left], numbers[rows]])

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.decisions.drops import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
-from neardup.decisions.evidence import FeatureSets, Shared
+from neardup.decisions.evidence import FeatureSets, Shared, set_measure
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Buckets, Keys, Proposal
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
@@ -156,8 +156,7 @@ class Comparison:
         if verify == "estimate":
             rule[~matching(scheme, signatures, sites, left, right)] = "component"
         elif verify == "exact" and not scheme.columns:  # equal fields are transitive, and their texts may differ
-            decided = common.of_smaller if scheme.measure == "overlap" else common.resemblance
-            rule[decided < least] = "component"
+            rule[common.measured(set_measure(scheme.rule)) < least] = "component"
         for measure in measured.values():  # equal documents share everything, even without shingles
             measure[equal] = 1.0
         if len(sites):
@@ -195,7 +194,7 @@ def exact_matcher(
         scheme.threshold,
         groups=sites,
         stricter=STRICTER,
-        of_smaller=scheme.measure == "overlap",
+        measure=set_measure(scheme.rule),
         closest=policy.representative == "closest",
         **running,
     )

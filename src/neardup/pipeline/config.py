@@ -11,7 +11,7 @@ from neardup.model.errors import InputRefused, ParameterError, require_path
 from neardup.model.options import Kind
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
-from neardup.schemes.registry import kinds, named
+from neardup.schemes.registry import for_measure, kinds, measures, named
 from neardup.sources.keys import key_in
 from neardup.sources.listing import listed
 
@@ -54,7 +54,10 @@ def load_config(path: str | PathLike[str]) -> Config:
     """
     path = str(require_path("path", path))
     tables = _tables(path)
-    scheme = tables.get("recipe", {}).get("scheme", kinds()[0].name)
+    given = {**tables.get("recipe", {}), **tables.get("policy", {})}
+    if given.get("measure") not in measures():
+        given.pop("measure", None)  # reported below
+    scheme = scheme_name(given)
     names = [kind.name for kind in kinds()]
     if scheme not in names:
         raise InputRefused(f"{path}: scheme in [recipe]", f"must be one of {', '.join(names)}")
@@ -83,7 +86,8 @@ def load_config(path: str | PathLike[str]) -> Config:
 
 def scheme_from(settings: Mapping[str, Any]) -> Scheme:
     """Return the scheme of settings by the names of options; ``ParameterError`` for a value that breaks its rule."""
-    kind = named(settings.get("scheme", kinds()[0].name))
+    measure = settings.get("measure")
+    kind = named(scheme_name(settings))
     values = {option.name: settings[option.name] for option in kind.options if option.name in settings}
     if "stop_words" in values:
         values["stop_words"] = _words(values["stop_words"])
@@ -94,8 +98,15 @@ def scheme_from(settings: Mapping[str, Any]) -> Scheme:
     hashing: dict[str, Any] = {"seed": settings.get("seed", 1)}
     if "key_file" in settings:
         hashing["key"] = key_in(settings["key_file"])
-    made: Scheme = kind.from_options(values, **hashing)
-    return made
+    made = kind.from_options(values, **hashing)
+    scheme: Scheme = made if measure is None else made.with_measure(measure)
+    return scheme
+
+
+def scheme_name(settings: Mapping[str, Any]) -> str:
+    """Return the name of the scheme of settings: the default one, unless their measure needs another one."""
+    chosen = for_measure(settings["measure"]) if "measure" in settings else kinds()[0]
+    return str(settings.get("scheme", chosen.name))
 
 
 def _tables(path: str) -> dict[str, dict[str, Any]]:
@@ -118,7 +129,7 @@ def _allowed(scheme: type[Any]) -> dict[str, dict[str, Kind]]:
     tables: dict[str, dict[str, Kind]] = {
         "recipe": {"scheme": "text", **_HASHING},
         "layout": {},
-        "policy": dict(_POLICY),
+        "policy": {"measure": measures(), **_POLICY},
     }
     for name, kind in options.items():
         tables["layout" if name in _LAYOUT else "policy" if name in _MATCHING else "recipe"][name] = kind

@@ -229,7 +229,7 @@ class _Kind:
     def __init__(self, shingling: Shingling, texts: pa.ChunkedArray, items: Positions) -> None:
         self._shingling, self.items = shingling, items
         own = shingling.batch_features(whole_batch(pa.chunked_array([gathered(texts, items)])))
-        self.partners = Partners(own, of_smaller=True)
+        self.partners = Partners(own, measure="overlap")
 
     def look(self, placed: tuple[int, TextBatch]) -> tuple[int, Any]:
         """Return the partners among a batch of documents, and the position of its first document."""

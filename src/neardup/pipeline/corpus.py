@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from neardup.decisions.drops import UNKNOWN, GivenMatches, Matcher
-from neardup.decisions.evidence import FeatureSets, Shared, count_shared
+from neardup.decisions.evidence import FeatureSets, Shared, count_shared, set_measure
 from neardup.decisions.exact import Heads, leaders_by_content, leaders_by_digest, leaders_by_features, spread
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
@@ -46,6 +46,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     scheme: Scheme | None = None,
     preset: str | None = None,
     threshold: float | None = None,
+    measure: str | None = None,
     keep: str = "first",
     verify: Verify = "exact",
     gather: Gather = "kept",
@@ -63,8 +64,10 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
 
     Documents are processed from the best rank to the worst (*keep*). A document is dropped if it matches a kept
     document; the best-ranked such document is its *representative*. *scheme* is ``MinHash()`` by default; *threshold*
-    replaces the scheme's. With *ignore_common*, a share, shingles in more than this share of the different documents do
-    not count: system prompts, licence headers, forms. It may also be a list that was created before (see
+    replaces the scheme's, and *measure* what it verifies: ``"resemblance"``; ``"containment"``, of a document in a
+    better-ranked one; or ``"overlap"``, of the smaller one. Without a scheme, it also chooses the scheme:
+    ``FracMinHash`` for the last two. With *ignore_common*, a share, shingles in more than this share of the different
+    documents do not count: system prompts, licence headers, forms. It may also be a list that was created before (see
     ``CommonShingles``). See ``Policy`` for *keep*, *verify*, *gather* and *representative*, ``Result`` for the result.
     *progress* is called with the name of a stage, the number of finished items and the total; ``True`` shows bars on
     standard error.
@@ -78,7 +81,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     documents.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
-    chosen, ignore_common = chosen_scheme(scheme, preset, threshold, ignore_common)
+    chosen, ignore_common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
     needed = [*policy.fields, *_required(chosen)]
     if ignore_common is not None:
         require_fitting(ignore_common, chosen)
@@ -94,16 +97,30 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
 
 
 def chosen_scheme(
-    scheme: Scheme | None, preset: str | None, threshold: float | None, common: float | CommonShingles | None
+    scheme: Scheme | None,
+    preset: str | None,
+    threshold: float | None,
+    common: float | CommonShingles | None,
+    measure: str | None = None,
 ) -> tuple[Scheme, float | CommonShingles | None]:
     """Return the scheme of a run, and which common shingles it ignores; ``ParameterError`` for what does not fit."""
     chosen: Scheme = registry.default() if scheme is None else scheme
+    if measure is not None:
+        require(preset is None, "measure", measure, "cannot be used with preset: a preset chooses the scheme")
+        chosen = registry.for_measure(measure) if scheme is None else with_measure(chosen, measure)
     if preset is not None:
         require(scheme is None, "preset", preset, "cannot be used with scheme: a preset chooses the scheme")
         chosen = preset_scheme(preset)
         common = PRESETS[preset].ignore_common if common is None else common
     require_scheme(chosen, "sign_at")
     return chosen if threshold is None else chosen.with_threshold(threshold), common
+
+
+def with_measure(scheme: Any, measure: str) -> Scheme:
+    """Return the scheme with another exact measure; ``ParameterError`` for a measure that it does not have."""
+    require_scheme(scheme, "with_measure")
+    chosen: Scheme = scheme.with_measure(measure)
+    return chosen
 
 
 def _required(scheme: Scheme) -> list[str]:
@@ -310,7 +327,7 @@ class _Run:
             scheme=self._scheme.name,
             recipe=self._scheme.recipe,
             threshold=self._scheme.threshold,
-            measure=self._scheme.rule if self._scheme.rule == "overlap" else "resemblance",
+            measure=set_measure(self._scheme.rule),
             policy=self._policy,
             common=common_of(self._scheme),
             largest_clusters=largest_clusters(self._documents, representative, same, self._scheme),

@@ -82,6 +82,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     scheme: Scheme | None = None,
     preset: str | None = None,
     threshold: float | None = None,
+    measure: str | None = None,
     keep: str = "first",
     verify: Verify = "exact",
     gather: Gather = "kept",
@@ -165,7 +166,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         require_path("work", work)
         given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting}
         given |= {"glob": glob, "extraction": extraction, "html": html, "url": url}
-        chosen, share = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common), known)
+        chosen, share = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common, measure), known)
         settings = RunSettings(
             request=request_of(**given, columns=_columns(chosen.columns, policy), strict=strict, max_bytes=max_bytes),
             scheme=chosen,
@@ -214,6 +215,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             id=DOCUMENT,
             scheme=scheme,
             preset=preset,
+            measure=measure,
             threshold=threshold,
             keep=keep,
             verify=verify,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from msgspec import Struct
 
-from neardup.decisions.evidence import FeatureSets
+from neardup.decisions.evidence import SET_MEASURES, FeatureSets, set_measure
 from neardup.index.disk.reader import Places
 from neardup.kernels.collapse import by_sets
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, require_same_recipe
@@ -177,9 +177,9 @@ def _decided(
     estimated = scheme.match_pairs(signed, later, better)
     bounds = np.searchsorted(later, np.arange(len(signed) + 1))
     verified, shares = np.zeros(len(signed), np.bool_), np.ones(len(signed))
-    of_smaller = scheme.measure == "overlap"
+    measure = SET_MEASURES[set_measure(scheme.rule)]
     own = sets.values, sets.starts, sets.sizes
-    kernel = partial(by_sets, bounds, estimated, known, *own, float(scheme.threshold), of_smaller, shares, verified)
+    kernel = partial(by_sets, bounds, estimated, known, *own, float(scheme.threshold), measure, shares, verified)
     return NearHits(scheme, signed, RankedRule(kernel, better, np.array([_FEATURES])), verified, shares)
 
 

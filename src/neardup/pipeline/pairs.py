@@ -76,7 +76,7 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
         join = Join(
             FeatureSets(features, np.arange(number)),
             threshold,
-            of_smaller=measure != "resemblance",
+            measure="resemblance" if measure == "resemblance" else "overlap",
             sides=None if others is None else (np.arange(number) >= len(collections[0].texts)).astype(np.uint64),
             parts=engine.parts,
             map=engine.map,

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.decisions.admission import Matches
-from neardup.decisions.evidence import FeatureSets, Shared, count_shared
+from neardup.decisions.evidence import FeatureSets, Shared, count_shared, set_measure
 from neardup.index.disk.buffers import some, taken
 from neardup.index.disk.reader import Found, Places
 from neardup.index.disk.store import Store
@@ -200,7 +200,7 @@ class Verifier:
         return [(value if own else None, None) for value, own in zip(estimates.tolist(), signed, strict=True)]
 
     def _measured(self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words) -> Any:
-        measure = self._scheme.measure
+        measure = set_measure(self._scheme.rule)
         return np.concatenate([shared.measured(measure) for shared in self._shared(texts, left, places, right, sites)])
 
     def _shared(

@@ -16,6 +16,7 @@ from neardup.model.protocols import FilterScheme, RankedRule, Scheme
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.scheme import SchemeDefaults
+from neardup.schemes.signing import ranked_pairs
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
 from neardup.text.columns import gathered
@@ -24,7 +25,6 @@ from neardup.text.shingling import Shingling
 
 _TOGETHER = 1 << 14  # documents whose texts are copied together
 _WORD = 8  # bytes
-_COMPARED = 256  # hits that are compared with all better hits at a time
 _apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = (
     WeakKeyDictionary()
 )  # weak references: only while the signatures are in use
@@ -199,15 +199,7 @@ class Combined(SchemeDefaults):
     def ranked_rule(self, signatures: Signatures) -> RankedRule:
         """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
         require_same_recipe(self.recipe, signatures.recipe)
-        number = len(signatures)
-        rows = np.zeros((number, number), np.bool_)
-        for begin in range(0, number, _COMPARED):  # in blocks of hits, each compared with all before it
-            later, better = np.tril_indices(min(begin + _COMPARED, number) - begin, begin - 1, number)
-            later += begin
-            rows[later, better] = self.match_pairs(signatures, later, better)
-        from neardup.kernels import collapse  # only needed for ranked hits
-
-        return RankedRule(collapse.by_pairs, rows, np.zeros(1, np.int64))
+        return ranked_pairs(self, signatures)
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Return whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first one."""

@@ -65,6 +65,7 @@ class MinHash(FeatureScheme):
     name = "minhash"
     rule = "resemblance"
     measure = "resemblance"
+    measures = ("resemblance",)
     estimate_decides = True
     plan_numbers = ("permutations", "threshold", "bands")
     searched_numbers = ("permutations", "threshold", "recall")

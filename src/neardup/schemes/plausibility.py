@@ -19,9 +19,12 @@ def plausible_tests(scheme: Any, signatures: Signatures, *, by_estimate: bool = 
     """Return the tests that a candidate pair must pass before its texts are compared, cheapest first.
 
     A pair fails if a filter of the scheme refuses it and, with *by_estimate*, if its estimate is far below the
-    threshold.
+    threshold: below the scheme's ``floor``, or not ``likely`` by a test of its own.
     """
     tests: list[PairTest] = []
+    likely = getattr(scheme, "likely", None)
+    if by_estimate and likely is not None:
+        tests.append(partial(likely, signatures))
     if by_estimate and scheme.floor > 0:
         floor = scheme.floor
         shortened = getattr(scheme, "shortened", None)  # a ColumnScheme: the estimate is that of short rows

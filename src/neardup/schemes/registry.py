@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 from neardup.model.errors import require
 from neardup.schemes.checksum import Checksum
 from neardup.schemes.combined import Combined
+from neardup.schemes.fracminhash import FracMinHash
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.scheme import SchemeDefaults
 from neardup.schemes.sentences import Sentences
@@ -47,5 +48,16 @@ def default() -> Any:
     return kinds()[0]()
 
 
-for _kind in (MinHash, Trials, Sentences, SimHash, Combined, Checksum):
+def measures() -> tuple[str, ...]:
+    """Return the names of all exact measures."""
+    return tuple(dict.fromkeys(measure for kind in kinds() for measure in kind.measures))
+
+
+def for_measure(measure: str) -> Any:
+    """Return the first scheme that can verify a measure, with its defaults; ``ParameterError`` for an unknown one."""
+    require(measure in measures(), "measure", measure, f"must be one of {', '.join(measures())}")
+    return next(kind for kind in kinds() if measure in kind.measures)().with_measure(measure)
+
+
+for _kind in (MinHash, FracMinHash, Trials, Sentences, SimHash, Combined, Checksum):
     register(_kind)

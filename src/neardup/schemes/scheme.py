@@ -25,6 +25,7 @@ class SchemeDefaults:
     keys_decide: ClassVar[bool] = False  # documents match if and only if they share a key
     estimate_decides: ClassVar[bool] = False  # signatures match if and only if the estimate reaches the threshold
     signatures_decide: ClassVar[bool] = False  # documents match only if their signatures match, however verified
+    measures: ClassVar[tuple[str, ...]] = ()  # what exact verification can compare, the default first
     also: ClassVar[str] = ""
     plan_numbers: ClassVar[tuple[str, ...]] = ()
     searched_numbers: ClassVar[tuple[str, ...]] = ()
@@ -53,6 +54,15 @@ class SchemeDefaults:
     def with_threshold(self, threshold: float) -> Self:
         """Return the same scheme with another threshold; its signatures remain comparable."""
         return replace(self, threshold=threshold)  # type: ignore[type-var]  # every scheme is a dataclass
+
+    def with_measure(self: Any, measure: str) -> Any:
+        """Return the same scheme with another exact measure; its signatures remain comparable.
+
+        Raises ``ParameterError`` for a measure that is not one of its *measures*.
+        """
+        rule = f"cannot be used with {self.name}, only {' or '.join(self.measures) or 'its own rule'}"
+        require(measure in self.measures, "measure", measure, rule)
+        return self if measure == self.rule else self._measuring(measure)
 
     def with_key(self, key: bytes | None) -> Self:
         """Return the same scheme with another key; ``None`` leaves it as it is."""

@@ -1,6 +1,6 @@
 """Sentence hashes, as in real-time news search: short sorted lists, merged until the answer is certain."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal, get_args
 
@@ -61,6 +61,7 @@ class Sentences(FeatureScheme):
 
     name = "sentences"
     pooled = True
+    measures = ("resemblance", "overlap")
     estimate_decides = True
     plan_numbers = ("size", "threshold")
     options: ClassVar[tuple[Option, ...]] = (
@@ -87,6 +88,9 @@ class Sentences(FeatureScheme):
     def measure(self) -> str:
         """``resemblance`` relative to the union, ``overlap`` relative to the smaller set."""
         return "overlap" if self._of_smaller else "resemblance"
+
+    def _measuring(self, measure: str) -> "Sentences":
+        return replace(self, relative_to="smaller" if measure == "overlap" else "union")
 
     @property
     def rule(self) -> str:

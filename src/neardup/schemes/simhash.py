@@ -63,6 +63,7 @@ class SimHash(FeatureScheme):
     name = "simhash"
     rule = "resemblance"
     measure = "cosine"
+    measures = ("resemblance",)
     signatures_decide = True
     also = "fingerprints within the distance"
     plan_numbers = ("distance", "bits", "blocks")

@@ -78,6 +78,7 @@ class Trials(FeatureScheme):
     name = "trials"
     rule = "resemblance"
     measure = "resemblance"
+    measures = ("resemblance",)
     keys_decide = True
     signatures_decide = True
     plan_numbers = ("hashes", "trials", "needed")

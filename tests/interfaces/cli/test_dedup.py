@@ -924,7 +924,10 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
         (["--scheme", "checksum", "--fields", "a:0"], "must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", ""], "must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", "a,a"], "--fields a,a: the value must name each field once"),
-        (["--scheme", "simhash", "--bag"], "--bag cannot be used with --scheme simhash, only with minhash or trials"),
+        (
+            ["--scheme", "simhash", "--bag"],
+            "--bag cannot be used with --scheme simhash, only with minhash or fracminhash or trials",
+        ),
         (["--scheme", "simhash", "--blocks", "3"], "--blocks 3: the value must be an integer above the distance, 3"),
         (["--scheme", "checksum", "--threshold", "0.5"], "cannot be used with --scheme checksum"),
         (["--scheme", "nilsimsa"], "invalid choice: 'nilsimsa'"),

@@ -1,6 +1,18 @@
 import pytest
 
-from neardup import Analysis, Checksum, Combined, Field, Index, MinHash, Sentences, SimHash, Trials, dedup_files
+from neardup import (
+    Analysis,
+    Checksum,
+    Combined,
+    Field,
+    FracMinHash,
+    Index,
+    MinHash,
+    Sentences,
+    SimHash,
+    Trials,
+    dedup_files,
+)
 from neardup.interfaces.pages.report import report_page
 from neardup.model.errors import (
     DataError,
@@ -21,6 +33,7 @@ SCHEMES = [
     SimHash(),
     Trials(),
     Sentences(),
+    FracMinHash(shingle=2, threshold=0.6),
     Checksum(fields=(Field(name="title"), Field(name="text", limit=20))),
     Combined(MinHash(), SimHash()),
 ]

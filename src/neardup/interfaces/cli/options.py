@@ -157,9 +157,9 @@ def addresses_of(arguments: argparse.Namespace) -> "Addresses | None":
     return Addresses(rules=UrlRules.read(path))
 
 
-def add_scheme_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that decide signatures and matches."""
-    from neardup.schemes.registry import kinds
+def add_scheme_options(parser: argparse.ArgumentParser, *, with_measure: bool = True) -> None:
+    """Add the options that decide signatures and matches; *with_measure* also what exact verification compares."""
+    from neardup.schemes.registry import kinds, measures
 
     group = parser.add_argument_group("what counts as the same")
     add_config_option(group)
@@ -168,6 +168,15 @@ def add_scheme_options(parser: argparse.ArgumentParser) -> None:
         "--scheme", choices=names, default=_HIDDEN, help=f"how documents are signed (default: {names[0]})"
     )
 
+    if with_measure:
+        group.add_argument(
+            "--measure",
+            choices=measures(),
+            default=_HIDDEN,
+            help="what must reach the threshold: the resemblance; the share of a document that is in a better-ranked"
+            " one (containment); or the share of the smaller one that is in the other (overlap). Without --scheme it"
+            " also chooses the scheme (default: resemblance)",
+        )
     group.add_argument(
         "--preset",
         choices=tuple(PRESETS),
@@ -239,6 +248,7 @@ def _apply_preset(arguments: argparse.Namespace) -> None:
     name = given["preset"]
     require("config" not in given, "preset", name, "cannot be used with --config")
     default = _default()
+    require("measure" not in given, "preset", name, "cannot be used with --measure")
     scheme = given.get("scheme", default)
     require(scheme == default, "preset", name, f"cannot be used with --scheme {scheme}, only with {default}")
     wanted = dict(PRESETS[name].settings)
@@ -258,10 +268,10 @@ def _apply_preset(arguments: argparse.Namespace) -> None:
 
 
 def _plain_scheme(arguments: argparse.Namespace) -> "Scheme":
-    from neardup.pipeline.config import scheme_from
+    from neardup.pipeline.config import scheme_from, scheme_name
 
-    given = vars(arguments)
-    _refuse_others(given.get("scheme", _default()), given)
+    given = {name: value for name, value in vars(arguments).items() if name != "measure" or arguments.verb != "pairs"}
+    _refuse_others(scheme_name(given), given)
     return scheme_from(given)
 
 
@@ -273,7 +283,7 @@ def _default() -> str:
 
 def describes_scheme(arguments: argparse.Namespace) -> bool:
     """Return whether any option but the key describes the scheme."""
-    described = {"scheme", "preset", "seed", "common", *_owners()}
+    described = {"scheme", "measure", "preset", "seed", "common", *_owners()}
     return not described.isdisjoint(vars(arguments))
 
 

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     outputs.add_argument("--force", action="store_true", help="replace an output that exists")
     outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
     add_reading_options(parser)
-    add_scheme_options(parser)
+    add_scheme_options(parser, with_measure=False)
     add_list_option(parser)
     parser.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
 

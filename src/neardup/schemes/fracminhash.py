@@ -1,0 +1,208 @@
+"""FracMinHash: features sampled by value, by which parts of documents are found in far longer ones."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.kernels import fracminhash as kernels
+from neardup.kernels import sentences
+from neardup.kernels.sets import CONTAINMENT, OVERLAP
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe, shares
+from neardup.model.errors import require, require_share, require_whole
+from neardup.model.options import ANALYSIS, BAG, SHINGLE, THRESHOLD, Option
+from neardup.model.protocols import RankedRule
+from neardup.model.recipe import RecipeId, recipe_id
+from neardup.schemes.laws import sample_law
+from neardup.schemes.signing import FeatureScheme, Shares, ranked_pairs
+from neardup.text.analysis import Analysis
+from neardup.text.common_shingles import CommonShingles
+
+PartMeasure = Literal["containment", "overlap"]
+
+_CODES = {"containment": CONTAINMENT, "overlap": OVERLAP}
+_MOST = 1 << 16  # values per signature: inserting a value moves those after it
+_MISSED = 0.001  # of the pairs at the threshold, by the comparison of samples
+
+
+@dataclass(frozen=True, kw_only=True)
+class FracMinHash(FeatureScheme):
+    """Signatures of every *scaled*-th feature, chosen by value; they match if one document contains the other.
+
+    This is also called a scaled MinHash (Irber and others 2022), or sampling of the values 0 mod *m* (Broder 1997).
+    Both documents choose the same values, so the share of one's sample in that of the other estimates its containment,
+    however long the other is.
+
+    Recipe: ``analysis``, ``shingle`` (tokens per shingle), ``bag`` (see ``Shingling``), ``scaled``, ``size``, ``seed``
+    or ``key`` (see ``Hashing``), and ``common``, the shingles that do not count (see ``CommonShingles``). The number of
+    a feature is the upper 32 bits of its hash. Sampled are numbers below ``2**32 / scaled``, and the 16 smallest; if
+    they are more than *size*, only the smallest are stored. Policy: ``threshold`` and *measure*:
+
+    ``containment``
+        ``|A & B| / |A|``, where A is the document of the worse rank: it is dropped if enough of it is in the other.
+    ``overlap``
+        ``|A & B| / min(|A|, |B|)``: the document of the worse rank is also dropped if it contains the other.
+
+    The estimate is that share of the numbers up to the smaller limit of both rows (``neardup.kernels.fracminhash``
+    defines it), 0 if there are none: unbiased where some are there. A and B are candidates with the probability
+    ``1 - (1 - 1 / scaled)**s`` if they share *s* features and B's row is not full: 0.995 for ``s = 40`` by default. A
+    document of more than ``scaled * size`` features, 4,096 by default, is sampled less densely, and shorter parts of it
+    are missed.
+
+    ``rows`` is uint32[n, size], each ascending, ``0xFFFFFFFF`` after its numbers. A document without tokens has no
+    signature, and matches nothing.
+    """
+
+    shingle: int = 3
+    scaled: int = 8
+    size: int = 512
+    threshold: float = 0.8
+    measure: PartMeasure = "containment"
+    seed: int = 1
+    key: bytes | None = field(default=None, repr=False)
+    analysis: Analysis = field(default_factory=Analysis)
+    bag: bool = False
+    common: CommonShingles | None = None
+
+    name = "fracminhash"
+    pooled = True
+    estimate_decides = True
+    measures = get_args(PartMeasure)
+    plan_numbers = ("scaled", "size", "threshold")
+    options: ClassVar[tuple[Option, ...]] = (
+        THRESHOLD.by_default("0.8"),
+        SHINGLE.by_default("3"),
+        Option("scaled", "whole", "one of how many shingles is sampled; fewer find shorter parts", "8", "M"),
+        Option("size", "whole", "most shingles in a signature", "512", "K"),
+        BAG,
+        *ANALYSIS,
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scaled", require_whole("scaled", self.scaled, 1, 1 << 16))
+        object.__setattr__(self, "size", require_whole("size", self.size, kernels.FEWEST, _MOST))
+        object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
+        known = self.measure in self.measures
+        require(known, "measure", self.measure, f"must be {' or '.join(self.measures)}")
+        _ = self.shingling  # this checks the rest
+
+    def _measuring(self, measure: PartMeasure) -> "FracMinHash":
+        return replace(self, measure=measure)
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule is that of the measure."""
+        return self.measure
+
+    @cached_property
+    def recipe(self) -> RecipeId:
+        """The id of the recipe, without the threshold and the measure: changing them requires no signing."""
+        return recipe_id(scheme=self.name, scaled=self.scaled, size=self.size, shingling=self.shingling.identity)
+
+    @property
+    def _bound(self) -> np.uint64:
+        return np.uint64((1 << 32) // self.scaled)
+
+    def _blank(self, number: int) -> npt.NDArray[np.uint32]:
+        return np.empty((number, self.size), np.uint32)
+
+    def _fill(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[np.uint32]) -> None:
+        kernels.sample(values, starts, ends, self._bound, rows)
+
+    def keys(self, signatures: Signatures) -> Words:
+        """Return the numbers, each spread over 64 bits: uint64[n, size].
+
+        A key counts in any column. A row with fewer numbers repeats its first one. The keys of rows without a signature
+        have no meaning.
+        """
+        require_same_recipe(self.recipe, signatures.recipe)
+        keys = np.empty((len(signatures), self.size), np.uint64)
+        sentences.spread(signatures.rows, keys)
+        return keys
+
+    def _counts(
+        self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions
+    ) -> tuple[Positions, Positions]:
+        """Return how many numbers two samples share, and among how many."""
+        shared, among = np.empty(len(left), np.int64), np.empty(len(left), np.int64)
+        kernels.shares(one.rows, other.rows, left, right, self._bound, _CODES[self.measure], shared, among)
+        return shared, among
+
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+        shared, among = self._counts(one, other, left, right)
+        return np.asarray(shared / np.maximum(among, 1))
+
+    def likely(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        """Return whether samples share enough for documents ``left[i]`` and ``right[i]`` to match.
+
+        A pair at the threshold fails with a probability of 0.001 at most.
+        """
+        shared, among = self._counts(signatures, signatures, left, right)
+        return np.asarray((shared > 0) & (shared >= _least_counts(self.size, self.threshold)[among]))
+
+    def ranked_rule(self, signatures: Signatures) -> RankedRule:
+        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        return ranked_pairs(self, signatures)
+
+    def probability(self, resemblance: Any) -> Any:
+        """Return the probability that ``matches`` holds at a true value of the measure (a number or an array).
+
+        ``P[Binomial(size, c) >= threshold * size]``: the law of documents with a full signature. The estimates of
+        shorter documents vary more.
+
+        >>> FracMinHash(size=64).probability([0.7, 0.8, 0.9]).round(3)
+        array([0.033, 0.537, 0.999])
+        """
+        return sample_law(resemblance, self.size, self.threshold)
+
+    def candidate_probability(self, containment: Any, features: int = 50) -> Any:
+        """``1 - (1 - 1 / scaled)**(containment * features)``: a document is a candidate of one that contains it.
+
+        That is the law of a document of *features* features, if the other one's signature is not full. *containment*
+        is a number from 0 to 1 or an array.
+
+        >>> FracMinHash().candidate_probability([0.5, 0.8, 1.0]).round(3)
+        array([0.965, 0.995, 0.999])
+        """
+        features = require_whole("features", features, 1)
+        return 1.0 - (1.0 - 1.0 / self.scaled) ** (shares(containment) * features)
+
+    def curves(self, values: Any) -> dict[str, Any]:
+        """Return ``match``, by the share, and ``candidate``, any common number, of a document of 50 features."""
+        return {"match": self.probability(values), "candidate": self.candidate_probability(values)}
+
+    @property
+    def key_count(self) -> int:
+        """The most keys of a document, one for each number."""
+        return self.size
+
+    @property
+    def described_features(self) -> str:
+        """The features of its measure, in words."""
+        inside = " in those of the better-ranked document" if self.measure == "containment" else ""
+        return f"{super().described_features}{inside}"
+
+    @classmethod
+    def variants(cls) -> tuple[Any, ...]:
+        """Return schemes that find parts of documents and parts of either one."""
+        return (cls(), cls(measure="overlap", shingle=2, scaled=2, size=64))
+
+
+@lru_cache(maxsize=64)
+def _least_counts(size: int, threshold: float) -> Positions:
+    """Return, for samples of 0 to *size* values, the largest count below which a share at the threshold hardly falls.
+
+    ``P[Binomial(w, threshold) < least[w]] <= 0.001``, and 0 for no values.
+    """
+    least = np.zeros(size + 1, np.int64)
+    chances = np.zeros(size + 1)
+    chances[0] = 1.0
+    for whole in range(1, size + 1):
+        moved = chances * threshold
+        chances *= 1.0 - threshold
+        chances[1:] += moved[:-1]
+        least[whole] = np.searchsorted(np.cumsum(chances), _MISSED, side="right")
+    return least
