@@ -12,15 +12,15 @@ from neardup import FracMinHash, dedup, pairs
 from neardup.decisions.evidence import FeatureSets
 
 METHOD = """
-The benchmark corpus, and planted in it 400 long documents, each of 20 to 100 passages that no other document has, and
-4,000 excerpts of these: 50 to 500 words in a row, some of them replaced. `dedup` by containment from 0.8, `keep` longest,
-one thread, and all pairs of documents, compared exactly. *Found*: of the documents of at least 50 shingles of which 0.8
-are in a better-ranked kept document up to 100 times as long, the share that is dropped; likewise of the excerpts.
-*Compared*: exact comparisons for each document.
+The benchmark corpus, and planted in it 100 long documents, each of 20 to 100 passages that no other document has, and
+4,000 excerpts of these: 50 to 500 words in a row, some of them replaced. `dedup` by containment from 0.8, `keep`
+longest, one thread, and all pairs of documents, compared exactly. *Found*: of the documents of at least 50 shingles of
+which 0.8 are in a better-ranked kept document up to 100 times as long, the share that is dropped; likewise of the
+excerpts. *Compared*: exact comparisons for each document.
 """
 FEW: Final = 2_000
-BOOKS: Final = 40 if SMALL else 400
-EXCERPTS: Final = 10  # of each
+BOOKS: Final = 40 if SMALL else 100
+EXCERPTS: Final = 40  # of each
 LEAST: Final = 50  # shingles
 LONGER: Final = 100
 THRESHOLD: Final = 0.8

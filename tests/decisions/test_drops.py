@@ -222,3 +222,20 @@ def test_documents_of_one_group_need_its_threshold():
                 feature_sets(sets), 0.6, groups=np.array(groups, np.uint64), stricter=stricter, **ways
             )
             assert settled(matcher, 4, 2) == expected
+
+
+@pytest.mark.parametrize("rule", ["overlap", "containment"])
+def test_short_sets_are_looked_up_in_long_ones(rule):
+    """Sets of more than 1,024 values ascend, and the values of much shorter ones are searched in them."""
+    random = np.random.default_rng(3)
+    wholes = [random.integers(0, 2**64, 5_000, np.uint64).tolist() for _ in range(3)]
+    wholes[2] = [value >> 8 for value in wholes[2]]  # not spread evenly
+    sets = [*wholes]
+    for whole in wholes:
+        for common in (0, 7, 8, 9, 10):
+            sets.append(random.permutation([*random.choice(whole, common, replace=False).tolist()]).tolist())
+            sets[-1] = [*sets[-1], *random.integers(0, 2**64, 10 - common, np.uint64).tolist()]
+        sets.append([min(whole), max(whole), 0, 2**64 - 1])
+    for threshold in (0.4, 0.8, 1.0):
+        matcher = ExactResemblance(feature_sets(sets), threshold, measure=rule)
+        assert settled(matcher, len(sets), 4) == greedy(sets, threshold, RULES[rule])

@@ -305,7 +305,16 @@ def _first_by_sets(rows, more, terms, others, number, hit):
             fill(values[starts[hit] : starts[hit] + size], keys[:places], owners[:places], hit)
             filled = True
         shared = shared_enough(
-            size, sizes[other], values, starts[other], keys[:places], owners[:places], hit, threshold, measure
+            size,
+            sizes[other],
+            values,
+            starts[other],
+            keys[:places],
+            owners[:places],
+            hit,
+            threshold,
+            measure,
+            starts[hit],
         )
         if shared > 0:
             shares[hit] = shared / denominator(size, sizes[other], shared, measure)

@@ -11,7 +11,11 @@ import numpy as np
 from neardup.kernels.compile import kernel, njit
 
 RESEMBLANCE, OVERLAP, CONTAINMENT = 0, 1, 2
+LONG = 1024  # values of a set from which it is sorted
 
+_TIMES = 4  # as long as another set: then the values of that one are looked up in it
+_NEAR = 8
+_HALF = np.uint64(32)
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 # Where a value goes in a table must not be foreseeable, or crafted texts would make long runs of
 # collisions. Drawn when the kernels are compiled, and without effect on any result.
@@ -75,6 +79,47 @@ def _shared(values, keys, owners, owner, enough):
 
 
 @njit(nogil=True)
+def _shared_with_ascending(values, ascending, enough):
+    """Count the distinct *values* that are among others, which ascend; stops once fewer than *enough* are certain.
+
+    Hashes are spread evenly, so the search for one begins near its place.
+    """
+    number = ascending.size
+    shared = 0
+    left = values.size
+    for value in values:
+        guess = np.int64(((value >> _HALF) * np.uint64(number)) >> _HALF)
+        step = _NEAR
+        if ascending[guess] < value:
+            low = guess + 1
+            end = low
+            while end < number and ascending[end] < value:
+                low = end + 1
+                end += step
+                step *= 2
+            end = min(end, number)
+        else:
+            end = guess
+            low = max(0, end - step)
+            while low > 0 and ascending[low] >= value:
+                end = low
+                step *= 2
+                low = max(0, end - step)
+        while low < end:
+            middle = (low + end) >> 1
+            if ascending[middle] < value:
+                low = middle + 1
+            else:
+                end = middle
+        if low < number and ascending[low] == value:
+            shared += 1
+        left -= 1
+        if shared + left < enough:
+            break
+    return shared
+
+
+@njit(nogil=True)
 def few_distinct(values, most):
     """Return the distinct values, in order of first occurrence; if there are more than *most*, all as they are."""
     keys = np.empty(places_for(most), np.uint64)
@@ -114,7 +159,8 @@ def digests(values, bounds, sums):
 def make_distinct(values, starts, sizes, chosen, distinct):
     """Remove repeats from the *chosen* segments, in place; their *sizes* shrink, first occurrences stay.
 
-    Segments that are ``distinct`` already are passed over; the others become so.
+    Segments of more than ``LONG`` distinct values then ascend. Segments that are ``distinct`` already are passed over;
+    the others become so.
     """
     keys, owners = table_for(sizes, chosen)
     for segment in chosen:
@@ -134,6 +180,8 @@ def make_distinct(values, starts, sizes, chosen, distinct):
                 content[count] = value
                 count += 1
         sizes[segment] = count
+        if count > LONG:
+            content[:count].sort()
 
 
 @kernel
@@ -185,14 +233,19 @@ def may_match(size, other, threshold, measure):
 
 
 @njit(nogil=True)
-def shared_enough(size, other, values, start, keys, owners, owner, threshold, measure):
+def shared_enough(size, other, values, start, keys, owners, owner, threshold, measure, asking=-1):
     """Count what the asking set in the table (*size* values) shares with ``values[start : start + other]``.
 
-    It is 0 if that is not enough: one division of integers, by ``denominator``, decides.
+    It is 0 if that is not enough: one division of integers, by ``denominator``, decides. With *asking*, where the
+    asking set begins, long sets ascend (see ``make_distinct``), and a much shorter one is looked up in them.
     """
     of_union = threshold * (size + other) / (1.0 + threshold)
     least = of_union if measure == RESEMBLANCE else threshold * denominator(size, other, 0, measure)
-    shared = _shared(values[start : start + other], keys, owners, owner, np.int64(least) - 1)  # rounding loses nothing
+    enough = np.int64(least) - 1  # rounding loses nothing
+    if asking >= 0 and other > LONG and other > _TIMES * size:
+        shared = _shared_with_ascending(values[asking : asking + size], values[start : start + other], enough)
+    else:
+        shared = _shared(values[start : start + other], keys, owners, owner, enough)
     return shared if shared > 0 and shared / denominator(size, other, shared, measure) >= threshold else 0
 
 
@@ -253,7 +306,16 @@ def first_matches(
                 filled = True
             compared += 1
             shared = shared_enough(
-                size, other, values, starts[candidate], keys[:places], owners[:places], turn, least, measure
+                size,
+                other,
+                values,
+                starts[candidate],
+                keys[:places],
+                owners[:places],
+                turn,
+                least,
+                measure,
+                starts[document],
             )
             if shared > 0:
                 matched[document] = candidate
@@ -289,7 +351,16 @@ def closest_matches(
                 continue
             compared += 1
             shared = shared_enough(
-                size, other, values, starts[candidate], keys[:places], owners[:places], turn, least, measure
+                size,
+                other,
+                values,
+                starts[candidate],
+                keys[:places],
+                owners[:places],
+                turn,
+                least,
+                measure,
+                starts[document],
             )
             among = denominator(size, other, shared, measure)
             if shared * of > most * among:
@@ -354,7 +425,16 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, groups
                 filled = True
             compared += 1
             shared = shared_enough(
-                size, other, values, starts[candidate], keys[:places], owners[:places], turn, least, measure
+                size,
+                other,
+                values,
+                starts[candidate],
+                keys[:places],
+                owners[:places],
+                turn,
+                least,
+                measure,
+                starts[document],
             )
             if shared > 0:
                 _unite(parents, one, two)
