@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from neardup.kernels.partners import enter, partners
+from neardup.kernels.sets import CONTAINMENT, OVERLAP, RESEMBLANCE
 
 
-def found(few, many, least, of_smaller, room):
+def found(few, many, least, measure, room):
     values = sorted({value for one in few for value in one})
     lists = [[number for number, one in enumerate(few) if value in one] for value in values]
     bits = 2 + len(values).bit_length()
@@ -38,7 +39,7 @@ def found(few, many, least, of_smaller, room):
                 owners,
                 own,
                 least,
-                of_smaller,
+                measure,
                 met,
                 *arrays,
             )
@@ -50,31 +51,31 @@ def found(few, many, least, of_smaller, room):
     return sorted(pairs), calls
 
 
-def expected(few, many, least, of_smaller):
+def expected(few, many, least, measure):
     pairs = []
     for left, one in enumerate(few):
         for right, other in enumerate(many):
             shared = len(one & other)
-            whole = min(len(one), len(other)) if of_smaller else len(one | other)
-            if shared and shared / whole >= least:
+            whole = (one | other, min(one, other, key=len), one)[measure]
+            if shared and shared / len(whole) >= least:
                 pairs.append((left, right, shared))
     return sorted(pairs)
 
 
-@pytest.mark.parametrize("of_smaller", [False, True])
+@pytest.mark.parametrize("measure", [RESEMBLANCE, OVERLAP, CONTAINMENT])
 @pytest.mark.parametrize("least", [0.05, 0.3, 1.0])
-def test_all_pairs_are_found_whatever_room_there_is(of_smaller, least):
+def test_all_pairs_are_found_whatever_room_there_is(measure, least):
     rng = np.random.default_rng(7)
     few = [{*rng.integers(0, 40, rng.integers(1, 25)).tolist()} for _ in range(9)]
     many = [{*rng.integers(0, 60, rng.integers(0, 25)).tolist()} for _ in range(50)] + few
-    want = expected(few, many, least, of_smaller)
+    want = expected(few, many, least, measure)
     assert len(want) > 5
     for room, several in ((9, True), (10_000, False)):
-        pairs, calls = found(few, many, least, of_smaller, room)
+        pairs, calls = found(few, many, least, measure, room)
         assert pairs == want
         assert (calls > 1) == several
 
 
 def test_no_sets_have_no_partners():
-    assert found([{1}], [], 0.5, False, 4) == ([], 0)
-    assert found([{1, 2}], [set(), {3}], 0.5, False, 4)[0] == []
+    assert found([{1}], [], 0.5, RESEMBLANCE, 4) == ([], 0)
+    assert found([{1, 2}], [set(), {3}], 0.5, RESEMBLANCE, 4)[0] == []

@@ -54,9 +54,13 @@ def test_equal_ranges(documents):
     assert equal.tolist() == [documents[i] == documents[j] for i, j in zip(left, right, strict=True)]
 
 
-def matches(one, other, threshold, *, of_smaller=False):
-    shared, union = {*one} & {*other}, {*one} | {*other}
-    return bool(shared) and len(shared) / (min(len({*one}), len({*other})) if of_smaller else len(union)) >= threshold
+MEASURES = st.sampled_from([sets.RESEMBLANCE, sets.OVERLAP, sets.CONTAINMENT])
+
+
+def matches(one, other, threshold, measure=sets.RESEMBLANCE):
+    shared = {*one} & {*other}
+    whole = ({*one} | {*other}, min({*one}, {*other}, key=len), {*one})[measure]
+    return bool(shared) and len(shared) / len(whole) >= threshold
 
 
 STRICTER = np.array([0.7, 0.9])
@@ -80,21 +84,20 @@ def all_earlier(number):
     return np.arange(number, dtype=np.int32), bounds, candidates
 
 
-@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.6, 0.8, 1.0]), GROUPS, st.booleans())
-def test_first_matches_follow_the_rule(documents, threshold, groups, of_smaller):
+@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.6, 0.8, 1.0]), GROUPS, MEASURES)
+def test_first_matches_follow_the_rule(documents, threshold, groups, measure):
     values, starts, sizes = distinct(documents)
     matched, common = np.full((2, len(documents)), -1, np.int64)
     limits = (0, len(documents))
     everybody = all_earlier(len(documents))
-    rule = (threshold, *of(groups), of_smaller)
+    rule = (threshold, *of(groups), measure)
     sets.first_matches(*everybody, *limits, values, starts, sizes, *rule, matched, common)
     expected = []
     for place, document in enumerate(documents):
         kept = [
             i
             for i in range(place)
-            if expected[i] < 0
-            and matches(document, documents[i], least(groups, place, i, threshold), of_smaller=of_smaller)
+            if expected[i] < 0 and matches(document, documents[i], least(groups, place, i, threshold), measure)
         ]
         expected.append(min(kept, default=-1))
     assert matched.tolist() == expected
@@ -111,7 +114,7 @@ def test_given_matches_follow_the_same_rule(documents, threshold):
     sets.first_given(asking, bounds, candidates, holds, given_)
     values, starts, sizes = distinct(documents)
     limits = (0, len(documents))
-    rule = (threshold, *of([]), False)
+    rule = (threshold, *of([]), sets.RESEMBLANCE)
     sets.first_matches(asking, bounds, candidates, *limits, values, starts, sizes, *rule, computed, common)
     assert given_.tolist() == computed.tolist()
 
@@ -124,18 +127,16 @@ def components(number, edges):
     return names
 
 
-@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]), GROUPS, st.booleans())
-def test_connect_finds_the_components(documents, threshold, groups, of_smaller):
+@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]), GROUPS, MEASURES)
+def test_connect_finds_the_components(documents, threshold, groups, measure):
     number = len(documents)
     asking, bounds, candidates = all_earlier(number)
     pairs = list(zip(np.repeat(asking, np.diff(bounds)), candidates, strict=True))
-    holds = [
-        matches(documents[i], documents[j], least(groups, i, j, threshold), of_smaller=of_smaller) for i, j in pairs
-    ]
+    holds = [matches(documents[i], documents[j], least(groups, i, j, threshold), measure) for i, j in pairs]
     expected = components(number, [pair for pair, hold in zip(pairs, holds, strict=True) if hold])
     values, starts, sizes = distinct(documents)
     parents = np.arange(number)
-    sets.connect(asking, bounds, candidates, values, starts, sizes, threshold, *of(groups), of_smaller, parents)
+    sets.connect(asking, bounds, candidates, values, starts, sizes, threshold, *of(groups), measure, parents)
     sets.roots(parents)
     assert parents.tolist() == expected
     parents = np.arange(number)

@@ -178,7 +178,7 @@ class _Search:
 
     def pool(self, engine: LocalEngine, progress: Progress) -> PairPool:
         """Compare, and return the pairs."""
-        partners = Partners(self._features(self._positions), of_smaller=True)
+        partners = Partners(self._features(self._positions), measure="overlap")
         progress("compare", 0, self._number)
 
         def look(one: tuple[int, TextBatch]) -> tuple[int, Positions, Found]:
@@ -198,7 +198,7 @@ class _Search:
         if len(pilot) <= 1:
             return self._number
         features = self._features(pilot)
-        partners = Partners(Features(features.values.copy(), features.offsets), of_smaller=True)
+        partners = Partners(Features(features.values.copy(), features.offsets), measure="overlap")
         sets = FeatureSets(features, np.arange(len(pilot)))
         sets.make_distinct(np.arange(len(pilot)))
         values = np.concatenate([sets.values[a : a + n] for a, n in zip(sets.starts, sets.sizes, strict=True)])
