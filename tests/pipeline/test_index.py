@@ -955,3 +955,23 @@ def test_the_first_value_that_does_not_fit_is_found_among_many(folder):
     index = Index.create(folder, SimHash(), fields={"rank": int})
     with index, pytest.raises(DataError, match="document 613: field 'rank'"):
         index.admit([*map(str, range(1000))], TEXTS[:1] * 1000, {"rank": values})
+
+
+@pytest.mark.parametrize("ends", ["flush", "compact", "close"])
+def test_an_index_whose_documents_were_all_removed(tmp_path, ends):
+    """The removals are still told, though there is no document left."""
+    path = tmp_path / "index"
+    with Index.create(path) as index:
+        index.admit(["a", "b"], TEXTS[:2])
+        index.flush()
+        since = index.changes().generation
+        index.remove(["a", "b"])
+        getattr(index, ends)()
+    with Index.open(path, "w") as index:
+        assert len(index) == 0
+        assert index.check().problems == []
+        index.compact()
+        index.admit(["c"], TEXTS[:1])
+    with Index.open(path) as index:
+        assert [*index.ids()] == ["c"]
+        assert {*index.changes(since).removed} == {"a", "b"}

@@ -102,7 +102,7 @@ def write(
             log=f"log-{number:08}" if log else before.log,
             sealed=log.size if log else before.sealed,
             segments=tuple(part.stored for part in kept),
-            updates=_write_updates(disk, folder / f"updates-{number:08}", kept, files.removals),
+            updates=_write_updates(files, number, kept),
         )
         return Committed(following.commit(disk, folder), kept, log)
 
@@ -128,7 +128,7 @@ def write_parts(
         next_file=number + 1,
         next_ordinal=segments[-1].last + 1 if segments else before.next_ordinal,
         segments=tuple(part.stored for part in segments),
-        updates=_write_updates(disk, folder / f"updates-{number:08}", segments, files.removals),
+        updates=_write_updates(files, number, segments),
     )
     return Committed(following.commit(disk, folder), segments, None)
 
@@ -146,16 +146,17 @@ def discard(disk: Disk, folder: Path, number: int) -> None:
             disk.remove(folder / UNFINISHED)
 
 
-def _write_updates(disk: Disk, path: Path, segments: Sequence[Segment], removals: Removals) -> Stored | None:
+def _write_updates(files: Files, number: int, segments: Sequence[Segment]) -> Stored | None:
     """Write the changes of documents in segments since these were written, and the latest removals."""
-    if not (removals or any(part.is_changed for part in segments)):
+    if not (files.removals or any(part.is_changed for part in segments)):
         return None
     nothing = np.empty(0, np.int64)
-    with ArraysWriter(disk, path, UPDATES) as writer:
+    with ArraysWriter(files.disk, files.folder / f"updates-{number:08}", UPDATES) as writer:
         writer.add("removed", np.concatenate([nothing, *(part.removed for part in segments if len(part.alive))]))
         for name in CHANGING:
-            pairs = [part.changes(name) for part in segments]
+            none = nothing, np.empty(0, files.columns.fixed[name][0])  # there may be removals, but no segments
+            pairs = [none, *(part.changes(name) for part in segments)]
             writer.add(name, np.concatenate([ordinals for ordinals, _ in pairs]))
             writer.add(f"{name}.new", np.concatenate([values for _, values in pairs]))
-        removals.write(writer)
+        files.removals.write(writer)
         return writer.finish({})
