@@ -26,6 +26,7 @@ QUESTIONS: Final = (
     "audit",
     "pairs",
     "containment",
+    "labelling",
     "contamination",
     "files",
     "threads",
