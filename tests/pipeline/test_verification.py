@@ -15,13 +15,13 @@ TEXTS = [f"the storm broke over the harbour at dawn and tore boat {number} from 
 def test_texts_are_compared_some_at_a_time(tmp_path, monkeypatch):
     """What is held of them is bounded, and the verdicts are the same."""
     verdicts, held = [], []
-    measured = verification.Verifier._shared_at_once
+    measured = verification.Verifier._compared_at_once
 
     def noted(verifier, texts, left, *more):
         held.append(sum(int(texts.offsets[row + 1] - texts.offsets[row]) for row in left.tolist()))
         return measured(verifier, texts, left, *more)
 
-    monkeypatch.setattr(verification.Verifier, "_shared_at_once", noted)
+    monkeypatch.setattr(verification.Verifier, "_compared_at_once", noted)
     for bound in (verification.BYTES_AT_ONCE, 1000):
         monkeypatch.setattr(verification, "BYTES_AT_ONCE", bound)
         held.clear()

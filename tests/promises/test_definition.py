@@ -3,6 +3,7 @@
 Keys, estimates and filters are those of the scheme's full signatures, asked pair by pair.
 """
 
+from collections import Counter
 from itertools import chain, pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 from canonical import ROOM, candidates, representatives
 
-from neardup import Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, Trials, dedup
+from neardup import Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, TermWeights, Trials, dedup
 from neardup.index.memory import buckets
 from neardup.model.arrays import Corpus, Features
 from neardup.model.protocols import ColumnScheme, FieldScheme, FilterScheme
@@ -32,6 +33,8 @@ SCHEMES = (
     FracMinHash(shingle=2, measure="overlap", threshold=0.7),
     SimHash(),
     SimHash(distance=20),
+    SimHash(distance=24, rule="cosine", threshold=0.6),
+    SimHash(distance=24, rule="cosine", threshold=0.9, weights=TermWeights.given({"word1": 4.0}, otherwise=0.5)),
     Combined(),
     Combined(MinHash(shingle=1, permutations=64, threshold=0.4), SimHash(distance=24)),
     Checksum(fields=[Field(name="title", required=False), Field(name="body", limit=20)]),
@@ -146,7 +149,7 @@ def closenesses(scheme, signatures, lists, verify):
         return lambda *_: 1
     if verify == "estimate":
         return lambda worse, better: scheme.estimate_pairs(signatures, np.array([worse]), np.array([better]))[0]
-    return lambda worse, better: share(scheme, {*lists[worse]}, {*lists[better]})
+    return lambda worse, better: share(scheme, lists[worse], lists[better])
 
 
 def matching(scheme, signatures, lists, pairs, verify, *, sites):
@@ -165,16 +168,28 @@ def matching(scheme, signatures, lists, pairs, verify, *, sites):
         holds = passes & (scheme.estimate_pairs(low, left, right) >= scheme.floor)
         if hasattr(scheme, "likely"):
             holds &= scheme.likely(signatures, left, right)
-        holds &= np.array([share(scheme, {*lists[a]}, {*lists[b]}) for a, b in pairs]) >= np.maximum(
-            needed, scheme.threshold
-        )
+        holds &= np.array([share(scheme, lists[a], lists[b]) for a, b in pairs]) >= np.maximum(needed, scheme.threshold)
     return {pair for pair, match in zip(pairs, holds, strict=True) if match}
 
 
 def share(scheme, one, other):
-    """The share of the features that the documents *one*, of the worse rank, and *other* have in common."""
+    """The measure of the features of two documents, *one* of the worse rank."""
+    if scheme.rule == "cosine":
+        return cosine(scheme, Counter(one), Counter(other))
+    one, other = {*one}, {*other}
     whole = {"overlap": min(one, other, key=len), "containment": one}.get(scheme.rule, one | other)
     return len(one & other) / len(whole)
+
+
+def cosine(scheme, one, other):
+    """The cosine of the weights of features, which are whole numbers, so that their sums are exact."""
+    terms, _, units, otherwise = scheme.weight_table
+    table = dict(zip(terms.tolist(), units.tolist(), strict=True))
+    one, other = (
+        {value: count * table.get(value, int(otherwise)) for value, count in each.items()} for each in (one, other)
+    )
+    norms = (np.sqrt(float(sum(weight**2 for weight in each.values()))) for each in (one, other))
+    return min(1.0, sum(weight * other.get(value, 0) for value, weight in one.items()) / np.prod([*norms]))
 
 
 def decided_as_components(order, pairs):
@@ -198,6 +213,7 @@ def differing(seeds, *, sites=False):
         keep, gather = str(random.choice(KEEPS)), str(random.choice(["kept", "kept", "components"]))
         verify = str(random.choice(["exact", "exact", "estimate", "none"]))
         room = int(random.choice([1, 2, 3, 64]))
+        gather = "kept" if scheme.rule == "cosine" else gather
         representative = str(random.choice(["best-ranked", "closest"])) if gather == "kept" else "best-ranked"
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(buckets, "ROOM", room)

@@ -80,6 +80,7 @@ CASES = {
     "simhash": Case(SimHash(), SimHash(seed=2), "!"),
     "simhash, keyed": Case(SimHash(key=bytes(16)), SimHash(), "..."),
     "simhash, wide": Case(SimHash(shingle=2, bits=128, distance=5), SimHash(shingle=2, bits=192), "..."),
+    "simhash, by cosines": Case(SimHash(rule="cosine", seed=3), SimHash(seed=2), "..."),
     "simhash, fitted": Case(SimHash(weights=TermWeights.fitted(SAMPLE)), SimHash(), "-"),
     "combined": Case(Combined(), Combined(first=Trials(words=7)), "..."),
     "combined, keyed": Case(

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from neardup.kernels.cosines import cosines, make_weighted
 from neardup.kernels.sets import CONTAINMENT, OVERLAP, RESEMBLANCE, intersections, make_distinct
 from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Words
 
@@ -14,9 +15,14 @@ Shares = npt.NDArray[np.float64]
 SET_MEASURES: Final = {"resemblance": RESEMBLANCE, "overlap": OVERLAP, "containment": CONTAINMENT}
 
 
-def set_measure(rule: str) -> str:
-    """Return the measure of feature sets for a scheme's *rule*: the rule itself, or the resemblance."""
-    return rule if rule in SET_MEASURES else "resemblance"
+COSINE: Final = "cosine"
+
+WeightTable = tuple[Words, Positions, npt.NDArray[np.uint32], np.uint32]  # see ``neardup.kernels.weights``
+
+
+def exact_measure(rule: str) -> str:
+    """Return what exact verification compares for a scheme's *rule*: the rule itself, or the resemblance."""
+    return rule if rule in SET_MEASURES or rule == COSINE else "resemblance"
 
 
 class FeatureSets:
@@ -44,6 +50,28 @@ class FeatureSets:
         Threads may call it in parallel for different documents.
         """
         make_distinct(self.values, self.starts, self.sizes, documents, self._distinct)
+
+
+class WeightedSets(FeatureSets):
+    """Feature sets with the weights of a *table*, multiplied by how often a document has a feature."""
+
+    def __init__(self, features: Features, positions: Positions, table: WeightTable) -> None:
+        super().__init__(features, positions)
+        self._table = table
+        self._weights = np.empty(len(self.values))
+        self._norms = np.zeros(len(positions))
+
+    def make_distinct(self, documents: Positions) -> None:
+        """Remove the repeats of these documents, and count them."""
+        own = self.values, self.starts, self.sizes
+        make_weighted(*own, documents, self._distinct, *self._table, self._weights, self._norms)
+
+    def cosines(self, left: AnyPositions, right: AnyPositions) -> Shares:
+        """Return the cosines of documents ``left[i]`` and ``right[i]``; 0 if one has no features."""
+        self.make_distinct(self.repeating(np.concatenate([left, right])))
+        found = np.empty(len(left))
+        cosines(self.values, self._weights, self.starts, self.sizes, self._norms, left, right, found)
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +114,11 @@ def count_shared(sets: FeatureSets, left: Positions, right: Positions) -> Positi
     shared = np.empty(len(left), np.int64)
     intersections(sets.values, sets.starts, sets.sizes, left, right, shared)
     return shared
+
+
+def shared_by(sets: FeatureSets, left: Positions, right: Positions) -> Shared:
+    """Return what the pairs ``(left[i], right[i])`` have in common; their repeats must be removed already."""
+    return Shared(count_shared(sets, left, right), sets.sizes[left], sets.sizes[right])
 
 
 def _share(part: Positions, whole: Positions) -> Shares:

@@ -1,7 +1,10 @@
 """Exact measures of what two texts have in common."""
 
+from typing import Any
+
 import numpy as np
 
+from neardup.kernels.cosines import cosines, make_weighted
 from neardup.kernels.sets import intersections, make_distinct
 from neardup.model.arrays import Features
 from neardup.model.errors import DataError, kind_of
@@ -72,3 +75,15 @@ def shared_counts(features: Features) -> tuple[int, int, int]:
     shared = np.empty(1, np.int64)
     intersections(features.values, starts, sizes, both[:1], both[1:], shared)
     return int(shared[0]), int(sizes[0]), int(sizes[1])
+
+
+def weighted_cosine(features: Features, table: tuple[Any, ...]) -> float:
+    """Return the cosine of the weights of two documents' features, times their numbers; the features are overwritten.
+
+    *table* has the weights, as ``neardup.kernels.weights`` takes them. The result is 0 if a document has no features.
+    """
+    starts, sizes = features.offsets[:-1], np.diff(features.offsets)
+    both, weights, norms, share = np.arange(2), np.empty(len(features.values)), np.zeros(2), np.empty(1)
+    make_weighted(features.values, starts, sizes, both, np.zeros(2, np.bool_), *table, weights, norms)
+    cosines(features.values, weights, starts, sizes, norms, both[1:], both[:1], share)
+    return float(share[0])

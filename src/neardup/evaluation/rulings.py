@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from neardup.evaluation.measures import shared_counts
-from neardup.model.arrays import Signatures
+from neardup.evaluation.measures import shared_counts, weighted_cosine
+from neardup.model.arrays import Features, Signatures
 from neardup.model.protocols import FieldScheme, Scheme, TwoSchemes, require_scheme
 from neardup.schemes.plausibility import plausible_pairs
 from neardup.text.columns import text_column, whole_batch
@@ -73,9 +73,7 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
     reason = _missing(scheme, signed)
     if scheme.columns:
         return _of_fields(scheme, [a, b], estimate, reason, verified=signatures is None)
-    shared, left, right = shared_counts(scheme.shingling.batch_features(whole_batch(text_column([a, b]))))
-    whole = {"overlap": min(left, right), "containment": right}.get(scheme.rule, left + right - shared)
-    value = shared / whole if whole else 0.0
+    value = _measured(scheme, scheme.shingling.batch_features(whole_batch(text_column([a, b]))))
     equal = reason is not None and a == b and a.strip() != ""
     plausible = reason is None and len(plausible_pairs(scheme, signed)[0]) > 0
     enough = value >= scheme.threshold
@@ -92,6 +90,15 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
         if equal
         else reason or (f"the signatures rule it out: {_read(estimate)}" if enough and not plausible else None),
     )
+
+
+def _measured(scheme: Any, features: Features) -> float:
+    """Return the exact measure of two documents; their features are overwritten."""
+    if scheme.rule == "cosine":
+        return weighted_cosine(features, scheme.weight_table)
+    shared, left, right = shared_counts(features)
+    whole = {"overlap": min(left, right), "containment": right}.get(scheme.rule, left + right - shared)
+    return shared / whole if whole else 0.0
 
 
 def _of_fields(scheme: Scheme, texts: list[str], estimate: Estimate, reason: str | None, *, verified: bool) -> Ruling:

@@ -25,6 +25,7 @@ from neardup.kernels.compile import equal_at, equal_words_at, kernel, njit, ones
 from neardup.kernels.sentences import EMPTY, decided
 from neardup.kernels.sets import denominator, fill, may_match, places_for, shared_enough, table_for
 
+GIVEN = -1  # instead of a measure of ``neardup.kernels.sets``
 ROWS = 6  # of the table
 OF, BY, HEADS, RANKS, MEMBERS, BEGINS = range(ROWS)
 
@@ -293,9 +294,11 @@ def _first_by_sets(rows, more, terms, others, number, hit):
             break
         if others[place] != other:
             continue
-        if not (known[hit] and known[other]) or terms[0] <= 0:
-            if estimated[entry]:
-                verified[hit] = False
+        both = known[hit] and known[other]
+        if measure == GIVEN or not both or terms[0] <= 0:
+            if estimated[entry] > 0.0:
+                shares[hit] = estimated[entry]
+                verified[hit] = both and measure == GIVEN
                 return other
             continue
         if not may_match(size, sizes[other], threshold, measure):
@@ -347,7 +350,8 @@ def by_sets(
 
     The plausible better hits of hit *h* are ``rows[bounds[h]:bounds[h + 1]]``, ascending. The distinct set of a hit is
     ``values[starts[h] : starts[h] + sizes[h]]`` where *known*. ``terms[0]`` is how many values may be compared in all;
-    it is used up. A pair with an unknown set, or beyond that number, matches if it is *estimated* to match.
+    it is used up. A pair with an unknown set, or beyond that number, matches if it is *estimated* to match, and so do
+    all pairs if the *measure* is ``GIVEN``: then *estimated* has the measures of known sets that match, and else 0.
     ``shares[h]`` becomes what a hit has in common with the hit that it matches, where that is *verified*.
     """
     keys, owners = table_for(sizes, np.flatnonzero(known))

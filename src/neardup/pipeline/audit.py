@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.evidence import set_measure
+from neardup.decisions.evidence import COSINE, exact_measure
 from neardup.decisions.partners import Partners
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
@@ -148,6 +148,8 @@ def audit_run(  # noqa: PLR0913 - as audit
 def _require_texts(scheme: Scheme) -> None:
     rule = "signs fields, not texts: equal fields are always found, so there is nothing to audit"
     require(not isinstance(scheme, FieldScheme), "scheme", scheme.name, rule)
+    measure = exact_measure(scheme.rule)
+    require(measure != COSINE, "measure", measure, "cannot be audited: audits compare sets of features")
 
 
 def _filled(column: pa.ChunkedArray, missing: float) -> Any:
@@ -165,7 +167,7 @@ class _Sample:
         total = len(run.ranks)
         drawn = np.random.default_rng(seed).choice(total, min(number, total), replace=False)
         self._positions: Positions = np.sort(drawn)
-        self._measure = set_measure(scheme.rule)
+        self._measure = exact_measure(scheme.rule)
 
     def audit(self) -> Audit:
         run, scheme, positions = self._run, self._scheme, self._positions

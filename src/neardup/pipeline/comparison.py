@@ -10,10 +10,11 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.decisions.drops import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
-from neardup.decisions.evidence import FeatureSets, Shared, set_measure
+from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets, exact_measure
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Buckets, Keys, Proposal
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
+from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Signatures, Words
+from neardup.model.errors import ParameterConflict
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, FilterScheme, Scheme
 from neardup.pipeline.progress import Progress
@@ -155,8 +156,8 @@ class Comparison:
             rule[~share_a_key(keys, left, right, pooled=scheme.pooled)] = "component"
         if verify == "estimate":
             rule[~matching(scheme, signatures, sites, left, right)] = "component"
-        elif verify == "exact" and not scheme.columns:  # equal fields are transitive, and their texts may differ
-            rule[common.measured(set_measure(scheme.rule)) < least] = "component"
+        elif verify == "exact" and not scheme.columns and scheme.rule != COSINE:  # equal fields are transitive
+            rule[common.measured(exact_measure(scheme.rule)) < least] = "component"
         for measure in measured.values():  # equal documents share everything, even without shingles
             measure[equal] = 1.0
         if len(sites):
@@ -179,6 +180,19 @@ def unverified(scheme: Scheme, policy: Policy, signatures: Signatures, sites: Wo
     return GivenMatches(partial(matching, scheme, signatures, sites), closeness=closeness)
 
 
+def require_gather(scheme: Scheme, policy: Policy) -> None:
+    """Raise ``ParameterConflict`` for components of cosines, whose evidence has no cosine of unmatched documents."""
+    if scheme.rule == COSINE and policy.gather == "components":
+        raise ParameterConflict("gather", policy.gather, "measure", COSINE)
+
+
+def feature_sets(scheme: Any, features: Features, positions: Positions) -> FeatureSets:
+    """Return the sets that exact verification compares: with weights if it compares cosines."""
+    if scheme.rule == COSINE:
+        return WeightedSets(features, positions, scheme.weight_table)
+    return FeatureSets(features, positions)
+
+
 def exact_matcher(
     scheme: Scheme,
     policy: Policy,
@@ -186,15 +200,21 @@ def exact_matcher(
     engine: LocalEngine | None = None,
     *,
     sites: Words = NO_SITES,
-) -> ExactResemblance:
+) -> ExactResemblance | GivenMatches:
     """Return the matcher that verifies the features of the documents, which belong to these *sites*."""
+    if isinstance(sets, WeightedSets):
+        weighted, threshold = sets, scheme.threshold
+        return GivenMatches(
+            lambda left, right: weighted.cosines(left, right) >= required(sites, left, right, threshold),
+            closeness=weighted.cosines if policy.representative == "closest" else None,
+        )
     running: dict[str, Any] = {} if engine is None else {"parts": engine.parts, "map": engine.map}
     return ExactResemblance(
         sets,
         scheme.threshold,
         groups=sites,
         stricter=STRICTER,
-        measure=set_measure(scheme.rule),
+        measure=exact_measure(scheme.rule),
         closest=policy.representative == "closest",
         **running,
     )

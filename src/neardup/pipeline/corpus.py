@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from neardup.decisions.drops import UNKNOWN, GivenMatches, Matcher
-from neardup.decisions.evidence import FeatureSets, Shared, count_shared, set_measure
+from neardup.decisions.evidence import FeatureSets, Shared, count_shared, exact_measure
 from neardup.decisions.exact import Heads, leaders_by_content, leaders_by_digest, leaders_by_features, spread
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
@@ -20,7 +20,7 @@ from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
 from neardup.pipeline.address_ranks import address_ranks
 from neardup.pipeline.clusters import largest_clusters
-from neardup.pipeline.comparison import Comparison, Decided, exact_matcher, unverified
+from neardup.pipeline.comparison import Comparison, Decided, exact_matcher, feature_sets, require_gather, unverified
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.memory import warn_if_short
 from neardup.pipeline.progress import Progress, followed
@@ -65,12 +65,12 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     Documents are processed from the best rank to the worst (*keep*). A document is dropped if it matches a kept
     document; the best-ranked such document is its *representative*. *scheme* is ``MinHash()`` by default; *threshold*
     replaces the scheme's, and *measure* what it verifies: ``"resemblance"``; ``"containment"``, of a document in a
-    better-ranked one; or ``"overlap"``, of the smaller one. Without a scheme, it also chooses the scheme:
-    ``FracMinHash`` for the last two. With *ignore_common*, a share, shingles in more than this share of the different
-    documents do not count: system prompts, licence headers, forms. It may also be a list that was created before (see
-    ``CommonShingles``). See ``Policy`` for *keep*, *verify*, *gather* and *representative*, ``Result`` for the result.
-    *progress* is called with the name of a stage, the number of finished items and the total; ``True`` shows bars on
-    standard error.
+    better-ranked one; ``"overlap"``, of the smaller one; or ``"cosine"``, of weighted features. Without a scheme, it
+    also chooses the scheme: ``FracMinHash`` for containment and overlap, ``SimHash`` for cosines. With
+    *ignore_common*, a share, shingles in more than this share of the different documents do not count: system prompts,
+    licence headers, forms. It may also be a list that was created before (see ``CommonShingles``). See ``Policy`` for
+    *keep*, *verify*, *gather* and *representative*, ``Result`` for the result. *progress* is called with the name of a
+    stage, the number of finished items and the total; ``True`` shows bars on standard error.
 
     Empty documents and those without words are kept, except that byte-identical documents that are not empty are exact
     duplicates. The same input and parameters have the same result with any number of *threads* (``None``: every core).
@@ -82,6 +82,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     chosen, ignore_common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
+    require_gather(chosen, policy)
     needed = [*policy.fields, *_required(chosen)]
     if ignore_common is not None:
         require_fitting(ignore_common, chosen)
@@ -175,7 +176,7 @@ class _Run:
             separate(shingled.features, sites, heads.positions)
             sites = sites[heads.positions]
         signatures = self._sign(Corpus(shingled.features, self._fields, self._documents.texts), heads.positions)
-        sets = FeatureSets(shingled.features, heads.positions)
+        sets = feature_sets(self._scheme, shingled.features, heads.positions)
         comparison = Comparison(self._scheme, self._policy, signatures, self._engine, sites)
         decided = comparison.decide(self._matcher(sets, signatures, sites), self._progress)
         return self._report(shingled, order, heads, comparison, signatures, sets, decided)
@@ -327,7 +328,7 @@ class _Run:
             scheme=self._scheme.name,
             recipe=self._scheme.recipe,
             threshold=self._scheme.threshold,
-            measure=set_measure(self._scheme.rule),
+            measure=exact_measure(self._scheme.rule),
             policy=self._policy,
             common=common_of(self._scheme),
             largest_clusters=largest_clusters(self._documents, representative, same, self._scheme),

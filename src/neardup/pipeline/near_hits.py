@@ -9,12 +9,13 @@ import numpy.typing as npt
 import pyarrow as pa
 from msgspec import Struct
 
-from neardup.decisions.evidence import SET_MEASURES, FeatureSets, set_measure
+from neardup.decisions.evidence import SET_MEASURES, FeatureSets, WeightedSets, exact_measure
 from neardup.index.disk.reader import Places
-from neardup.kernels.collapse import by_sets
+from neardup.kernels.collapse import GIVEN, by_sets
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, require_same_recipe
 from neardup.model.errors import ParameterError
 from neardup.model.protocols import FieldScheme, RankedRule, Scheme
+from neardup.pipeline.comparison import feature_sets
 from neardup.pipeline.hits import Hits
 from neardup.pipeline.index import Index
 from neardup.pipeline.inputs import types_of
@@ -120,7 +121,7 @@ def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int,
     if verify == "estimate":
         return _by_estimate(scheme, scheme.sign(column))
     features, signed = _signed_features(scheme, column)
-    return _by_texts(scheme, signed, partial(_given_sets, features), verify)
+    return _by_texts(scheme, signed, partial(_given_sets, scheme, features), verify)
 
 
 def _by_estimate(scheme: Scheme, signed: Signatures) -> NearHits:
@@ -148,7 +149,7 @@ def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signature
         return None
     lengths = np.where(same, np.diff(features.offsets), 0)
     chosen = np.repeat(same, np.diff(features.offsets))
-    return partial(_given_sets, Features(features.values[chosen], np.concatenate([[0], np.cumsum(lengths)])))
+    return partial(_given_sets, scheme, Features(features.values[chosen], np.concatenate([[0], np.cumsum(lengths)])))
 
 
 def _by_fields(scheme: FieldScheme, signed: Signatures, fields: pa.Table) -> NearHits:
@@ -174,17 +175,21 @@ def _decided(
     scheme: Scheme, signed: Signatures, pairs: tuple[Positions, Positions], sets: FeatureSets, known: Flags
 ) -> NearHits:
     later, better = pairs
-    estimated = scheme.match_pairs(signed, later, better)
+    estimated = scheme.match_pairs(signed, later, better).astype(np.float64)
+    if isinstance(sets, WeightedSets):
+        compared = np.flatnonzero(known[later] & known[better])
+        cosines = sets.cosines(later[compared], better[compared])
+        estimated[compared] = np.where(cosines >= scheme.threshold, cosines, 0.0)
     bounds = np.searchsorted(later, np.arange(len(signed) + 1))
     verified, shares = np.zeros(len(signed), np.bool_), np.ones(len(signed))
-    measure = SET_MEASURES[set_measure(scheme.rule)]
+    measure = SET_MEASURES.get(exact_measure(scheme.rule), GIVEN)
     own = sets.values, sets.starts, sets.sizes
     kernel = partial(by_sets, bounds, estimated, known, *own, float(scheme.threshold), measure, shares, verified)
     return NearHits(scheme, signed, RankedRule(kernel, better, np.array([_FEATURES])), verified, shares)
 
 
-def _given_sets(features: Features, ranks: Positions) -> tuple[FeatureSets, Flags]:
-    sets = FeatureSets(features, np.arange(len(features)))
+def _given_sets(scheme: Scheme, features: Features, ranks: Positions) -> tuple[FeatureSets, Flags]:
+    sets = feature_sets(scheme, features, np.arange(len(features)))
     sets.make_distinct(ranks)
     return sets, sets.sizes > 0
 
@@ -206,6 +211,6 @@ def _kept_sets(index: Index, scheme: Scheme, places: Places, ranks: Positions) -
         known[some] = sizes < _LONGEST
         rows[some] = made + np.arange(len(some))
         made += len(some)
-    sets = FeatureSets(buffer.features(), rows)
+    sets = feature_sets(scheme, buffer.features(), rows)
     sets.make_distinct(np.flatnonzero(known))
     return sets, known & (sets.sizes > 0)

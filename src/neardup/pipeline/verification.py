@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.decisions.admission import Matches
-from neardup.decisions.evidence import FeatureSets, Shared, count_shared, set_measure
+from neardup.decisions.evidence import COSINE, FeatureSets, WeightedSets, exact_measure, shared_by
 from neardup.index.disk.buffers import some, taken
 from neardup.index.disk.reader import Found, Places
 from neardup.index.disk.store import Store
@@ -27,6 +27,7 @@ from neardup.model.arrays import (
     require_same_recipe,
 )
 from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
+from neardup.pipeline.comparison import feature_sets
 from neardup.pipeline.fields import sites_at, sites_of
 from neardup.schemes.checksum import BODY
 from neardup.schemes.plausibility import matching, plausible_tests
@@ -184,7 +185,8 @@ class Verifier:
         rows = np.arange(len(given))
         if self.verified(given):
             found: list[tuple[float | None, float | None]] = []
-            for shared in self._shared(cast("TextBatch", given.texts), rows, places, rows, NO_SITES):
+            for one in self._compared(cast("TextBatch", given.texts), rows, places, rows, NO_SITES):
+                shared = shared_by(*one)
                 known = zip(shared.resemblance.tolist(), shared.right_in_left.tolist(), strict=True)
                 there = ((shared.left > 0) & (shared.right > 0)).tolist()
                 found += [pair if own else (None, None) for pair, own in zip(known, there, strict=True)]
@@ -200,21 +202,24 @@ class Verifier:
         return [(value if own else None, None) for value, own in zip(estimates.tolist(), signed, strict=True)]
 
     def _measured(self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words) -> Any:
-        measure = set_measure(self._scheme.rule)
-        return np.concatenate([shared.measured(measure) for shared in self._shared(texts, left, places, right, sites)])
+        measure = exact_measure(self._scheme.rule)
+        compared = self._compared(texts, left, places, right, sites)
+        if measure == COSINE:
+            return np.concatenate([cast("WeightedSets", sets).cosines(one, other) for sets, one, other in compared])
+        return np.concatenate([shared_by(*one).measured(measure) for one in compared])
 
-    def _shared(
+    def _compared(
         self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words
-    ) -> Iterator[Shared]:
-        """Yield what the features of texts have in common, some pairs at a time: all their texts may be too much."""
+    ) -> Iterator[tuple[FeatureSets, Positions, Positions]]:
+        """Yield the features of texts and the pairs of these, some at a time: all their texts may be too much."""
         spent = np.cumsum(np.diff(texts.offsets)[left])
         cuts = np.flatnonzero(np.diff(spent // BYTES_AT_ONCE)) + 1
         for one, other in zip(np.split(left, cuts), np.split(right, cuts), strict=True):
-            yield self._shared_at_once(texts, one, places, other, sites)
+            yield self._compared_at_once(texts, one, places, other, sites)
 
-    def _shared_at_once(
+    def _compared_at_once(
         self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words
-    ) -> Shared:
+    ) -> tuple[FeatureSets, Positions, Positions]:
         asking, one = np.unique(left, return_inverse=True)
         answering, other = np.unique(right, return_inverse=True)
         own = taken(texts, asking)
@@ -223,10 +228,9 @@ class Verifier:
         if len(sites):
             both = np.concatenate([asking, len(texts) + answering])
             separate(features, sites[both], np.arange(len(both)))
-        sets = FeatureSets(features, np.arange(len(features)))
+        sets = feature_sets(self._scheme, features, np.arange(len(features)))
         sets.make_distinct(np.arange(len(features)))
-        other = other + len(asking)
-        return Shared(count_shared(sets, one, other), sets.sizes[one], sets.sizes[other])
+        return sets, one, other + len(asking)
 
     def _features(self, texts: TextBatch) -> Features:
         return self._scheme.shingling.batch_features(texts)

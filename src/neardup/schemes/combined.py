@@ -73,6 +73,12 @@ class Combined(SchemeDefaults):
         return str(self.first.rule)
 
     @property
+    def weight_table(self) -> tuple[Any, ...]:
+        """The weights of the first scheme, if it verifies a cosine."""
+        table: tuple[Any, ...] = self.first.weight_table
+        return table
+
+    @property
     def measure(self) -> str:
         """The measure of the first scheme."""
         return str(self.first.measure)

@@ -21,9 +21,10 @@ from neardup.schemes.laws import bit_agreement, hamming_law
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
-from neardup.text.common_shingles import CommonShingles
+from neardup.text.common_shingles import CommonShingles, prefix_bounds
 
 _ROUNDING = 1e-9
+_EVEN = np.empty(0, np.uint64), prefix_bounds(np.empty(0, np.uint64)), np.empty(0, np.uint32), np.uint32(1)
 _MOST_KEYS = 256  # bits of a fingerprint in recommendations
 
 
@@ -38,8 +39,9 @@ class SimHash(FeatureScheme):
     (``neardup.kernels.simhash`` defines the hashes) have more than half of the total weight.
 
     Layout: ``blocks``, the number of blocks for the keys (``None``: ``Blocks.choose``). It decides how fast candidates
-    are found, not which documents match. Policy: ``distance`` and ``threshold``: for documents within the distance,
-    exact verification also requires this resemblance of their features, as sets, without occurrences and weights.
+    are found, not which documents match. Policy: ``distance``, ``threshold`` and ``rule``: for documents within the
+    distance, exact verification also requires at least the threshold of their ``"resemblance"`` (of their features, as
+    sets, without occurrences and weights) or of their ``"cosine"``, of the weights that are signed.
 
     Two documents whose weighted features enclose the angle *a* differ in each bit with probability ``a / pi``. So the
     estimate, and the argument of ``probability``, is a cosine instead of a resemblance: ``max(0, cos(pi * distance /
@@ -54,6 +56,7 @@ class SimHash(FeatureScheme):
     bits: int = 64
     threshold: float = 0.8
     weights: Literal["tf"] | TermWeights = "tf"
+    rule: Literal["resemblance", "cosine"] = "resemblance"
     blocks: int | None = None
     seed: int = 1
     key: bytes | None = field(default=None, repr=False)
@@ -61,9 +64,8 @@ class SimHash(FeatureScheme):
     common: CommonShingles | None = None
 
     name = "simhash"
-    rule = "resemblance"
     measure = "cosine"
-    measures = ("resemblance",)
+    measures = ("resemblance", "cosine")
     signatures_decide = True
     also = "fingerprints within the distance"
     plan_numbers = ("distance", "bits", "blocks")
@@ -86,6 +88,7 @@ class SimHash(FeatureScheme):
         for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
             object.__setattr__(self, name, whole)
         object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
+        require(self.rule in self.measures, "rule", self.rule, f"must be {' or '.join(self.measures)}")
         own = self.shingling.plain.identity  # this checks the rest
         table = self.weights if isinstance(self.weights, TermWeights) else None
         require(table is not None or self.weights == "tf", "weights", self.weights, 'must be "tf" or a TermWeights')
@@ -105,6 +108,19 @@ class SimHash(FeatureScheme):
         """The id of the recipe, without distance, threshold and blocks: changing them requires no signing."""
         weights = self.weights if isinstance(self.weights, str) else self.weights.identity
         return recipe_id(scheme=self.name, bits=self.bits, weights=weights, shingling=self.shingling.identity)
+
+    def _measuring(self, measure: Literal["resemblance", "cosine"]) -> "SimHash":
+        return replace(self, rule=measure)
+
+    @property
+    def weight_table(self) -> tuple[Any, ...]:
+        """The weights of features as arrays for ``neardup.kernels.weights``; without a table, all are equal."""
+        return _EVEN if isinstance(self.weights, str) else self.weights.table
+
+    @property
+    def described_features(self) -> str:
+        """The features of its exact measure, in words."""
+        return f" of weighted {self.shingles_in_words}" if self.rule == "cosine" else super().described_features
 
     def _blank(self, number: int) -> Words:
         return np.empty((number, self.bits // 64), np.uint64)

@@ -41,6 +41,7 @@ SCHEMES = (
     Sentences(),
     FracMinHash(shingle=2, threshold=0.6),
     SimHash(),
+    SimHash(rule="cosine", distance=16, threshold=0.7),
     Combined(MinHash(shingle=1), SimHash()),
     Checksum(fields=(Field(name="title"), Field(name="text", limit=20))),
 )
@@ -65,6 +66,10 @@ def numbers(done):
     return found
 
 
+def policies_of(scheme):
+    return [policy for policy in POLICIES if scheme.rule != "cosine" or policy.get("gather") != "components"]
+
+
 def assert_same(sources, work, **options):
     expected = dedup_files(sources, **options)
     found = dedup_files(sources, work=work, **options)
@@ -79,16 +84,22 @@ def assert_same(sources, work, **options):
 def test_pieces_decide_as_memory_does(tmp_path, sources, small_parts, scheme):
     place = SCHEMES.index(scheme)
     small_parts((3000, 1, 1 << 20)[place % 3])
-    for policy in POLICIES[place % 18 :: 18]:
+    for policy in policies_of(scheme)[place % 18 :: 18]:
         assert_same(sources, tmp_path / "w", scheme=scheme, threads=1 + place % 2, **policy)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: f"{scheme.name}-{scheme.threshold}")
 def test_all_policies_decide_as_memory_does(tmp_path, sources, small_parts, scheme):
-    for size, policy in product((1, 3000, 1 << 20), POLICIES):
+    for size, policy in product((1, 3000, 1 << 20), policies_of(scheme)):
         small_parts(size)
         assert_same(sources, tmp_path / "w", scheme=scheme, **policy)
+
+
+def test_components_of_cosines_are_refused(tmp_path, sources):
+    for work in ({}, {"work": tmp_path / "w"}):
+        with pytest.raises(ParameterError, match="gather='components' cannot be used with measure='cosine'"):
+            dedup_files(sources, measure="cosine", gather="components", **work)
 
 
 def test_a_missing_body_is_the_text_of_all_documents(tmp_path, sources):

@@ -174,8 +174,8 @@ def add_scheme_options(parser: argparse.ArgumentParser, *, with_measure: bool = 
             choices=measures(),
             default=_HIDDEN,
             help="what must reach the threshold: the resemblance; the share of a document that is in a better-ranked"
-            " one (containment); or the share of the smaller one that is in the other (overlap). Without --scheme it"
-            " also chooses the scheme (default: resemblance)",
+            " one (containment); the share of the smaller one that is in the other (overlap); or the cosine of weighted"
+            " words. Without --scheme it also chooses the scheme (default: resemblance)",
         )
     group.add_argument(
         "--preset",

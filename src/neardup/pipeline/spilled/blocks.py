@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.decisions.drops import UNKNOWN, represented
+from neardup.decisions.drops import UNKNOWN, ExactResemblance, represented
 from neardup.decisions.evidence import FeatureSets, count_shared
 from neardup.index.memory.buckets import BLOCK, Proposal, joined
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import Positions
-from neardup.pipeline.comparison import exact_matcher
+from neardup.pipeline.comparison import exact_matcher, feature_sets
 from neardup.pipeline.spilled.features import Places, load, places
 from neardup.pipeline.spilled.heads import sites_of
 from neardup.pipeline.spilled.job import Job
@@ -133,7 +133,11 @@ class _Settling:
             matched = np.full(len(members), -1, np.int64)
             _turns(local, matcher.settle, matched)
             dropped = np.flatnonzero(matched >= 0)
-            self._note(members, dropped, matched[dropped], matcher.common[dropped], sets)
+            if isinstance(matcher, ExactResemblance):
+                common = matcher.common[dropped]
+            else:
+                common = count_shared(sets, dropped, matched[dropped])
+            self._note(members, dropped, matched[dropped], common, sets)
         self.compared += matcher.compared
 
     def finish(self) -> None:
@@ -161,7 +165,7 @@ class _Settling:
         return np.stack([column[chosen] for column in columns])
 
     def _load(self, members: Positions) -> FeatureSets:
-        return FeatureSets(load(self._job, self._places.at(members)), np.arange(len(members)))
+        return feature_sets(self._job.scheme, load(self._job, self._places.at(members)), np.arange(len(members)))
 
     def _note(
         self, members: Positions, left: Positions, right: Positions, common: Positions, sets: FeatureSets

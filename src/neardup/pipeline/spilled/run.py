@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.evidence import set_measure
+from neardup.decisions.evidence import exact_measure
 from neardup.decisions.exact import leaders_by_digest
 from neardup.engines.journal import Journal, WorkFolder
 from neardup.engines.local import LocalEngine
@@ -226,7 +226,7 @@ def _summary(  # noqa: PLR0913, PLR0917 - everything the run knows
         scheme=scheme.name,
         recipe=scheme.recipe,
         threshold=scheme.threshold,
-        measure=set_measure(scheme.rule),
+        measure=exact_measure(scheme.rule),
         policy=job.policy,
         known=int((decisions.representatives >= len(documents)).sum()),
         common=common_of(scheme),
