@@ -132,6 +132,7 @@ def test_fewer_than_two_documents_with_words(texts):
 
 
 def test_two_documents_have_one_pair():
+    assert len(draw_pairs(["one two three four five", "one two three four six"])) == 1
     pool = draw_pairs(["one two three four five", "six seven eight nine ten"])
     assert len(answers_of(pool, 10)) == 1
     assert pool.draw(answers_of(pool, 10)) is None

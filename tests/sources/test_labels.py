@@ -120,7 +120,7 @@ def test_paths_that_cannot_be_used(tmp_path):
     for name in (".", "gone.jsonl"):
         with pytest.raises(InputRefused):
             read_labels(tmp_path / name)
-    for name in (".", "pipe", "gone/labels.jsonl"):
+    for name in (".", "pipe", "gone/labels.jsonl", "/dev/full", "/dev/stdout"):
         with pytest.raises(OutputRefused):
             LabelFile(tmp_path / name)
 

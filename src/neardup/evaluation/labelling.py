@@ -15,7 +15,7 @@ FLOOR: Final = 0.2  # the least resemblance of pairs that are looked for
 CONTAINED: Final = 0.5  # the least overlap of the smaller document in pairs below the floor that are looked for
 MOST: Final = 3  # labels of pairs with a practically known answer
 
-_EVEN: Final = 0.15  # how densely pairs are drawn where there is no doubt; at most doubt it is this plus 0.5
+_EVEN: Final = 0.1  # how densely pairs are drawn where there is no doubt; at most doubt it is this plus 0.5
 _KNOWN: Final = 0.05
 _CENTRES: Final = np.linspace(0, 1.2, 61)  # of the resemblance from which on most pairs are the same
 _STEEPNESS: Final = np.array([4.0, 8.0, 16.0, 32.0])
@@ -87,8 +87,8 @@ def next_band(
     """
     middles = np.array([min((band.low + band.high) / 2, 1.0) for band in BANDS])
     likely = likely_same(answers, middles, threshold)
-    density = _EVEN + np.sqrt(likely * (1 - likely))
-    density[1] = _EVEN + 0.25  # resemblance does not decide it
+    density = _EVEN + 2 * likely * (1 - likely)
+    density[1] = 2 * _EVEN  # resemblance does not decide it
     density[[band.known for band in BANDS]] = _KNOWN
     urgency = density / (2 * np.array(drawn) + 1)
     for number, band in enumerate(BANDS):

@@ -55,7 +55,8 @@ class PairPool:
         self.documents, self.sample = len(documents.texts), sample
 
     def __len__(self) -> int:
-        return sum(len(units.left) for units in self._bands)
+        ends = [np.sort(np.stack([units.left, units.right]), axis=0) for units in self._bands]
+        return int(np.unique(np.concatenate(ends, axis=1), axis=1).shape[1])
 
     def draw(self, answers: Sequence[LabelledPair]) -> DrawnPair | None:
         """Return the next pair to label: where the answers leave the most doubt; ``None`` if no pair is left.

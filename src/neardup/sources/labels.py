@@ -19,7 +19,7 @@ import msgspec
 from neardup.model.errors import DataError, InputRefused, OutputError, OutputRefused, ParameterError, require_path
 from neardup.model.labels import LabelledPair
 from neardup.sources.lines import BOM
-from neardup.sources.output import AnyPath, atomic
+from neardup.sources.output import AnyPath, atomic, is_special
 
 LONGEST_TEXT: Final = 1 << 20  # bytes of a text that is written
 MOST_BYTES: Final = 1 << 30  # of a file
@@ -112,6 +112,8 @@ class LabelFile:
 
     def _opened(self) -> int:
         """Return the file, locked."""
+        if is_special(self._name):
+            raise OutputRefused(self._name, "it is a device or a pipe; name a file, as answers must be kept")
         while True:
             try:
                 file = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
@@ -140,8 +142,6 @@ class LabelFile:
 
     def _repaired(self) -> list[LabelledPair]:
         """Return the answers in the file, and make it end with a complete line."""
-        if not Path(self._name).is_file():
-            raise OutputRefused(self._name, "it is not a regular file: answers must be kept")
         size = os.fstat(self._file).st_size
         if size > MOST_BYTES:
             raise DataError(self._name, f"it is larger than {MOST_BYTES:,} bytes", "too large")
