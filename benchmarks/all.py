@@ -25,6 +25,7 @@ QUESTIONS: Final = (
     "web_stage",
     "audit",
     "pairs",
+    "tuning",
     "containment",
     "labelling",
     "contamination",

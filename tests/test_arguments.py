@@ -38,6 +38,7 @@ FUNCTIONS = {
     "pairs": ({"documents": TABLE}, {}),
     "draw_pairs": ({"documents": TABLE}, {}),
     "read_labels": ({"path": "nowhere.jsonl"}, {}),
+    "tune": ({"labels": [LABELLED]}, {}),
     "compare_labels": ({"first": [LABELLED], "second": [LABELLED]}, {}),
     "collapse": ({"hits": HITS, "by": NearDuplicates()}, {}),
     "collapse_response": ({"response": {"hits": {"hits": []}}, "by": NearDuplicates()}, {}),

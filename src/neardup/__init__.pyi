@@ -16,6 +16,7 @@ from .evaluation.comparison import explain as explain
 from .evaluation.measures import containment as containment
 from .evaluation.measures import resemblance as resemblance
 from .evaluation.passages import Passage as Passage
+from .evaluation.tuning import Tuning as Tuning
 from .interfaces.client import Client as Client
 from .model.arrays import Features as Features
 from .model.arrays import Signatures as Signatures
@@ -60,6 +61,7 @@ from .pipeline.rules import SameValue as SameValue
 from .pipeline.search import Search as Search
 from .pipeline.spilled.state import State as State
 from .pipeline.templates import learn_templates as learn_templates
+from .pipeline.tuning import tune as tune
 from .schemes.checksum import Checksum as Checksum
 from .schemes.checksum import Field as Field
 from .schemes.combined import Combined as Combined

@@ -7,6 +7,8 @@ from neardup.interfaces.wording import decimals
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from neardup.evaluation.audit import Audit, Missed
     from neardup.evaluation.intervals import Share
 
@@ -86,7 +88,7 @@ def band_rows(audit: "Audit") -> list[BandRow]:
     return rows if audit.bands else []
 
 
-def table_lines(rows: list[BandRow]) -> list[str]:
+def table_lines(rows: "Sequence[tuple[str, ...]]") -> list[str]:
     """Return a table as aligned lines, after an empty one."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [""] * bool(rows) + [

@@ -1,5 +1,6 @@
 """Settings in a file: ``neardup.toml`` with the recipe, the layout and the policy of a collection."""
 
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -101,6 +102,34 @@ def scheme_from(settings: Mapping[str, Any]) -> Scheme:
     made = kind.from_options(values, **hashing)
     scheme: Scheme = made if measure is None else made.with_measure(measure)
     return scheme
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Return the text of a file with these settings, by the names of options; ``load_config`` reads it.
+
+    Raises ``ParameterError`` for a setting that the scheme does not have.
+
+    >>> print(settings_text({"scheme": "minhash", "shingle": 2, "threshold": 0.5}), end="")
+    [recipe]
+    scheme = "minhash"
+    shingle = 2
+    <BLANKLINE>
+    [policy]
+    threshold = 0.5
+    """
+    tables: dict[str, list[str]] = {}
+    allowed = _allowed(named(scheme_name(settings)))
+    for name, value in settings.items():
+        table = next((table for table, keys in allowed.items() if name in keys), None)
+        if table is None:
+            raise ParameterError(name, value, "is not a setting of this scheme")
+        tables.setdefault(table, []).append(f"{name} = {_toml(value)}")
+    return "\n".join(f"[{table}]\n" + "\n".join(tables[table]) + "\n" for table in allowed if table in tables)
+
+
+def _toml(value: Any) -> str:
+    """Return a value in TOML, whose strings are those of JSON, without control characters."""
+    return json.dumps(value, ensure_ascii=True).replace("\x7f", "\\u007f")
 
 
 def scheme_name(settings: Mapping[str, Any]) -> str:

@@ -52,6 +52,7 @@ _VERBS = (  # modules of this package
     "audit",
     "pairs",
     "label",
+    "tune",
     "contamination",
     "templates",
     "rules",

@@ -1,0 +1,309 @@
+"""The rule and the threshold that fit labelled pairs best, and how sure that is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.evaluation.rulings import AsDict
+from neardup.model.arrays import Flags, Positions
+from neardup.model.errors import ParameterError
+
+Values = npt.NDArray[np.float64]
+Part = Literal["f1", "precision", "recall"]
+
+GRID: Final[Values] = np.arange(5, 101) / 100  # thresholds
+FOLDS: Final = 5
+NARROW: Final = 0.02  # the half width of an interval that ``needed`` is about
+
+_REPEATS: Final = 5  # of cross-validation, with other folds
+_NEAR: Final = 3  # neighbours on each side of a threshold by which its errors are smoothed
+_EQUAL: Final = 0.002  # thresholds with hardly a difference, of which the middle one is chosen
+_DRAWS: Final = 1_000  # of the bootstrap
+_TAILS: Final = (2.5, 97.5)  # percent
+_Z: Final = 1.959964  # standard deviations of 95 %
+_ROUNDING: Final = 1e-9
+_OF: Final = {"precision": [0, 1], "recall": [0, 2], "f1": [0, 1, 2]}  # the rows of counts that a share is about
+
+
+class Goal(NamedTuple):
+    """What a rule must be good at: the best F1, or the least *value* of *part*, then the best of the other one."""
+
+    part: Part
+    value: float | None = None
+
+    @classmethod
+    def of(cls, goal: str) -> "Goal":
+        """Read ``f1``, ``precision>=0.99`` or ``recall>=0.99``; ``ParameterError`` for anything else.
+
+        >>> Goal.of("precision>=0.99")
+        Goal(part='precision', value=0.99)
+        """
+        rule = "must be f1, precision>=SHARE or recall>=SHARE, with a share above 0 and at most 1"
+        if goal == "f1":
+            return cls("f1")
+        part, _, share = goal.partition(">=") if isinstance(goal, str) else ("", "", "")
+        try:
+            value = float(share)
+        except ValueError:
+            raise ParameterError("goal", goal, rule) from None
+        if part == "precision" and 0 < value <= 1:
+            return cls("precision", value)
+        if part == "recall" and 0 < value <= 1:
+            return cls("recall", value)
+        raise ParameterError("goal", goal, rule)
+
+    def score(self, found: "Counts") -> Values:
+        """Return how well counts reach the goal; those that do not reach it are negative."""
+        if self.value is None:
+            return found.f1
+        wanted, other = (found.precision, found.recall) if self.part == "precision" else (found.recall, found.precision)
+        return np.asarray(np.where(wanted >= self.value - _ROUNDING, other, wanted - 1.0 - _ROUNDING))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """Weights of pairs: *true* are the same and match, *false* match only, *missed* are the same only."""
+
+    true: Values
+    false: Values
+    missed: Values
+
+    @property
+    def precision(self) -> Values:
+        """The share of the matching pairs that are the same; 1 without any."""
+        return _share(self.true, self.true + self.false)
+
+    @property
+    def recall(self) -> Values:
+        """The share of the pairs that are the same that match; 1 without any."""
+        return _share(self.true, self.true + self.missed)
+
+    @property
+    def f1(self) -> Values:
+        """The harmonic mean of both."""
+        return _share(2 * self.true, 2 * self.true + self.false + self.missed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimated(AsDict):
+    """A share with its interval of 95 %, from *low* to *high*."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """Half the interval."""
+        return (self.high - self.low) / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TunedRule(AsDict):
+    """A rule with the best *threshold* for the goal, which all labels choose; *settings* are those of a file.
+
+    *precision*, *recall* and *f1* are those of the rule on labels that did not choose the threshold, by
+    cross-validation, with intervals. They count each label by its weight. *reaches* is whether they reach the goal.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+    threshold: float
+    precision: Estimated
+    recall: Estimated
+    f1: Estimated
+    reaches: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning(AsDict):
+    """The rules that fit *labels* labelled pairs, the best one for the *goal* first.
+
+    *same* of the pairs are the same; *unsure* more were left out. *default* is the default rule with its default
+    threshold. *needed* is about how many labels would narrow the interval of the first rule, of F1 or of what the goal
+    is about, to 0.02 on each side. *thresholds*, *precision*, *recall* and *f1* are the curve of the first rule, by all
+    labels.
+    """
+
+    goal: str
+    labels: int
+    same: int
+    unsure: int
+    rules: tuple[TunedRule, ...]
+    default: TunedRule
+    needed: int
+    thresholds: tuple[float, ...]
+    precision: tuple[float, ...]
+    recall: tuple[float, ...]
+    f1: tuple[float, ...]
+
+    @property
+    def chosen(self) -> TunedRule:
+        """The recommended rule."""
+        return self.rules[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """Labelled pairs: whether they are the *same*, their *weights*, and the *groups* of those with common documents."""
+
+    same: Flags
+    weights: Values
+    groups: Positions
+
+    def at(self, chosen: Flags) -> "Labels":
+        """Return some of them."""
+        return Labels(self.same[chosen], self.weights[chosen], self.groups[chosen])
+
+    def counts(self, scores: Values, thresholds: Values) -> Counts:
+        """Return the counts at each threshold."""
+        matches = scores[None, :] >= thresholds[:, None] - _ROUNDING
+        same, other = self.weights * self.same, self.weights * ~self.same
+        return Counts(matches @ same, matches @ other, ~matches @ same)
+
+
+def groups_of(pairs: Sequence[tuple[str, str]]) -> Positions:
+    """Return the number of the group of each pair: pairs that are connected by common documents are one group."""
+    parents: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        parents.setdefault(name, name)
+        while parents[name] != name:
+            parents[name] = parents[parents[name]]
+            name = parents[name]
+        return name
+
+    for a, b in pairs:
+        parents[root(a)] = root(b)
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(root(a), len(numbers)) for a, _ in pairs], np.int64)
+
+
+def chosen_threshold(scores: Values, labels: Labels, goal: Goal) -> float:
+    """Return the threshold that is best for the goal: the middle one of those with hardly a difference.
+
+    The counts at each threshold are means over its neighbours, within 0.03, so that single labels decide little.
+    """
+    found = labels.counts(scores, GRID)
+    reached = goal.score(Counts(*map(_smoothed, (found.true, found.false, found.missed))))
+    best = int(np.argmax(reached))
+    first = last = best
+    while first and reached[first - 1] >= reached[best] - _EQUAL:
+        first -= 1
+    while last + 1 < len(GRID) and reached[last + 1] >= reached[best] - _EQUAL:
+        last += 1
+    return float(GRID[(first + last) // 2])
+
+
+def held_out(scores: Values, labels: Labels, goal: Goal, seed: int) -> Values:
+    """Return the share of the repeats of cross-validation in which each pair matches.
+
+    Groups are dealt into folds at random. The pairs of each fold are decided by the threshold that the other folds
+    choose.
+    """
+    number = int(labels.groups.max()) + 1
+    random = np.random.default_rng(seed)
+    matched = np.zeros(len(scores))
+    for _ in range(_REPEATS):
+        fold = (random.permutation(number) % min(FOLDS, number))[labels.groups]
+        for one in range(FOLDS):
+            inside = fold == one
+            if inside.any() and not inside.all():
+                threshold = chosen_threshold(scores[~inside], labels.at(~inside), goal)
+                matched[inside] += scores[inside] >= threshold - _ROUNDING
+    return matched / _REPEATS
+
+
+def tuned(  # noqa: PLR0913 - what is chosen from, by what
+    rules: Sequence[tuple[str, Any]], scores: Sequence[Values], labels: Labels, goal: str, *, unsure: int, seed: int
+) -> Tuning:
+    """Choose the best of *rules*, the default one first, by the *scores* of the labelled pairs under each of them.
+
+    A rule is its name and a function from a threshold to settings. The best one reaches the goal best by
+    cross-validation; of equally good ones it is the first. Both kinds of labels, and two groups of pairs, are needed.
+    """
+    wanted = Goal.of(goal)
+    found = []
+    for (name, settings), own in zip(rules, scores, strict=True):
+        threshold = chosen_threshold(own, labels, wanted)
+        matched = held_out(own, labels, wanted, seed)
+        found.append(_rule(name, settings(threshold), threshold, matched, labels, wanted, seed))
+    reached = [float(wanted.score(_one(rule))) for rule in found]
+    order = sorted(range(len(found)), key=lambda number: (-round(reached[number], 6), number))
+    best = found[order[0]]
+    curve = labels.counts(scores[order[0]], GRID)
+    name, settings = rules[0]
+    usual = (scores[0] >= settings(None)["threshold"] - _ROUNDING).astype(np.float64)
+    width = {"f1": best.f1, "precision": best.precision, "recall": best.recall}[wanted.part].width
+    return Tuning(
+        goal=goal,
+        labels=len(labels.same),
+        same=int(labels.same.sum()),
+        unsure=unsure,
+        rules=tuple(found[number] for number in order),
+        default=_rule(name, settings(None), settings(None)["threshold"], usual, labels, wanted, seed),
+        needed=max(len(labels.same), ceil(len(labels.same) * (width / NARROW) ** 2)),
+        thresholds=tuple(GRID.tolist()),
+        precision=tuple(curve.precision.tolist()),
+        recall=tuple(curve.recall.tolist()),
+        f1=tuple(curve.f1.tolist()),
+    )
+
+
+def _rule(  # noqa: PLR0913, PLR0917 - everything that is known of it
+    name: str, settings: Mapping[str, Any], threshold: float, matched: Values, labels: Labels, goal: Goal, seed: int
+) -> TunedRule:
+    """Return a rule by the shares of its decisions in which each pair matches, with intervals.
+
+    An interval has everything between the percentiles of a bootstrap over groups, and Wilson's interval (1927) for as
+    many equally weighted groups as have the same variance (Kish 1965): the bootstrap alone has no doubt where no label
+    contradicts the rule.
+    """
+    number = int(labels.groups.max()) + 1
+    same = labels.weights * labels.same
+    parts = (same * matched, (labels.weights - same) * matched, same * (1 - matched))
+    sums = np.stack([np.bincount(labels.groups, part, number) for part in parts])
+    times = np.random.default_rng(seed).multinomial(number, np.full(number, 1 / number), _DRAWS)
+    whole, drawn = Counts(*sums.sum(axis=1)), Counts(*(times @ part for part in sums))
+    shares = {}
+    for part in ("precision", "recall", "f1"):
+        value = float(getattr(whole, part))
+        low, high = np.percentile(getattr(drawn, part), _TAILS).tolist()
+        least, most = _wilson(value, sums[_OF[part]].sum(axis=0))
+        shares[part] = Estimated(value=value, low=min(low, least), high=max(high, most))
+    reaches = bool(goal.value is None or shares[goal.part].value >= goal.value - _ROUNDING)
+    return TunedRule(name=name, settings=settings, threshold=threshold, reaches=reaches, **shares)
+
+
+def _wilson(value: float, weights: Values) -> tuple[float, float]:
+    """Return Wilson's interval of a share among groups with these weights, from 0 to 1 if there are none."""
+    if not weights.any():
+        return 0.0, 1.0
+    number = weights.sum() ** 2 / (weights**2).sum()
+    middle = (value + _Z**2 / (2 * number)) / (1 + _Z**2 / number)
+    half = _Z / (1 + _Z**2 / number) * float(np.sqrt(value * (1 - value) / number + _Z**2 / (4 * number**2)))
+    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
+
+
+def _one(rule: TunedRule) -> Any:
+    """Return the values of a rule in the place of counts."""
+    return _Point(np.float64(rule.precision.value), np.float64(rule.recall.value), np.float64(rule.f1.value))
+
+
+class _Point(NamedTuple):
+    precision: Any
+    recall: Any
+    f1: Any
+
+
+def _smoothed(counts: Values) -> Values:
+    padded = np.pad(counts, _NEAR, mode="edge")
+    return np.convolve(padded, np.full(2 * _NEAR + 1, 1 / (2 * _NEAR + 1)), "valid")
+
+
+def _share(part: Values, whole: Values) -> Values:
+    return np.divide(part, whole, out=np.ones_like(np.asarray(whole, np.float64)), where=np.asarray(whole) > 0)

@@ -1,0 +1,101 @@
+"""Choose the rule and the threshold that fit labelled pairs, and write them to a file of settings."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from neardup.interfaces.audits import table_lines
+from neardup.interfaces.cli.amounts import whole
+from neardup.interfaces.cli.options import add_reading_options, reading_of
+from neardup.interfaces.cli.terminal import progress_bars, show_lines, show_rejected
+from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.tunings import rule_rows, tuning_lines
+
+if TYPE_CHECKING:
+    from neardup.evaluation.tuning import Tuning
+
+_HIDDEN = argparse.SUPPRESS
+_REPORTS = (".html", ".htm", ".json")
+_SETTINGS = (".toml",)
+
+EXAMPLE = (
+    "Example: neardup label pages.jsonl --out labels.jsonl; neardup tune labels.jsonl --out neardup.toml;"
+    " neardup dedup pages.jsonl --config neardup.toml --out kept.jsonl"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb's options."""
+    parser.add_argument("labels", metavar="LABELS", help="labelled pairs, as neardup label writes them (.jsonl)")
+    parser.add_argument(
+        "inputs", nargs="*", metavar="INPUT", help="the documents, if texts were left out of the labels"
+    )
+    goal = parser.add_argument_group("what the rule must be good at")
+    goal.add_argument(
+        "--goal",
+        metavar="GOAL",
+        default="f1",
+        help="f1; or precision>=0.99 or recall>=0.99, with any share, and then the other one as high as possible",
+    )
+    goal.add_argument("--draw", type=whole, metavar="N", default=1, help="another number deals other folds")
+    outputs = parser.add_argument_group("outputs")
+    outputs.add_argument(
+        "--out", metavar="PATH", default=_HIDDEN, help="the settings of the rule (.toml), for --config (default: print)"
+    )
+    outputs.add_argument("--report", metavar="PATH", default=_HIDDEN, help="a page to look at (.html), or JSON (.json)")
+    outputs.add_argument("--force", action="store_true", help="replace an output that exists")
+    outputs.add_argument("--json", action="store_true", help="print the tuning as JSON")
+    add_reading_options(parser)
+    parser.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Choose and print; return 1 if records were rejected, or if no rule reaches the goal."""
+    from neardup.evaluation.tuning import Goal
+    from neardup.sources.output import check_file, write_file
+
+    given = vars(arguments)
+    Goal.of(arguments.goal)
+    for name, endings in (("report", _REPORTS), ("out", _SETTINGS)):
+        if name in given:
+            check_file(given[name], endings, [arguments.labels, *arguments.inputs], force=arguments.force)
+    say_if_cold()
+    from neardup.pipeline.config import settings_text
+    from neardup.pipeline.tuning import tune
+    from neardup.sources.labels import read_labels
+
+    labels = read_labels(arguments.labels)
+    rejected: list[Any] = []
+    with progress_bars() as bars:
+        texts = {}
+        if arguments.inputs:
+            from neardup.sources.read import read
+
+            collection = read(arguments.inputs, **reading_of(arguments), progress=bars)
+            rejected = collection.rejected
+            wanted = {name for one in labels for name in one.pair}
+            pairs = zip(collection.ids.to_pylist(), collection.texts, strict=True)
+            texts = {name: text.as_py() or "" for name, text in pairs if name in wanted}
+        found = tune(
+            labels, texts, goal=arguments.goal, seed=arguments.draw, threads=given.get("threads"), progress=bars
+        )
+    settings = settings_text(found.chosen.settings)
+    if "report" in given:
+        write_file(given["report"], _rendered(found, settings, given["report"]), _REPORTS, force=arguments.force)
+    if "out" in given:
+        write_file(given["out"], settings.encode(), _SETTINGS, force=arguments.force)
+    if arguments.json:
+        print(json.dumps(found.as_dict()))
+    else:
+        shown = [] if "out" in given else ["", *settings.splitlines()]
+        show_lines([*tuning_lines(found), *table_lines(rule_rows(found)), *shown])
+        show_rejected(rejected)
+    return 1 if rejected or not found.chosen.reaches else 0
+
+
+def _rendered(found: "Tuning", settings: str, path: str) -> bytes:
+    if path.lower().endswith(".json"):
+        return json.dumps(found.as_dict(), indent=1).encode() + b"\n"
+    from neardup.interfaces.pages.tuning import tuning_page
+
+    return tuning_page(found, settings)

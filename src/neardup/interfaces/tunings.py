@@ -1,0 +1,67 @@
+"""Descriptions of tunings, the same on the terminal and on pages."""
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from neardup.interfaces.audits import percentage
+from neardup.model.errors import counted
+
+if TYPE_CHECKING:
+    from neardup.evaluation.tuning import Estimated, TunedRule, Tuning
+
+LEAST: Final = 20  # labels, below which intervals are hardly of use
+_LISTED: Final = 8
+
+
+class RuleRow(NamedTuple):
+    """A line of the table of rules, in words."""
+
+    rule: str
+    threshold: str
+    f1: str
+    precision: str
+    recall: str
+
+
+def tuning_lines(tuning: "Tuning") -> list[str]:
+    """Describe what the labels show. Intervals have a confidence of 95 %."""
+    chosen, pairs = tuning.chosen, counted(tuning.labels, "labelled pair")
+    unsure = f"; {counted(tuning.unsure, 'unsure one')} left out" if tuning.unsure else ""
+    lines = [f"{pairs}, {tuning.same:,} of them the same{unsure}"]
+    if not chosen.reaches:
+        lines.append(f"no rule reaches {tuning.goal}; the nearest is:")
+    lines += [
+        f"{chosen.name}, {_threshold(chosen)}",
+        f"F1 {_estimate(chosen.f1)}",
+        f"precision {_estimate(chosen.precision)}: the share of the dropped pairs that are the same",
+        f"recall {_estimate(chosen.recall)}: the share of the pairs that are the same that are dropped",
+        f"the default rule, with threshold {tuning.default.threshold:g}: F1 {_estimate(tuning.default.f1)}",
+    ]
+    if tuning.labels < LEAST:
+        lines.append(f"fewer than {LEAST} labels show little: label more pairs")
+    if tuning.needed > tuning.labels:
+        lines.append(f"about {tuning.needed:,} labels would narrow the interval to 2 % on each side")
+    return lines
+
+
+def rule_rows(tuning: "Tuning") -> list[RuleRow]:
+    """Return the best rules and the default one, with a head."""
+    rows = [RuleRow("rule", "from", "F1", "precision", "recall")]
+    rows += [_row(rule, rule.name) for rule in tuning.rules[:_LISTED]]
+    return [*rows, _row(tuning.default, f"{tuning.default.name}, by default")]
+
+
+def _row(rule: "TunedRule", name: str) -> RuleRow:
+    parts = (_estimate(part) for part in (rule.f1, rule.precision, rule.recall))
+    return RuleRow(name, _threshold(rule), *parts)
+
+
+def _threshold(rule: "TunedRule") -> str:
+    """Return the threshold, or the distance of fingerprints instead of one."""
+    if rule.settings.get("verify") == "estimate":
+        return f"distance {rule.settings['distance']}"
+    return f"threshold {rule.threshold:g}"
+
+
+def _estimate(found: "Estimated") -> str:
+    low, high = (percentage(round(value, 3)) for value in (found.low, found.high))
+    return f"{percentage(round(found.value, 3))} ({low} to {high})"

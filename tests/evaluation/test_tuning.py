@@ -1,0 +1,126 @@
+"""Tuning on scores and labels, without texts."""
+
+import numpy as np
+import pytest
+
+from neardup import ParameterError
+from neardup.evaluation.tuning import GRID, Goal, Labels, chosen_threshold, groups_of, held_out, tuned
+
+
+def labels_of(same, weights=None, groups=None):
+    number = len(same)
+    weights = np.ones(number) if weights is None else np.array(weights, np.float64)
+    return Labels(np.array(same), weights, np.arange(number) if groups is None else np.array(groups))
+
+
+def settings(threshold):
+    return {"scheme": "minhash", "threshold": 0.6 if threshold is None else threshold}
+
+
+@pytest.mark.parametrize(
+    "goal", ["", "F1", "precision", "precision>=0", "precision>=1.1", "recall>=nan", "f1>=0.5", 3, None]
+)
+def test_an_invalid_goal_is_refused(goal):
+    with pytest.raises(ParameterError, match="goal"):
+        Goal.of(goal)
+
+
+def test_counts_equal_their_definition():
+    random = np.random.default_rng(1)
+    same, weights, scores = random.random(40) < 0.5, random.random(40) * 9, random.random(40)
+    found = labels_of(same, weights).counts(scores, GRID)
+    for place, threshold in enumerate(GRID):
+        matches = scores >= threshold - 1e-9
+        true, false = weights[matches & same].sum(), weights[matches & ~same].sum()
+        missed = weights[~matches & same].sum()
+        assert found.true[place] == pytest.approx(true)
+        assert found.precision[place] == pytest.approx(true / (true + false) if true + false else 1)
+        assert found.recall[place] == pytest.approx(true / (true + missed) if true + missed else 1)
+        assert found.f1[place] == pytest.approx(2 * true / (2 * true + false + missed))
+
+
+def test_the_threshold_is_in_the_middle_of_those_that_separate_the_labels():
+    scores = np.array([0.1, 0.2, 0.3, 0.7, 0.8, 0.9])
+    assert chosen_threshold(scores, labels_of(scores > 0.5), Goal("f1")) == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_goal_moves_the_threshold():
+    random = np.random.default_rng(2)
+    scores = random.random(2_000)
+    labels = labels_of(random.random(2_000) < scores)
+    least, best, most = (
+        chosen_threshold(scores, labels, Goal.of(goal)) for goal in ("recall>=0.95", "f1", "precision>=0.9")
+    )
+    assert least < best < most
+    for goal, threshold in (("recall", least), ("precision", most)):
+        found = getattr(labels.counts(scores, np.array([threshold])), goal)[0]
+        assert found == pytest.approx(0.95 if goal == "recall" else 0.9, abs=0.03)
+
+
+def test_weights_decide():
+    """The same labels prefer to miss little, if those that are the same weigh more."""
+    scores, same = np.tile([0.3, 0.5, 0.5, 0.7], 50), np.tile([False, True, False, True], 50)
+    heavy = np.where(same, 10.0, 1.0)
+    assert chosen_threshold(scores, labels_of(same, heavy), Goal("f1")) < 0.5
+    assert chosen_threshold(scores, labels_of(same, 1 / heavy), Goal("f1")) > 0.5
+
+
+def test_pairs_with_common_documents_are_one_group():
+    assert groups_of([("a", "b"), ("c", "d"), ("b", "e"), ("d", "f"), ("g", "h")]).tolist() == [0, 1, 0, 1, 2]
+
+
+def test_held_out_pairs_do_not_choose_their_threshold():
+    """A single pair that is the same would lower the threshold to its score, if it took part."""
+    scores = np.array([0.1] * 10 + [0.9] * 10 + [0.45])
+    labels = labels_of([False] * 10 + [True] * 11)
+    threshold = chosen_threshold(scores, labels, Goal("precision", 1.0))
+    assert threshold < 0.45
+    groups = np.array([*range(20), 20])
+    matched = held_out(scores, Labels(labels.same, labels.weights, groups), Goal("precision", 1.0), 1)
+    assert matched[:10].tolist() == [0] * 10
+    assert matched[10:20].tolist() == [1] * 10
+
+
+def test_the_rule_that_separates_the_labels_is_chosen():
+    random = np.random.default_rng(3)
+    same = random.random(200) < 0.5
+    noise = random.random(200)
+    good = np.where(same, 0.6, 0.2) + 0.2 * random.random(200)
+    rules = [("noise", settings), ("good", settings)]
+    found = tuned(rules, [noise, good], labels_of(same), "f1", unsure=3, seed=1)
+    assert (found.chosen.name, found.labels, found.same, found.unsure) == ("good", 200, int(same.sum()), 3)
+    assert 0.4 < found.chosen.threshold < 0.6
+    assert found.chosen.f1.value == 1.0
+    assert 0.95 < found.chosen.f1.low < 1.0  # no doubt at all would be a lie
+    assert found.rules[1].f1.value < 0.9
+    assert found.default.name == "noise"
+    assert found.default.threshold == 0.6
+    assert found.recall[0] == 1.0
+    assert len(found.thresholds) == len(found.f1)
+
+
+def test_of_equal_rules_the_first_one_is_chosen():
+    scores = np.array([0.1, 0.2, 0.8, 0.9] * 5)
+    rules = [(name, settings) for name in "abc"]
+    found = tuned(rules, [scores] * 3, labels_of(scores > 0.5), "f1", unsure=0, seed=1)
+    assert [rule.name for rule in found.rules] == ["a", "b", "c"]
+
+
+def test_a_goal_that_no_rule_reaches_is_reported():
+    random = np.random.default_rng(4)
+    same = random.random(300) < 0.5
+    found = tuned([("noise", settings)], [random.random(300)], labels_of(same), "precision>=0.99", unsure=0, seed=1)
+    assert not found.chosen.reaches
+    assert found.chosen.precision.value < 0.99
+
+
+def test_intervals_hold_the_truth():
+    """Of 100 samples of 60 labels of a rule whose precision is 0.8, the intervals of 90 or more hold it."""
+    held = 0
+    for seed in range(100):
+        random = np.random.default_rng(seed)
+        scores = np.where(random.random(60) < 0.5, 0.9, 0.1)
+        same = np.where(scores > 0.5, random.random(60) < 0.8, False)
+        found = tuned([("only", settings)], [scores], labels_of(same), "f1", unsure=0, seed=seed)
+        held += found.chosen.precision.low <= 0.8 <= found.chosen.precision.high
+    assert held >= 90

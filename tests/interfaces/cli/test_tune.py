@@ -1,0 +1,63 @@
+import json
+
+import pytest
+
+ARTICLES = [" ".join(f"w{place}x{word}" for word in range(40)) for place in range(16)]
+
+
+def pairs():
+    for place, text in enumerate(ARTICLES):
+        changed = text.split()
+        for word in range(0, 40, 20 if place % 2 else 3):
+            changed[word] = f"other{word}"
+        yield place, text, " ".join(changed), "same" if place % 2 else "different"
+
+
+@pytest.fixture
+def labels(tmp_path):
+    rows = [
+        {"a": f"a{place}", "b": f"b{place}", "label": label, "text_a": one, "text_b": other}
+        for place, one, other, label in pairs()
+    ]
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_the_settings_are_printed_and_written(neardup, labels, tmp_path):
+    shown = neardup("tune", labels).out
+    assert shown.startswith("16 labelled pairs, 8 of them the same\n")
+    assert "[policy]\nthreshold = " in shown
+    shown = neardup("tune", labels, "--out", "neardup.toml", "--report", "tune.html").out
+    assert "[policy]" not in shown
+    assert "is valid" in neardup("config", "check", "neardup.toml").out
+    assert "The recommended rule" in (tmp_path / "tune.html").read_text()
+    assert "exists" in neardup("tune", labels, "--out", "neardup.toml", code=2).err
+    (tmp_path / "texts.jsonl").write_text(
+        "".join(json.dumps({"text": text}) + "\n" for text in pairs().__next__()[1:3])
+    )
+    assert "2 kept" in " ".join(neardup("dedup", "texts.jsonl", "--config", "neardup.toml", "--dry-run").out.split())
+
+
+def test_texts_come_from_the_documents(neardup, labels, tmp_path):
+    bare = [json.loads(line) for line in labels.read_text().splitlines()]
+    (tmp_path / "bare.jsonl").write_text(
+        "".join(json.dumps({**row, "text_a": None, "text_b": None}) + "\n" for row in bare)
+    )
+    assert "its text was left out of the labels" in neardup("tune", "bare.jsonl", code=1).err
+    texts = [{"id": row[side], "text": row[f"text_{side}"]} for row in bare for side in "ab"]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts))
+    found = json.loads(neardup("tune", "bare.jsonl", "texts.jsonl", "--json").out)
+    assert found == json.loads(neardup("tune", labels, "--json").out)
+    assert found["rules"][0]["f1"]["value"] == 1.0
+
+
+def test_wrong_uses_are_explained(neardup, labels):
+    assert "must be f1, precision>=SHARE" in neardup("tune", labels, "--goal", "best", code=2).err
+    assert ".toml" in neardup("tune", labels, "--out", "x.json", code=2).err
+    assert "no such file" in neardup("tune", "nowhere.jsonl", code=2).err
+
+
+def test_labels_of_one_kind_are_not_enough(neardup, labels):
+    labels.write_text(labels.read_text().replace("different", "same"))
+    assert "no pair is labelled 'different'; label more pairs" in neardup("tune", labels, code=1).err

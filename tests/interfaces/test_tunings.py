@@ -1,0 +1,45 @@
+from dataclasses import replace
+
+from neardup.evaluation.tuning import Estimated, TunedRule, Tuning
+from neardup.interfaces.tunings import rule_rows, tuning_lines
+
+SHARE = Estimated(value=0.95, low=0.9, high=0.981)
+PARTS = {"precision": SHARE, "recall": SHARE, "f1": SHARE, "reaches": True}
+RULE = TunedRule(name="resemblance", settings={"threshold": 0.4}, threshold=0.4, **PARTS)
+FAR = TunedRule(name="prints", settings={"distance": 9, "verify": "estimate"}, threshold=0.86, **PARTS)
+TUNING = Tuning(
+    goal="f1",
+    labels=50,
+    same=20,
+    unsure=1,
+    rules=(RULE, FAR),
+    default=replace(RULE, threshold=0.6),
+    needed=312,
+    thresholds=(0.1, 0.5),
+    precision=(0.5, 1.0),
+    recall=(1.0, 0.5),
+    f1=(0.6, 0.6),
+)
+
+
+def test_the_rule_is_described_with_its_intervals():
+    lines = tuning_lines(TUNING)
+    assert lines[0] == "50 labelled pairs, 20 of them the same; 1 unsure one left out"
+    assert lines[1] == "resemblance, threshold 0.4"
+    assert lines[2] == "F1 95 % (90 % to 98.1 %)"
+    assert lines[-1] == "about 312 labels would narrow the interval to 2 % on each side"
+
+
+def test_what_is_lacking_is_reported():
+    lines = tuning_lines(replace(TUNING, goal="recall>=0.99", labels=9, rules=(replace(RULE, reaches=False),)))
+    assert "no rule reaches recall>=0.99; the nearest is:" in lines
+    assert "fewer than 20 labels show little: label more pairs" in lines
+
+
+def test_rules_are_listed_and_the_default_is_last():
+    rows = rule_rows(TUNING)
+    assert [row[:2] for row in rows[1:]] == [
+        ("resemblance", "threshold 0.4"),
+        ("prints", "distance 9"),
+        ("resemblance, by default", "threshold 0.6"),
+    ]

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from neardup import DataError, ParameterError, tune
+from neardup.model.labels import LabelledPair
+
+
+def labels(number=40, seed=1):
+    """Pairs of texts of 60 words: the same if fewer than 20 words differ."""
+    random = np.random.default_rng(seed)
+    found = []
+    for place in range(number):
+        text = [f"w{word}" for word in random.integers(0, 10_000, 60)]
+        changed = int(random.integers(0, 40))
+        other = [*text]
+        for position in random.choice(60, changed, replace=False).tolist():
+            other[position] = f"x{position}"
+        label = "same" if changed < 20 else "different"
+        texts = {"text_a": " ".join(text), "text_b": " ".join(other)}
+        found.append(LabelledPair(a=f"a{place}", b=f"b{place}", label=label, **texts))
+    return found
+
+
+def test_single_words_explain_labels_by_changed_words():
+    found = tune(labels())
+    assert found.chosen.f1.value > 0.9
+    assert found.chosen.f1.value >= found.default.f1.value
+    one = next(rule for rule in found.rules if rule.name == "resemblance of 1-word shingles")
+    assert one.threshold == pytest.approx(0.5, abs=0.06)  # 40 of 80 words
+    assert one.f1.value > 0.9
+
+
+def test_the_same_labels_give_the_same_rule():
+    assert tune(labels()) == tune(labels(), threads=1) == tune([*labels(), *labels()])
+
+
+def test_unsure_pairs_are_left_out():
+    unsure = LabelledPair(a="x", b="y", label="unsure", text_a="one", text_b="two")
+    with_it, without = tune([unsure, *labels()]), tune(labels())
+    assert (with_it.unsure, with_it.labels) == (1, without.labels)
+    assert with_it.rules == without.rules
+
+
+def test_texts_that_were_left_out_are_given():
+    known = labels()
+    texts = {name: text for one in known for name, text in ((one.a, one.text_a), (one.b, one.text_b))}
+    bare = [LabelledPair(a=one.a, b=one.b, label=one.label) for one in known]
+    assert tune(bare, texts) == tune(known)
+    with pytest.raises(DataError, match="the document 'a0': its text was left out of the labels; give the documents"):
+        tune(bare, {})
+
+
+@pytest.mark.parametrize("label", ["same", "different"])
+def test_both_kinds_are_needed(label):
+    one_kind = [one for one in labels() if one.label == label]
+    with pytest.raises(DataError, match=r"no pair is labelled '(same|different)'; label more pairs"):
+        tune(one_kind)
+    with pytest.raises(DataError, match="no pair is labelled 'same'"):
+        tune([])
+
+
+def test_connected_pairs_are_not_enough():
+    chain = [
+        LabelledPair(a="x", b=one.b, label=one.label, text_a="some text", text_b=one.text_b) for one in labels(number=6)
+    ]
+    with pytest.raises(DataError, match="all pairs are connected by common documents; label pairs of others"):
+        tune(chain)
+
+
+def test_wrong_parameters():
+    with pytest.raises(ParameterError, match="goal"):
+        tune(labels(), goal="accuracy")
+    with pytest.raises(ParameterError, match="seed"):
+        tune(labels(), seed=-1)
