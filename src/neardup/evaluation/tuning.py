@@ -21,7 +21,7 @@ NARROW: Final = 0.02  # the half width of an interval that ``needed`` is about
 
 _REPEATS: Final = 5  # of cross-validation, with other folds
 _NEAR: Final = 3  # neighbours on each side of a threshold by which its errors are smoothed
-_EQUAL: Final = 0.002  # thresholds with hardly a difference, of which the middle one is chosen
+_EQUAL: Final = 0.002  # thresholds with hardly a difference; the middle one of them is chosen
 _DRAWS: Final = 1_000  # of the bootstrap
 _TAILS: Final = (2.5, 97.5)  # percent
 _Z: Final = 1.959964  # standard deviations of 95 %
