@@ -531,6 +531,11 @@ class Page:
         ({"signatures": True}, "needs the URL of a service"),
         ({"changed": 2.0}, "must be a number above 0 and at most 1"),
         ({"refetch": "sometimes"}, "must be unfinished, never or always"),
+        ({"templates": "templates.arrow"}, "needs NEARDUP_HTML"),
+        (
+            {"index": "http://127.0.0.1:9", "html": True, "templates": "t", "signatures": True, "refetch": "never"},
+            "cannot be used with NEARDUP_SIGNATURES",
+        ),
         ({"urls": "url"}, "is not a setting; the settings are NEARDUP_INDEX"),
     ],
 )
@@ -581,6 +586,50 @@ def test_of_html_the_visible_text_counts(pipeline):
     process.process_item({"link": "http://a.example/", "body": f"<p>{words(1)}</p><script>{words(2)}</script>"})
     with pytest.raises(DropItem):
         process.process_item({"link": "http://b.example/", "body": f"<title>x</title><div>{words(1)}".encode()})
+
+
+@pytest.fixture
+def templates(tmp_path):
+    """A file of the template of one host, and two of its pages, which share only the template."""
+    from neardup.pipeline.templates import learn_templates
+
+    menu = "".join(f"<p>{words(1000 + n, 9)}</p>" for n in range(12))
+    pages = [(f"http://a.example/{n}", f"<title>{n}</title>{menu}<p>{words(n, 30)}</p>") for n in range(22)]
+    learn_templates(pages).save(tmp_path / "templates.arrow")
+    return str(tmp_path / "templates.arrow"), [{"url": url, "text": html} for url, html in pages[:2]]
+
+
+def test_lines_of_templates_do_not_count(pipeline, templates, tmp_path):
+    path, pages = templates
+    process, crawler = pipeline(html=True, templates=path)
+    for page in pages:
+        process.process_item(page)
+    assert crawler.counted == {"neardup/new": 2}
+    crawler.end("finished")
+    with pytest.raises(StorageError, match="with templates"):
+        pipeline(html=True)
+    with Index.open(tmp_path / "seen") as index:
+        assert index.fields == {}
+
+
+def test_a_service_must_have_the_same_templates(pipeline, templates, tmp_path):
+    from neardup import Extraction
+    from neardup.pipeline.page_texts import index_fields
+    from neardup.text.host_templates import HostTemplates
+
+    path, pages = templates
+    extraction = Extraction(templates=HostTemplates.load(path))
+    folder = tmp_path / "served"
+    Index.create(folder, fields=index_fields(extraction)).close()
+    with serving(folder) as url, pytest.raises(ParameterError, match="those of the serv"):
+        pipeline(index=url, html=True, templates=path, refetch="never")
+    with serving(folder, extraction=extraction) as url:
+        with pytest.raises(ParameterError, match="those of the service"):
+            pipeline(index=url, html=True, refetch="never")
+        process, crawler = pipeline(index=url, html=True, templates=path, refetch="never")
+        for page in pages:
+            assert process.process_item(page) is page
+        assert crawler.counted["neardup/new"] == 2
 
 
 def test_a_tag_needs_a_field(pipeline):

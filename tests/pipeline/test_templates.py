@@ -1,5 +1,6 @@
 """Templates are learned from the different pages of a host, and their lines do not count."""
 
+from dataclasses import replace
 from zlib import crc32
 
 import pyarrow as pa
@@ -8,12 +9,13 @@ import pytest
 from invented_sites import Site, article, edited
 
 import neardup
-from neardup import Extraction, ParameterError
+from neardup import DataError, Extraction, ParameterError
 from neardup.decisions.templates import RULE
 from neardup.pipeline import templates as module
-from neardup.pipeline.templates import learn_from_files, learn_templates, rule_of
+from neardup.pipeline.templates import FROZEN, learn_from_files, learn_templates, relearn, rule_of
 from neardup.sources.hosts import host
 from neardup.text import sites
+from neardup.text.host_templates import HostTemplates
 
 SITES = [Site(f"host{number}.example") for number in range(3)]
 PAGES = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in SITES for n in range(24)]
@@ -172,3 +174,36 @@ def test_pages_with_little_main_text_have_a_site_of_their_own_on_hosts_without_a
     learned = learn_templates(PAGES, extraction=Extraction(view="visible"))
     found = Extraction(view="visible", templates=learned).pages(pages, hosts=["other.example"] * 2)
     assert found.sites == [sites.site("other.example", thin=False)] * 2  # as was asked for
+
+
+def renamed(pages):
+    """Return the same pages with other boxes and menus."""
+    return [(url, page.replace("the", "tho").replace("<li>", "<li>new ")) for url, page in pages]
+
+
+def test_one_host_is_learned_again():
+    host = SITES[1].host
+    found = relearn(LEARNED, host, renamed(PAGES))
+    assert found.get(host).version == 2
+    assert found.get(host).lines.tolist() != LEARNED.get(host).lines.tolist()
+    others = [one.host for one in LEARNED.templates if one.host != host]
+    assert [found.get(one).id for one in others] == [LEARNED.get(one).id for one in others]
+    assert found.identity != LEARNED.identity
+    assert relearn(LEARNED, host, PAGES).get(host).lines.tolist() == LEARNED.get(host).lines.tolist()
+    with pytest.raises(DataError, match="at least 20 different pages"):
+        relearn(LEARNED, "absent.example", PAGES)
+    with pytest.raises(ParameterError, match="by another rule"):
+        relearn(HostTemplates([], {"extraction": {"text_view": "auto"}}), host, PAGES)
+
+
+def test_templates_of_many_pages_are_frozen():
+    first, second, third = LEARNED.templates
+    known = HostTemplates([replace(first, kept=FROZEN), second], LEARNED.rule)
+    found = learn_templates(renamed(PAGES[:48]), known=known)
+    assert [one.version for one in found.templates] == [1, 2]
+    assert found.get(first.host).id == known.get(first.host).id
+    assert learn_templates(PAGES[:48], known=known) == known
+    assert learn_templates([], known=known) == known
+    assert [one.id for one in learn_templates(PAGES, known=known).templates[1:]] == [second.id, third.id]
+    with pytest.raises(ParameterError, match="by another rule"):
+        learn_templates(PAGES, known=known, extraction=Extraction(view="visible"))

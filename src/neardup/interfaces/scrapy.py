@@ -65,6 +65,9 @@ class NearDuplicates:
         them are passed on, and counted. Fields of the index are filled from those of the item.
     ``NEARDUP_TEXT_VIEW``
         How HTML becomes text: ``auto`` (default), ``main`` or ``visible``; see ``neardup.Extraction``.
+    ``NEARDUP_TEMPLATES``
+        A file of ``HostTemplates``, whose lines do not count; requires ``NEARDUP_HTML``. A service must have the same:
+        ``neardup serve --templates``.
     ``NEARDUP_SIGNATURES``
         Whether signatures are sent to the service instead of texts; see ``neardup.Client``.
     ``NEARDUP_ADDRESSES``
@@ -99,6 +102,7 @@ class Settings:
     text: str = "text"
     html: bool = False
     text_view: Any = "auto"
+    templates: str | None = None
     tag: str = "neardup"
     addresses: Any = None
     scheme: Any = None
@@ -131,6 +135,9 @@ class Settings:
                 require(signs or not value, f"NEARDUP_{name.upper()}", value, rule)
         rule = "needs the URL of a service in NEARDUP_INDEX"
         require(own.is_service or not own.signatures, "NEARDUP_SIGNATURES", own.signatures, rule)
+        require(own.html or own.templates is None, "NEARDUP_TEMPLATES", own.templates, "needs NEARDUP_HTML = True")
+        rule = "cannot be used with NEARDUP_SIGNATURES: a signature does not show which pages are of one site"
+        require(not own.signatures or own.templates is None, "NEARDUP_TEMPLATES", own.templates, rule)
         return own
 
     @property
@@ -151,11 +158,12 @@ class Crawl:
         self._marker = self._marker_in(job)
         self.pages: CrawlFilter | Client
         self.index: Index | Client
-        self.pages, self.index, signed = _opened(self.settings)
+        self._extraction = _extraction(self.settings) if self.settings.html else None
+        self.pages, self.index, self._signed = _opened(self.settings, self._extraction)
         self._stats = crawler.stats
         self._resumes = self._marker is not None and self._marker.exists()
         try:
-            self.fields = tuple(dict.fromkeys([*signed, *self.index.fields]))
+            self.fields = tuple(dict.fromkeys([*self._signed, *self.index.fields]))
             self._since = self._begun()
         except BaseException:
             self.index.close()
@@ -171,6 +179,15 @@ class Crawl:
         if crawler not in _crawls:
             _crawls[crawler] = cls(crawler)
         return _crawls[crawler]
+
+    def text_of(self, url: str, page: str | bytes) -> tuple[str, dict[str, int]]:
+        """Return the text of an item's page, and the field of its site; of a text, the text itself."""
+        if self._extraction is None:
+            return page if isinstance(page, str) else page.decode(errors="replace"), {}
+        from neardup.pipeline.page_texts import extracted_pages
+
+        (text,), sites = extracted_pages(self._extraction, [url], [page])
+        return text, {} if self._signed else {name: value for name, (value,) in sites.items()}
 
     def count(self, name: str) -> None:
         """Count something in the crawler's stats."""
@@ -360,12 +377,11 @@ class NearDuplicatePipeline:
         if not isinstance(url, str) or not url.strip() or not isinstance(text, str | bytes):
             crawl.count("not_judged")
             return item
-        if own.html:
-            text = _extraction(own).pages([text]).texts[0]
+        text, sites = crawl.text_of(url, text)
         if own.action == "tag":
             adapter[own.tag] = None  # an item without such a field is an error before its page is recorded
         fields = {name: adapter.get(name) for name in crawl.fields if name in adapter}
-        verdict, passes = crawl.judge(url, text if isinstance(text, str) else text.decode(errors="replace"), fields)
+        verdict, passes = crawl.judge(url, text, fields | sites)
         if own.action == "tag":
             adapter[own.tag] = {**as_record(verdict), "representative": verdict.representative}
         elif not passes:
@@ -376,11 +392,14 @@ class NearDuplicatePipeline:
         return item
 
 
-def _opened(settings: Settings) -> "tuple[CrawlFilter | Client, Index | Client, Sequence[str]]":
+def _opened(
+    settings: Settings, extraction: "Extraction | None"
+) -> "tuple[CrawlFilter | Client, Index | Client, Sequence[str]]":
     """Open the index to write, or create it, or connect to its service; the last result are the signed fields."""
     from neardup.pipeline.crawl import CrawlFilter
     from neardup.pipeline.index import Index
     from neardup.pipeline.ingestion import is_index
+    from neardup.pipeline.page_texts import index_fields
     from neardup.sources.keys import key_in
 
     folder = settings.index
@@ -393,15 +412,20 @@ def _opened(settings: Settings) -> "tuple[CrawlFilter | Client, Index | Client, 
         ways: dict[str, Any] = {"addresses": settings.addresses, "changed_at_least": settings.changed}
         token = settings.token or os.environ.get(_TOKEN)
         client = Client(folder, token=token, signatures=settings.signatures, key=key, **ways)
+        try:
+            _require_same(client, extraction, settings)
+        except BaseException:
+            client.close()
+            raise
         return client, client, client.about["signs"]
     if is_index(folder):
         index = Index.open(folder, "w", key=key, scheme=settings.scheme, durability=settings.durability)
     else:
-        made: dict[str, Any] = {"fields": settings.fields, "texts": settings.texts}
+        made: dict[str, Any] = {"fields": settings.fields | index_fields(extraction), "texts": settings.texts}
         index = Index.create(folder, settings.scheme, key=key, durability=settings.durability, **made)
-    if settings.html:
+    if extraction is not None:
         try:
-            index.require_extraction(_extraction(settings))
+            index.require_extraction(extraction)
         except BaseException:
             index.close()
             raise
@@ -410,8 +434,28 @@ def _opened(settings: Settings) -> "tuple[CrawlFilter | Client, Index | Client, 
 
 def _extraction(settings: Settings) -> "Extraction":
     from neardup.text.extraction import Extraction
+    from neardup.text.host_templates import HostTemplates
 
-    return Extraction(view=settings.text_view)
+    templates = None if settings.templates is None else HostTemplates.load(settings.templates)
+    return Extraction(view=settings.text_view, templates=templates)
+
+
+def _require_same(client: "Client", extraction: "Extraction | None", settings: Settings) -> None:
+    """Raise ``ParameterError`` if a service reads pages with other templates, or its pages were extracted otherwise."""
+    known = client.about["extraction"]
+    if extraction is None or known == extraction.identity or (known is None and extraction.templates is None):
+        return
+    rule = (
+        "must be those of the service; start it with neardup serve --templates and the same file, before its first page"
+    )
+    require(
+        (known or {}).get("templates") == extraction.identity.get("templates"),
+        "NEARDUP_TEMPLATES",
+        settings.templates,
+        rule,
+    )
+    rule = f"must extract texts as the service does: {known}"
+    raise ParameterError("NEARDUP_TEXT_VIEW", settings.text_view, rule)
 
 
 def _digest(name: bytes) -> bytes:

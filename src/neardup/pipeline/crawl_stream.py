@@ -12,6 +12,7 @@ from neardup.model.verdicts import as_record
 from neardup.pipeline.field_values import READ
 from neardup.pipeline.index import Index
 from neardup.pipeline.inputs import MOST_ID_BYTES
+from neardup.pipeline.page_texts import page_texts
 from neardup.pipeline.records import address_fields
 from neardup.pipeline.search import Search
 from neardup.schemes.checksum import BODY
@@ -19,6 +20,7 @@ from neardup.sources.addresses import Addresses
 from neardup.sources.arriving import MOST_BYTES
 from neardup.sources.lines import BOM
 from neardup.sources.records import decoder, literal_of, reason_of
+from neardup.text.extraction import Extraction
 
 TOGETHER: Final = 1 << 12  # lines that are answered together, if that many are waiting
 
@@ -39,7 +41,8 @@ class Answering:
 
     With *admit* the pages are recorded, and what ``answer`` returns is acknowledged; with the index's *search* table
     they can be found, too. Otherwise nothing changes, and a reader compares with what a writer has acknowledged.
-    *changed_at_least* is as in ``Index.visit``.
+    *changed_at_least* is as in ``Index.visit``. With an *extraction* the texts are HTML, and become texts as it
+    describes.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -53,10 +56,14 @@ class Answering:
         admit: bool = False,
         search: Search | None = None,
         changed_at_least: float | None = None,
+        extraction: Extraction | None = None,
     ) -> None:
         require(len({text, url, id}) == 3, "text", text, "must be another field than the id and the URL")  # noqa: PLR2004
         self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
         index.require_url_rules(self._addresses.rules)
+        self._extraction = extraction
+        if extraction is not None:
+            index.require_extraction(extraction)
         self._text, self._url, self._id = text, url, id
         self._search, self._least = search, changed_at_least
         self._signed: tuple[str, ...] = index.scheme.columns
@@ -89,7 +96,10 @@ class Answering:
         if not self._admit:
             self._index.refresh()
         ids, urls, texts, given = zip(*pages, strict=True)
-        fields = {}
+        sites: dict[str, list[int]] = {}
+        if self._extraction is not None:
+            texts, sites = page_texts(self._index, self._extraction, urls, texts)
+        fields: dict[str, Any] = {name: pa.array(values, pa.int64()) for name, values in sites.items()}
         for name in self._fields:
             values = [own.get(name) for own in given]
             if name == BODY and name in self._signed:  # the text replaces it

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from os import PathLike
-from typing import Any, Literal, Self, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from neardup.pipeline import terms as own_terms
 from neardup.pipeline.admissions import Admissions
 from neardup.pipeline.changes import Changes, changes
 from neardup.pipeline.crawl_decisions import Judge
-from neardup.pipeline.fields import SITE, documents_at, field_kinds, field_values
+from neardup.pipeline.fields import SITE, documents_at, field_kinds, field_values, has_sites
 from neardup.pipeline.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.state import State
@@ -47,6 +47,8 @@ from neardup.schemes.terms import common_of
 from neardup.sources.addresses import Addresses
 from neardup.sources.url_rules import UrlRules
 from neardup.text.extraction import Extraction, other_extraction
+
+_WITHOUT_TEMPLATES: Final = "was made without templates of hosts; create another index for pages with templates"
 
 
 class Index:
@@ -200,14 +202,24 @@ class Index:
         """The names of the fields, and their kinds."""
         return dict(self._kinds)
 
+    @property
+    def extraction(self) -> dict[str, str | None] | None:
+        """How web pages became texts of this index: ``Extraction.identity``; ``None`` if there were no pages."""
+        known: dict[str, str | None] | None = self._store.manifest.terms.get("extraction")
+        return known
+
     def require_extraction(self, extraction: Extraction) -> None:
         """Record how web pages become the texts of this index; call it before admitting texts of pages.
 
-        Raises ``StorageRefused`` if earlier ones were extracted otherwise: they would differ from the same pages now.
+        An index that was opened to read records nothing. Raises ``StorageRefused`` if earlier ones were extracted
+        otherwise: they would differ from the same pages now; and for templates of an index without a field for them.
         """
-        known, own = self._store.manifest.terms.get("extraction"), extraction.identity
+        known, own = self.extraction, extraction.identity
+        if extraction.templates is not None and not (self._scheme.columns or has_sites(self._store)):
+            raise StorageRefused(str(self._store.folder), _WITHOUT_TEMPLATES, "other extraction")
         if known is None:
-            self._store.restate(extraction=own)
+            if self._store.writes:
+                self._store.restate(extraction=own)
         elif known != own:
             raise StorageRefused(str(self._store.folder), other_extraction(known, own), "other extraction")
 

@@ -18,12 +18,13 @@ from neardup.index.disk.columns import STRING
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.store import Durability
 from neardup.model.arrays import Positions
-from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, StorageRefused, require
+from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, require
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl import Moment
-from neardup.pipeline.fields import SITE, field_kinds, has_sites
+from neardup.pipeline.fields import SITE, field_kinds
 from neardup.pipeline.index import Index
+from neardup.pipeline.page_texts import index_fields
 from neardup.pipeline.records import HOST, URL, address_fields, fields_of, named
 from neardup.pipeline.search import TITLE, Search, keeping_up
 from neardup.pipeline.spilled.state import State
@@ -45,7 +46,6 @@ _STEP_DOCUMENTS: Final = 1 << 13
 _STEP_BITS: Final = 25  # 32 MiB of text
 _REPLACED, _UNCHANGED, _NO_TEXT = "replaced", "unchanged", "no text"
 _ANOTHER: Final = "Create another index for that"
-_WITHOUT_TEMPLATES: Final = "was made without templates of hosts; create another index for pages with templates"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +166,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         for name in found.missing:
             if len(documents) and name in required:
                 raise found.missing[name]
-        sites = {} if signed else _sites(index, documents)
+        sites = {} if signed else _sites(documents)
         kinds |= dict.fromkeys(sites, "integer")
         names = documents.ids.to_pylist()
         ids, rejected = named(documents, range(len(names)), names, urls, addresses or Addresses(), found.refused)
@@ -236,13 +236,14 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
         own = schemes.read(earlier.header.scheme, key) if scheme is None else scheme
         earlier.require(own)
         kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
+        sites = {} if own.columns else index_fields(earlier.extraction)
         if is_index(folder):  # without documents, as of a killed run
             index = stack.enter_context(Index.open(folder, "w", scheme=own, **ways))
             _require_such(index, kinds, texts=texts, search=search)
         else:
             _require_room(folder)
             ways["representative"] = earlier.header.policy["representative"]
-            index = Index.create(folder, own, fields=kinds, texts=texts or search, **ways)
+            index = Index.create(folder, own, fields=kinds | sites, texts=texts or search, **ways)
             undo.callback(rmtree, folder, ignore_errors=True)
             stack.enter_context(index)
         required = _required(fields or (), url=url, search=search)
@@ -320,15 +321,10 @@ def _required(fields: Iterable[str], *, url: str | None, search: bool) -> set[st
     return {*fields} - ({URL, HOST} if url else set()) - ({TITLE, URL} if search else set())
 
 
-def _sites(index: Index | None, documents: Collection) -> dict[str, Any]:
-    """Return the field with the sites of pages that were read with templates, as signed integers.
-
-    Raises ``StorageRefused`` for an index that was created without templates.
-    """
+def _sites(documents: Collection) -> dict[str, Any]:
+    """Return the field with the sites of pages that were read with templates, as signed integers."""
     if documents.sites is None:
         return {}
-    if index is not None and not has_sites(index.store):
-        raise StorageRefused(str(index.store.folder), _WITHOUT_TEMPLATES, "other extraction")
     return {SITE: pa.array(documents.sites.to_numpy().view(np.int64))}
 
 

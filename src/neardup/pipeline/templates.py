@@ -1,8 +1,9 @@
 """Learning the templates of hosts from their pages."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from heapq import heappush, heappushpop
 from os import PathLike
@@ -16,7 +17,7 @@ import pyarrow as pa
 
 from neardup.decisions.templates import PAGES, RULE, shared_lines, view_of
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import require, require_kind
+from neardup.model.errors import DataError, require, require_kind
 from neardup.pipeline.corpus import dedup
 from neardup.schemes.minhash import MinHash
 from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, DEFAULT_URL, Rejected, missing_field
@@ -29,6 +30,9 @@ from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
 
+Page = tuple[str | None, bytes | str]  # its address, and its HTML
+
+FROZEN: Final = 200  # different pages, from which on a template is not learned again on its own
 MOST: Final = 500  # pages of a host that its template is learned from
 
 _SAME: Final = MinHash()  # decides which pages of a host count as different
@@ -45,6 +49,7 @@ def learn_templates(
     pages: Iterable[tuple[str | None, bytes | str] | tuple[str | None, bytes | str, str | None]],
     *,
     extraction: Extraction = _AUTO,
+    known: HostTemplates | None = None,
 ) -> HostTemplates:
     """Learn the template of each host: the lines that many of its different pages share, and the view they are read in.
 
@@ -55,17 +60,25 @@ def learn_templates(
     pages nor on other hosts. Pages are kept in temporary files; only those of one part of the hosts are in memory
     together. No pages have no templates.
 
-    Raises ``ParameterError`` for an *extraction* that has templates already, and ``ExtraMissing`` as ``Extraction``
-    does.
+    *known* templates of hosts stay as they are if they were found in at least ``FROZEN`` pages, so that the texts of
+    these hosts do not change any more, and if the pages do not have enough of a host. Others are learned again, with
+    the next version if they differ.
+
+    Raises ``ParameterError`` for an *extraction* that has templates already, and for *known* ones that were learned by
+    another rule; ``ExtraMissing`` as ``Extraction`` does.
     """
     require_kind("extraction", extraction, Extraction)
     require(extraction.templates is None, "extraction", extraction, "must not have templates: they are learned now")
+    known = HostTemplates((), rule_of(extraction)) if known is None else known
+    _require_rule(known, extraction)
+    frozen = {one.host for one in known.templates if one.kept >= FROZEN}
     with TemporaryDirectory(prefix="neardup-") as folder:
-        gathered = _Gathered(Path(folder), extraction)
+        gathered = _Gathered(Path(folder), extraction, frozen)
         for page in pages:
             gathered.add(*page)
         found = [_learned(own, extraction) for own in gathered.hosts()]
-    return HostTemplates((one for one in found if one is not None), rule_of(extraction))
+    learned = {one.host: _following(known.get(one.host), one) for one in found if one is not None}
+    return HostTemplates(({one.host: one for one in known.templates} | learned).values(), known.rule)
 
 
 def learn_from_files(
@@ -74,14 +87,14 @@ def learn_from_files(
     html: str | None = None,
     url: str = DEFAULT_URL,
     format: str | None = None,  # noqa: A002 - what users call it
-    extraction: Extraction = _AUTO,
+    learn: Callable[[Iterator[Page]], HostTemplates] | None = None,
 ) -> tuple[HostTemplates, list[Rejected]]:
     """Learn the templates of the pages in files, and return the rejected records, too.
 
-    Inputs are those of a run in pieces, and are read piece by piece: archives; folders, whose pages have the host of
-    the absolute address that they name as canonical; or tables, where the field *html* (``None``: ``html``) contains a
-    page and *url* its address. Pages without a host are ignored. Raises ``DataError`` for inputs that cannot be read,
-    and for a missing field.
+    *learn* is called with the pages; the default is ``learn_templates``. Inputs are those of a run in pieces, and are
+    read piece by piece: archives; folders, whose pages have the host of the absolute address that they name as
+    canonical; or tables, where the field *html* (``None``: ``html``) contains a page and *url* its address. Pages
+    without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing field.
     """
     ways: Any = {"text": DEFAULT_TEXT, "id": DEFAULT_ID, "columns": [], "format": format, "quoting": "auto", "glob": ()}
     ways |= {"strict": False, "max_bytes": MAX_BYTES}
@@ -92,7 +105,7 @@ def learn_from_files(
     shards = opened.cut(SHARD)
     rejected: list[Rejected] = []
 
-    def pages() -> Iterator[tuple[str | None, bytes | str]]:
+    def pages() -> Iterator[Page]:
         existing: list[str] | None = None
         found = False
         for shard in shards.shards:
@@ -107,7 +120,40 @@ def learn_from_files(
         if existing is not None and not found:
             raise missing_field(", ".join(map(display, shards.inputs)), str(html), existing)
 
-    return learn_templates(pages(), extraction=extraction), rejected
+    return (learn or learn_templates)(pages()), rejected
+
+
+def relearn(known: HostTemplates, host: str, pages: Iterable[Page]) -> HostTemplates:
+    """Learn the template of one *host* again from *pages*; those of all other hosts stay as they are.
+
+    Pages of other hosts are ignored. The new template has the next version, even if it has the same lines. The view is
+    that of the *known* templates.
+
+    Raises ``DataError`` if too few of the pages are different ones of the host, and ``ParameterError`` if this library
+    learns templates by another rule.
+    """
+    require_kind("known", known, HostTemplates)
+    extraction = Extraction(view=known.rule["extraction"]["text_view"])
+    _require_rule(known, extraction)
+    own = (page for page in pages if host_of(*page) == host)
+    learned, before = learn_templates(own, extraction=extraction).get(host), known.get(host)
+    if learned is None:
+        raise DataError(host, f"there must be at least {PAGES} different pages of this host to learn its template")
+    learned = replace(learned, version=1 if before is None else before.version + 1)
+    return HostTemplates([*(one for one in known.templates if one.host != host), learned], known.rule)
+
+
+def _following(before: Template | None, one: Template) -> Template:
+    """Return a template that was learned after another one of its host, with its version."""
+    if before is None:
+        return one
+    same = replace(one, version=before.version)
+    return same if same.id == before.id else replace(one, version=before.version + 1)
+
+
+def _require_rule(known: HostTemplates, extraction: Extraction) -> None:
+    rule = "were learned by another rule or version; learn the templates of all hosts again"
+    require(known.rule == rule_of(extraction), "templates", str(known), rule)
 
 
 def rule_of(extraction: Extraction) -> dict[str, Any]:
@@ -128,8 +174,8 @@ class _Pages:
 class _Gathered:
     """Collects the pages that templates are learned from, each host in one of ``_FOLDS`` files."""
 
-    def __init__(self, folder: Path, extraction: Extraction) -> None:
-        self._folder, self._extraction = folder, extraction
+    def __init__(self, folder: Path, extraction: Extraction, ignored: AbstractSet[str]) -> None:
+        self._folder, self._extraction, self._ignored = folder, extraction, ignored
         self._largest: defaultdict[str, list[int]] = defaultdict(list)  # heaps of the negative orders of chosen pages
         self._waiting: defaultdict[int, list[tuple[str, int, str, str]]] = defaultdict(list)
         self._size = 0
@@ -138,7 +184,7 @@ class _Gathered:
     def add(self, address: str | None, markup: bytes | str, declared: str | None = None) -> None:
         """Add a page, unless its host has enough pages that precede it."""
         own = host_of(address, markup)
-        if own is None:
+        if own is None or own in self._ignored:
             return
         raw = markup if isinstance(markup, bytes) else markup.encode("utf-8", "surrogatepass")
         order = int.from_bytes(blake2b(raw, digest_size=8).digest())

@@ -4,7 +4,7 @@ from collections.abc import Collection as Container
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from neardup.index.disk.part import id_keys
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import FieldMissing
+from neardup.pipeline.fields import SITE
 from neardup.pipeline.inputs import Given, microseconds
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.records import address_fields, fields_of, named
@@ -23,7 +24,6 @@ from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, Rejected
 from neardup.text.columns import gathered
-from neardup.text.extraction import Extraction, View
 
 if TYPE_CHECKING:
     from neardup.pipeline.index import Index
@@ -52,7 +52,7 @@ class Transfer:
 
     def __init__(self, store: Store, scheme: Any, state: State, url: str | None, addresses: Addresses) -> None:
         self._store, self._scheme, self._url, self._addresses = store, scheme, url, addresses
-        self._kinds = dict(store.columns.fields)
+        self._kinds = {name: kind for name, kind in store.columns.fields if name != SITE}
         wanted = [*scheme.columns, *self._kinds, *([url] if url else [])]
         self._earlier = state.earlier().with_fields([*dict.fromkeys(wanted)])
         self._added = [microseconds(datetime.fromisoformat(part.added), "at") for part in state.segments]
@@ -120,6 +120,9 @@ class Transfer:
         if urls is not None:
             chosen = [url for url, stay in zip(urls, stays.tolist(), strict=True) if stay]
             fields = address_fields(self._kinds, chosen, fields)
+        if piece.sites is not None and not self._scheme.columns:
+            sites = pa.array(piece.sites.to_numpy()[rows].view(np.int64))
+            fields = _with_column(fields, SITE, sites)
         texts = gathered(piece.texts, rows)
         given = Given(self._scheme, self._store.columns, self._store.salt, texts, fields)
         asked = given.at(slice(0, len(rows)))
@@ -180,9 +183,8 @@ def fill(  # noqa: PLR0913 - what is filled, and from what
     store = index.store
     store.require_new()
     state.require(index.scheme)
-    if state.header.extraction is not None:
-        extraction = Extraction(view=cast("View", state.header.extraction["text_view"]))
-        state.require_extraction(extraction.identity)  # the texts of pages are extracted again
+    extraction = state.extraction  # the texts of pages are extracted again
+    if extraction is not None:
         index.require_extraction(extraction)
     transfer = Transfer(store, index.scheme, state, url, addresses or Addresses())
     repeated: list[Positions] = []

@@ -206,3 +206,17 @@ def test_an_array_is_explained(seen, lines, asked):
     assert said == (
         "neardup: <stdin>: this is one JSON array, not JSON lines; convert it first: jq -c '.[]' FILE | neardup ...\n"
     )
+
+
+def test_pages_of_html_are_read(asked, seen):
+    pages = [line(url=f"http://{name}.example/", page=f"<title>{name}</title><p>{STORM}") for name in "ab"]
+    answers, _ = asked(seen, b"".join([*pages, line(url="http://c.example/", text=STORM)]), "--html", "page", code=1)
+    assert [one.get("verdict") for one in answers] == ["new", "new", None]
+    answers, _ = asked(seen, b"".join(pages), "--html", "page", "--admit")
+    assert [one["verdict"] for one in answers] == ["new", "near duplicate"]
+    for wrong, message in (
+        (("--text-view", "main"), "needs --html"),
+        (("--html", "page", "--text-view", "main"), "text view main"),
+        (("--html", "page", "--templates", "absent"), "cannot be read"),
+    ):
+        assert message in asked(seen, b"", *wrong, code=2)[1]

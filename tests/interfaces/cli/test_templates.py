@@ -129,6 +129,38 @@ def test_an_index_of_an_archive_uses_them(crawl, tmp_path, capsys):
     assert "with templates" in capsys.readouterr().err
 
 
+def test_one_host_is_learned_again(folder, tmp_path, capsys):
+    before = HostTemplates.load(folder / "templates.arrow")
+    before.save(tmp_path / "t.arrow")
+    own = ("--templates", tmp_path / "t.arrow")
+    assert run("templates", "relearn", SITES[1].host, folder / "pages.jsonl", *own, "--json") == 0
+    found = HostTemplates.load(tmp_path / "t.arrow")
+    assert json.loads(capsys.readouterr().out) == {
+        "host": SITES[1].host,
+        "id": found.templates[1].id,
+        "version": 2,
+        "view": "main",
+        "kept": 23,
+        "lines": len(found.templates[1].lines),
+        "templates": found.identity,
+        "rejected": 0,
+    }
+    assert found.templates[0].id == before.templates[0].id
+    assert run("templates", "relearn", SITES[1].host, folder / "pages.jsonl", *own) == 0
+    assert "version 3" in capsys.readouterr().out
+    assert run("templates", "learn", folder / "pages.jsonl", *own, "--out", tmp_path / "u.arrow") == 0
+    assert HostTemplates.load(tmp_path / "u.arrow") == HostTemplates.load(tmp_path / "t.arrow")
+
+
+def test_an_index_is_filled_from_a_state_with_templates(folder, tmp_path, capsys):
+    pages = (folder / "pages.jsonl", "--html", "html", "--templates", folder / "templates.arrow")
+    assert run("dedup", *pages, "--id", "url", "--state", tmp_path / "state", "--out", tmp_path / "kept.jsonl") == 0
+    assert run("index", "--from", tmp_path / "state", "--to", tmp_path / "filled") == 0
+    assert run("index", *pages, "--url", "url", "--to", tmp_path / "filled", "--json") == 0
+    counts = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (counts["unchanged"], counts["near"], counts["new"]) == (45, 1, 0)
+
+
 def test_an_extraction_can_be_stored(folder):
     first = Extraction(templates=HostTemplates.load(folder / "templates.arrow"))
     assert Extraction.from_dict(json.loads(json.dumps(first.to_dict()))) == first
@@ -144,7 +176,10 @@ def test_an_extraction_can_be_stored(folder):
         (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--html", "page"], 1, "no field 'page'"),
         (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--url", "page"], 1, "no field 'page'"),
         (["templates", "learn", "absent.jsonl", "--out", "t.arrow"], 2, "absent.jsonl"),
-        (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--templates", "a"], 2, "only be used with show"),
+        (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--templates", "a"], 2, "cannot be read"),
+        (["templates", "relearn", "h", "--templates", "templates.arrow"], 2, "must be a host"),
+        (["templates", "relearn", "h", "pages.jsonl", "--templates", "templates.arrow"], 1, "different pages"),
+        (["templates", "relearn", "h", "pages.jsonl", "--templates", "t", "--out", "a"], 2, "only be used with learn"),
         (["templates", "show", "h", "--templates", "templates.arrow", "--html", "a"], 2, "only be used with learn"),
         (["templates", "show", "h", "--templates", "templates.arrow"], 2, "has no template"),
         (["templates", "show", "h"], 2, "--templates is needed"),

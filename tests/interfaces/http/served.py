@@ -17,7 +17,8 @@ def serving(folder, **options):
     """Serve an index; give the URL."""
     limits = Limits(query_seconds=120.0)
     key, read_only = options.pop("key", None), options.pop("read_only", False)
-    service = Service(lambda mode: Index.open(folder, mode, key=key), limits=limits, read_only=read_only)
+    ways = {"limits": limits, "read_only": read_only, "extraction": options.pop("extraction", None)}
+    service = Service(lambda mode: Index.open(folder, mode, key=key), **ways)
     with listen("127.0.0.1", 0) as listening:
         started = threading.Event()
         server = uvicorn.Server(

@@ -4,7 +4,7 @@
 def test_comparing_and_explaining(serve, texts):
     ask = serve()
     told = ask.post("/v1/compare", {"a": {"id": "a"}, "b": {"text": texts.again}}).json()
-    assert [one["scheme"] for one in told["schemes"]][:2] == ["minhash", "trials"]
+    assert [one["scheme"] for one in told["schemes"]][:2] == ["minhash", "fracminhash"]
     assert told["passages"][0]["words"] == len(texts.storm.split())
     told = ask.post("/v1/explain", {"a": {"id": "a"}, "b": {"id": "b"}}).json()
     assert (told["scheme"], told["matches"], told["a_in_b"]) == ("minhash", True, 1.0)

@@ -19,6 +19,7 @@ def test_an_index_is_described(serve):
         "signs": [],
         "texts": True,
         "addresses": Addresses().id,
+        "extraction": None,
         "next": 3,
         "writes": "yes",
     }

@@ -1,11 +1,17 @@
 """Pages of crawls, sent over HTTP."""
 
+from functools import partial
+
 import pytest
 
-from neardup import CrawlFilter, Index
+from neardup import CrawlFilter, Extraction, Index
 from neardup.interfaces.http.operations import KEY_HEADER
+from neardup.interfaces.http.service import Service
+from neardup.model.errors import StorageRefused
 from neardup.model.verdicts import as_record
+from neardup.pipeline.templates import rule_of
 from neardup.sources.url_rules import HostRules, RuleEvidence
+from neardup.text.host_templates import HostTemplates
 from neardup.urls import Addresses, UrlRules
 
 
@@ -155,3 +161,32 @@ def test_admissions_are_increasing_numbers(serve, texts, crawled):
     ask.post("/v1/seen", pages(("http://a.example/", texts.storm), ("http://b.example/", texts.again)))
     answer = ask.post("/v1/admissions", {"ids": ["http://b.example/", "nobody", "http://a.example/"]}).json()
     assert answer == {"admissions": [{"number": 1, "told": -1}, None, {"number": 0, "told": 0}], "next": 2}
+
+
+PAGE = "<title>Storm</title><nav>Start News</nav><article><p>{}</article>"
+
+
+def test_pages_may_be_html(serve, texts, crawled):
+    ask = serve(crawled)
+    pages = [{"url": f"http://{name}.example/", "html": PAGE.format(texts.storm * 3)} for name in "ab"]
+    said = verdicts(ask.post("/v1/seen", {"pages": [*pages, {"url": "http://c.example/", "text": texts.baker}]}))
+    assert [one["verdict"] for one in said] == ["new", "exact duplicate", "new"]
+    assert verdicts(ask.post("/v1/seen/judge", {"pages": pages}))[0]["verdict"] == "known"
+    assert ask.get("/v1/index").json()["extraction"] == Extraction().identity
+    for wrong in ({"text": "x"}, {"signature": "x"}):
+        assert ask.post("/v1/seen/judge", {"pages": [pages[0] | wrong]}).status_code == 422
+    assert ask.post("/v1/seen", {"pages": pages, "recipe": "x"}).status_code == 422
+
+
+def test_pages_need_the_extraction_of_the_index(serve, texts, crawled):
+    with Index.open(crawled, "w") as index:
+        index.require_extraction(Extraction(view="visible"))
+    answer = serve(crawled).post("/v1/seen/judge", {"pages": [{"url": "http://a.example/", "html": "a"}]})
+    assert answer.status_code == 422
+    assert "another text view" in answer.json()["detail"]
+
+
+def test_templates_must_be_those_of_the_index(crawled):
+    templates = HostTemplates([], rule_of(Extraction()))
+    with pytest.raises(StorageRefused, match="without templates"):
+        Service(partial(Index.open, crawled), extraction=Extraction(templates=templates))

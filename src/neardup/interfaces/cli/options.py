@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from neardup.model.options import Option
     from neardup.model.protocols import Scheme
     from neardup.sources.addresses import Addresses
+    from neardup.text.extraction import Extraction
 
 _HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
 
@@ -41,12 +42,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
         "--html", metavar="FIELD", default=_HIDDEN, help="the field that holds an HTML page, instead of a text"
     )
     reading.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id, if there is one")
-    reading.add_argument(
-        "--templates",
-        metavar="FILE",
-        default=_HIDDEN,
-        help="for web pages: the templates of hosts, whose lines do not count; `neardup templates learn` writes them",
-    )
+    add_templates_option(reading)
     if not with_url:
         reading.add_argument(
             "--url", metavar="FIELD", default=_HIDDEN, help="with --templates: the field with the URL (default: url)"
@@ -100,6 +96,25 @@ def add_view_option(parser: "argparse._ActionsContainer", *, default: str = "aut
         help="of HTML: its main text, without navigation and advertisements (main), all visible text (visible), or main"
         " text, but of pages with little of it all visible text (auto)",
     )
+
+
+def add_templates_option(parser: "argparse._ActionsContainer") -> None:
+    """Add the option for the templates of hosts."""
+    parser.add_argument(
+        "--templates",
+        metavar="FILE",
+        default=_HIDDEN,
+        help="for web pages: the templates of hosts, whose lines do not count; `neardup templates learn` writes them",
+    )
+
+
+def extraction_of(arguments: argparse.Namespace) -> "Extraction":
+    """Return how web pages become texts: with the view and the templates that options name."""
+    from neardup.text.extraction import Extraction
+    from neardup.text.host_templates import HostTemplates
+
+    path = vars(arguments).get("templates")
+    return Extraction(view=arguments.text_view, templates=None if path is None else HostTemplates.load(path))
 
 
 def add_keep_option(parser: "argparse._ActionsContainer") -> None:
@@ -315,7 +330,6 @@ def _refuse_others(scheme: str, given: dict[str, Any]) -> None:
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options for reading as parameters of the library."""
     from neardup.sources.read import MAX_BYTES
-    from neardup.text.extraction import Extraction
 
     given = vars(arguments)
     if "" in given.get("glob", ()):
@@ -327,15 +341,8 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "quoting": arguments.quoting,
         "glob": given.get("glob", ()),
         "html": given.get("html"),
-        "extraction": Extraction(view=arguments.text_view, templates=_templates(given.get("templates"))),
+        "extraction": extraction_of(arguments),
         **({"url": given["url"]} if "url" in given else {}),
         "strict": arguments.strict,
         "max_bytes": given.get("max_bytes", MAX_BYTES),
     }
-
-
-def _templates(path: str | None) -> Any:
-    """Return the templates in a file."""
-    from neardup.text.host_templates import HostTemplates
-
-    return None if path is None else HostTemplates.load(path)

@@ -8,7 +8,13 @@ from typing import Any
 
 from neardup.interfaces.cli.amounts import number, whole
 from neardup.interfaces.cli.folders import add_index_argument, opened
-from neardup.interfaces.cli.options import add_rules_option, addresses_of
+from neardup.interfaces.cli.options import (
+    add_rules_option,
+    add_templates_option,
+    add_view_option,
+    addresses_of,
+    extraction_of,
+)
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import DataError, OutputRefused, counted, require
@@ -33,6 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--skip", type=whole, metavar="N", default=0, help="pass over the first N lines")
     parser.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
+    parser.add_argument(
+        "--html",
+        metavar="FIELD",
+        default=argparse.SUPPRESS,
+        help="the field that holds an HTML page, instead of a text",
+    )
+    add_view_option(parser, default=argparse.SUPPRESS)
+    add_templates_option(parser)
     add_rules_option(parser)
     parser.add_argument("--url", metavar="FIELD", default="url", help="the field that holds the URL, if there is one")
     parser.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id where there is no URL")
@@ -41,6 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Answer line by line; return 1 if some were invalid."""
     require(arguments.skip >= 0, "skip", arguments.skip, "must be at least 0")
+    html = vars(arguments).get("html")
+    for name in ("text_view", "templates"):
+        require(html is not None or name not in arguments, name, vars(arguments).get(name), "needs --html FIELD")
+    arguments.text_view = vars(arguments).get("text_view", "auto")
     if sys.stdout is None:
         raise OutputRefused("standard output", "it is closed")
     if sys.stdin is None:
@@ -55,12 +73,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     encode, out = msgspec.json.Encoder().encode, sys.stdout.buffer
     counts: Counter[str] = Counter()
-    admit, fields = arguments.admit, {"text": arguments.text, "url": arguments.url, "id": arguments.id}
+    admit, fields = arguments.admit, {"text": html or arguments.text, "url": arguments.url, "id": arguments.id}
     with (
         opened(arguments, "w" if admit else "r") as index,
         (keeping_up(index) if admit else None) or nullcontext() as table,
     ):
         given = {"addresses": addresses_of(arguments), "changed_at_least": arguments.changed_at_least}
+        given["extraction"] = None if html is None else extraction_of(arguments)
         answering = Answering(index, **fields, **given, admit=admit, search=table)
         number = 0
         for lines in arriving(sys.stdin.fileno(), "<stdin>"):

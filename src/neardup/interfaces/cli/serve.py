@@ -8,7 +8,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.amounts import whole
-from neardup.interfaces.cli.options import add_config_option, add_rules_option, addresses_of
+from neardup.interfaces.cli.options import (
+    add_config_option,
+    add_rules_option,
+    add_templates_option,
+    add_view_option,
+    addresses_of,
+    extraction_of,
+)
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import ExtraMissing, InputRefused, ParameterError, require
@@ -41,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--read-only", action="store_true", help="do not write, and leave the index to another writer")
     parser.add_argument("--memory", type=whole, metavar="MIB", default=256, help="memory for new documents")
+    add_view_option(parser)
+    add_templates_option(parser)
     add_rules_option(parser)
     add_config_option(parser)
     parser.add_argument("--key-file", metavar="FILE", default=_HIDDEN, help="the file of the index's secret key")
@@ -117,6 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder=arguments.index,
         memory=arguments.memory << 20,
         addresses=addresses_of(arguments) or Addresses(),
+        extraction=extraction_of(arguments).to_dict(),
         host=arguments.host,
         port=arguments.port,
         key_file=given.get("key_file"),

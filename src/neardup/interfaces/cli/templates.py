@@ -1,7 +1,8 @@
-"""Learn or show the lines that the pages of a host share."""
+"""Learn, show, or learn again the lines that the pages of a host share."""
 
 import argparse
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.options import add_format_option, add_view_option
@@ -13,7 +14,11 @@ if TYPE_CHECKING:
 
 _HIDDEN = argparse.SUPPRESS
 _ARROW = (".arrow",)
-_LEARNING = ("out", "html", "url", "text_view", "format", "force")
+_OPTIONS = {  # of each action
+    "learn": ("out", "templates", "html", "url", "text_view", "format", "force"),
+    "relearn": ("templates", "html", "url", "format"),
+    "show": ("templates",),
+}
 
 EXAMPLE = "Example: neardup templates learn pages.jsonl --html html --url url --out templates.arrow"
 
@@ -22,8 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     parser.add_argument(
         "action",
-        choices=("learn", "show"),
-        help="learn: find the templates of all hosts in INPUT, files of pages; show: print those of INPUT, hosts",
+        choices=tuple(_OPTIONS),
+        help="learn: find the templates of all hosts in INPUT, files of pages; show: print those of INPUT, hosts;"
+        " relearn: replace that of the first INPUT, a host, by what is found in the others, files of pages",
     )
     parser.add_argument(
         "inputs",
@@ -32,7 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="learn: archives, folders of pages, or .jsonl .csv .tsv .parquet with a field of HTML and one of the URL;"
         " show: hosts (default: a list of all hosts)",
     )
-    parser.add_argument("--templates", metavar="FILE", default=_HIDDEN, help="show: the file that learn has written")
+    parser.add_argument(
+        "--templates",
+        metavar="FILE",
+        default=_HIDDEN,
+        help="the file that learn has written; relearn replaces it; learn keeps its templates of at least 200 different"
+        " pages, and those of hosts that INPUT does not have",
+    )
     learning = parser.add_argument_group("learning")
     learning.add_argument("--out", metavar="PATH", default=_HIDDEN, help="the templates, a .arrow file")
     learning.add_argument("--html", metavar="FIELD", default=_HIDDEN, help="the field with HTML (default: html)")
@@ -46,27 +58,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do it; return 1 if records were rejected, or a host has no template."""
     given = vars(arguments)
-    for name in _LEARNING if arguments.action == "show" else ("templates",):
-        if name in given:
-            other = "show" if name == "templates" else "learn"
-            raise ParameterError(name, None if given[name] is True else given[name], f"can only be used with {other}")
-    return _learn(arguments.inputs, given) if arguments.action == "learn" else _show(arguments.inputs, given)
+    for name in dict.fromkeys(name for names in _OPTIONS.values() for name in names):
+        if name in given and name not in _OPTIONS[arguments.action]:
+            others = " and ".join(action for action, names in _OPTIONS.items() if name in names)
+            raise ParameterError(name, None if given[name] is True else given[name], f"can only be used with {others}")
+    actions = {"learn": _learn, "relearn": _relearn, "show": _show}
+    return actions[arguments.action](arguments.inputs, given)
 
 
 def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     if "out" not in given:
         raise ParameterError("out", None, "is needed: a path for the templates")
-    from neardup.pipeline.templates import learn_from_files
+    from neardup.pipeline.templates import learn_from_files, learn_templates
     from neardup.sources.output import check_file, write_file
     from neardup.text.extraction import Extraction
 
     force = given.get("force", False)
     check_file(given["out"], _ARROW, inputs, force=force)
-    found, rejected = learn_from_files(
-        inputs,
-        extraction=Extraction(view=given.get("text_view", "auto")),
-        **{name: given[name] for name in ("html", "url", "format") if name in given},
-    )
+    known = _loaded(given) if "templates" in given else None
+    extraction = Extraction(view=given.get("text_view", "auto"))
+    learn = partial(learn_templates, extraction=extraction, known=known)
+    found, rejected = learn_from_files(inputs, learn=learn, **_reading(given))
     write_file(given["out"], found.to_bytes(), _ARROW, force=force)
     if given["json"]:
         print(json.dumps({**_about(found), "rejected": len(rejected)}))
@@ -76,12 +88,39 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     return 1 if rejected else 0
 
 
-def _show(hosts: list[str], given: dict[str, Any]) -> int:
+def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
+    templates = _loaded(given)
+    if len(inputs) < 2:  # noqa: PLR2004 - the host, and its pages
+        raise ParameterError("INPUT", " ".join(inputs), "must be a host, and then files of its pages")
+    from neardup.pipeline.templates import learn_from_files, relearn
+
+    host, *paths = inputs
+    found, rejected = learn_from_files(paths, learn=partial(relearn, templates, host), **_reading(given))
+    found.save(given["templates"])
+    one = found.get(host)
+    if given["json"]:
+        print(json.dumps({**_of(one), "templates": found.identity, "rejected": len(rejected)}))
+    else:
+        show_lines([f"{host}: {_described(one)}, version {one.version if one else 0}"], errors=False)
+        show_lines([f"id of the templates: {found.identity}"])
+        show_rejected(rejected)
+    return 1 if rejected else 0
+
+
+def _reading(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: given[name] for name in ("html", "url", "format") if name in given}
+
+
+def _loaded(given: dict[str, Any]) -> "HostTemplates":
     if "templates" not in given:
         raise ParameterError("templates", None, "is needed: the file that `neardup templates learn` has written")
     from neardup.text.host_templates import HostTemplates
 
-    templates = HostTemplates.load(given["templates"])
+    return HostTemplates.load(given["templates"])
+
+
+def _show(hosts: list[str], given: dict[str, Any]) -> int:
+    templates = _loaded(given)
     if not hosts:
         if given["json"]:
             print(json.dumps(_about(templates)))

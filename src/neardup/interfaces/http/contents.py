@@ -16,8 +16,10 @@ from neardup.schemes.terms import written
 class IndexAnswer(msgspec.Struct):
     """The *documents* and *kept* documents of the index, its scheme and the recipe of its signatures, and its *fields*.
 
-    *settings* are the parameters of the scheme, without its key, *signs* the fields that it signs, *texts* whether
-    texts are stored, *addresses* the identity of the normal form of URLs, *next* the number of the next admission.
+    *extraction* is how HTML became texts of the index: the view, the library and the id of its templates; null if there
+    were no pages. *settings* are the parameters of the scheme, without its key, *signs* the fields that it signs,
+    *texts* whether texts are stored, *addresses* the identity of the normal form of URLs, *next* the number of the next
+    admission.
     *writes* is as in ``/readyz``.
     """
 
@@ -30,6 +32,7 @@ class IndexAnswer(msgspec.Struct):
     signs: list[str]
     texts: bool
     addresses: str
+    extraction: dict[str, str | None] | None
     next: int
     writes: Writes
 
@@ -57,6 +60,7 @@ def index(service: Service, _: Nothing) -> IndexAnswer:
         signs=list(own.scheme.columns),
         texts=own.keeps_texts,
         addresses=service.addresses.id,
+        extraction=own.extraction,
         next=own.next_admission,
         writes=service.writes,
     )

@@ -1,24 +1,33 @@
 """Operations on pages of crawls: what a ``CrawlFilter`` does, for many crawlers."""
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from neardup.interfaces.http.documents import Fields, VerdictsAnswer, changing, columns_of, verdicts_of
 from neardup.interfaces.http.operations import ALWAYS_LONG, Operation, RequestKey
-from neardup.interfaces.http.problems import READ_ONLY, UNAVAILABLE, UNWRITABLE
+from neardup.interfaces.http.problems import INVALID, READ_ONLY, UNAVAILABLE, UNWRITABLE, Refusal
 from neardup.interfaces.http.requests import Id, Input, Threshold, batch, characters
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
+from neardup.model.arrays import Signatures
+from neardup.model.errors import ExtraMissing, StorageRefused
+from neardup.pipeline.page_texts import page_texts
+
+_OTHER_EXTRACTION: Final = (
+    "The pages of this index were read with another text view, version or templates than those of the service."
+    " Start it with the same ones, or send texts."
+)
 
 Url = Annotated[str, characters(1, 1 << 16)]
 
 
 class FetchedPage(Input):
-    """A page: its URL, its text or signature, and its fields."""
+    """A page: its URL, its text, HTML or signature, and its fields."""
 
     url: Url
     text: str | None = None
+    html: str | None = None
     signature: str | None = None
     fields: Fields = msgspec.field(default_factory=dict)
 
@@ -27,7 +36,8 @@ class PagesBody(Input):
     """Pages; content that resembles the last version of its page by *changed_at_least* counts as unchanged.
 
     With the *recipe* of their signatures, as in ``/v1/judge``, pages need no texts; only an index that stores no texts
-    records them. A page with the signature of its last version is unchanged.
+    records them. A page with the signature of its last version is unchanged. If a page has HTML instead of a text, its
+    text is that which the service extracts, without the lines of the templates that it has.
     """
 
     pages: batch(FetchedPage)  # type: ignore[valid-type]
@@ -66,11 +76,7 @@ def seen(service: Service, given: PagesBody, key: RequestKey) -> VerdictsAnswer:
     gets the same verdicts; without a key, the pages are known the second time.
     """
     pages: list[FetchedPage] = given.pages
-    own, urls, fields = (
-        contents_of(service, pages, given.recipe, "page"),
-        [page.url for page in pages],
-        columns_of(pages),
-    )
+    (own, fields), urls = _contents(service, given), [page.url for page in pages]
     with changing(service):
         visits = service.visits()
         ids = visits.filter().ids_of(urls)
@@ -82,12 +88,36 @@ def seen(service: Service, given: PagesBody, key: RequestKey) -> VerdictsAnswer:
 def judge_pages(service: Service, given: PagesBody) -> VerdictsAnswer:
     """Check whether the address or the content of fetched pages is known; changes nothing."""
     pages: list[FetchedPage] = given.pages
-    own, urls = contents_of(service, pages, given.recipe, "page"), [page.url for page in pages]
+    (own, fields), urls = _contents(service, given), [page.url for page in pages]
     known = service.visits().filter(given.changed_at_least)
     ids = known.ids_of(urls)
-    verdicts = known.judge_each(urls, own, columns_of(pages), ids=ids)
+    verdicts = known.judge_each(urls, own, fields, ids=ids)
     service.metrics.count_verdicts("judge_pages", verdicts)
     return verdicts_of(ids, verdicts)
+
+
+def _contents(service: Service, given: PagesBody) -> tuple[list[str] | Signatures, dict[str, list[Any]] | None]:
+    """Return the texts or signatures of pages, and their fields; HTML becomes text."""
+    pages: list[FetchedPage] = given.pages
+    fields: dict[str, list[Any]] = {**(columns_of(pages) or {})}
+    rows = [row for row, page in enumerate(pages) if page.html is not None]
+    if rows:
+        if given.recipe is not None or any(pages[row].text is not None for row in rows):
+            raise Refusal(INVALID, "A page must have only one of text, html and signature.")
+        urls, markup = [pages[row].url for row in rows], [str(pages[row].html) for row in rows]
+        try:
+            texts, found = page_texts(service.index, service.extraction, urls, markup)
+        except StorageRefused as error:
+            raise Refusal(INVALID, _OTHER_EXTRACTION) from error
+        except ExtraMissing as error:
+            raise Refusal(INVALID, f"The service cannot read HTML; send texts: {error}") from error
+        for row, text in zip(rows, texts, strict=True):
+            pages[row].text = text
+        for name, values in found.items():
+            column: list[Any] = fields.setdefault(name, [None] * len(pages))
+            for row, value in zip(rows, values, strict=True):
+                column[row] = value
+    return contents_of(service, pages, given.recipe, "page"), fields or None
 
 
 def admissions(service: Service, given: AdmissionsBody) -> AdmissionsAnswer:

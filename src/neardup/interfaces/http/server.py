@@ -40,6 +40,7 @@ from neardup.pipeline.index import Index
 from neardup.sources.addresses import Addresses
 from neardup.sources.keys import key_in
 from neardup.sources.output import locked, remove_leftovers, temporary
+from neardup.text.extraction import Extraction
 
 Report = Callable[[str], None]
 
@@ -59,7 +60,8 @@ class Deployment:
 
     URLs begin with *prefix*. With several *workers*, these only read; *writer* is the socket of the process that makes
     their changes. *config* is a file of settings, whose policy replaces that of the index. *proxies* are the addresses
-    of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed.
+    of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed. *extraction* is how HTML becomes text,
+    as ``Extraction.to_dict`` describes it.
     """
 
     folder: str
@@ -77,6 +79,7 @@ class Deployment:
     prefix: str = ""
     writer: str | None = None
     addresses: Addresses = field(default_factory=Addresses)
+    extraction: dict[str, Any] = field(default_factory=lambda: Extraction().to_dict())
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -178,6 +181,7 @@ def _service(deployment: Deployment, report: Report) -> Service:
         "read_only": deployment.read_only,
         "addresses": deployment.addresses,
         "writer": deployment.writer,
+        "extraction": Extraction.from_dict(deployment.extraction),
     }
     service = Service(opening, limits=deployment.limits, report=report, **ways)
     try:

@@ -19,6 +19,7 @@ from neardup.pipeline.keyed_visits import KeyedVisits
 from neardup.pipeline.result_cache import JudgedSets
 from neardup.pipeline.search import Collapsing, Search, has_table
 from neardup.sources.addresses import Addresses
+from neardup.text.extraction import Extraction
 
 REFRESH_SECONDS: Final = 0.2  # between two looks at the folder of the index
 STATS_SECONDS: Final = 5.0  # between two looks at the size of the index, and at least
@@ -35,7 +36,8 @@ Answer = TypeVar("Answer")
 class Service:
     """An index that is served: for writing, unless it is *read_only* or another process writes it.
 
-    *writer* is the socket of another process of this service, which makes all changes.
+    *writer* is the socket of another process of this service, which makes all changes. *extraction* is how HTML becomes
+    text; with templates, the index must have been made with the same, or have no pages.
 
     Short work runs on the event loop. Long work runs in its own threads, and short work in other threads,
     because an index serves one thread at a time, and the event loop must not wait for it.
@@ -48,11 +50,13 @@ class Service:
         read_only: bool = False,
         writer: str | None = None,
         addresses: Addresses | None = None,
+        extraction: Extraction | None = None,
         limits: Limits | None = None,
         report: Callable[[str], None] | None = None,
     ) -> None:
         self._opening, self._read_only = opening, read_only
         self.addresses, self.writer = addresses or Addresses(), writer
+        self.extraction = extraction or Extraction()
         self.limits = limits or Limits()
         self.metrics = Metrics()
         self.cache = JudgedSets()
@@ -260,14 +264,24 @@ class Service:
         """Open the index, for writing if that is wanted and possible."""
         reason = None
         try:
-            return self._opening("r" if self._read_only else "w")
+            return self._checked(self._opening("r" if self._read_only else "w"))
         except StorageBusy:
-            return self._opening("r")
+            return self._checked(self._opening("r"))
         except StorageFailed as error:
             reason = str(error)
-            return self._opening("r")
+            return self._checked(self._opening("r"))
         finally:
             self._note("written", reason)
+
+    def _checked(self, index: Index) -> Index:
+        """Return an index after its templates were compared with those of the service; it is closed if they differ."""
+        if self.extraction.templates is not None:
+            try:
+                index.require_extraction(self.extraction)
+            except BaseException:
+                index.close()
+                raise
+        return index
 
     def _opened_search(self) -> Search | None:
         try:
@@ -318,7 +332,7 @@ class Service:
                 self._note("written", self.index.failure)
                 self.index.sync()
             else:
-                self._replace(self._opening("w"))
+                self._replace(self._checked(self._opening("w")))
             self._note("written", None)
             self.catch_up()
         except StorageBusy:

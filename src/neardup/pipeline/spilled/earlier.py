@@ -17,6 +17,7 @@ from neardup.model.arrays import Positions
 from neardup.model.errors import DataError
 from neardup.sources.collection import Collection
 from neardup.sources.shards import Shards
+from neardup.text.extraction import Extraction
 
 LEADERS: Final = (
     "leaders.arrow"  # one row for each: equal, equal_high, present, row, representative; site if any has one
@@ -108,6 +109,12 @@ class Earlier:
                     continue
                 whole[begin : begin + len(part)] = part.column(name).to_numpy(zero_copy_only=False)
         return whole
+
+    @property
+    def extraction(self) -> Extraction | None:
+        """How the pages of the first run that read pages became texts; ``None`` if no run has the inputs of pages."""
+        sources = (texts.shards for segment in self._segments for texts in segment.texts)
+        return next((one.request.extraction for one in sources if one.extraction is not None), None)
 
     @property
     def has_sites(self) -> bool:

@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self, cast
 
 import msgspec
 import numpy as np
@@ -29,7 +29,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, StoredSegment, TextSource
 from neardup.schemes import terms
 from neardup.sources.shards import Shards
-from neardup.text.extraction import other_extraction
+from neardup.text.extraction import Extraction, View, other_extraction
 
 WORK: Final = "work"  # the work folder of runs that name none
 _EMPTY: Final = "it has no documents yet: no run with it was completed"
@@ -152,6 +152,18 @@ class State:
             words = "; ".join(change.words() for change in found)
             rule = f"its documents were added with other settings: {words}; use the same, or another state"
             raise StorageRefused(str(self.folder), rule, "other terms")
+
+    @property
+    def extraction(self) -> Extraction | None:
+        """How web pages became texts, with the templates that the runs stored; ``None`` if there were no pages.
+
+        Raises ``StorageRefused`` if this library extracts texts otherwise than the runs did.
+        """
+        if self.header.extraction is None:
+            return None
+        stored = self.earlier().extraction or Extraction(view=cast("View", self.header.extraction["text_view"]))
+        self.require_extraction(stored.identity)
+        return stored
 
     def require_extraction(self, own: Mapping[str, str | None] | None) -> None:
         """Raise ``StorageRefused`` if texts of pages in the state were extracted otherwise than those of a run."""
