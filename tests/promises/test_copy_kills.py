@@ -34,7 +34,7 @@ class Writer:
         self.states = [state(self.index)]
 
     def act(self):
-        """Take a step; each is one record, so that there is no state in the middle of it."""
+        """Take a step. An admission records new documents first, and then that unchanged ones were seen again."""
         step = next(self.steps)
         if step.does == "reopen":
             self.index.close()
@@ -42,7 +42,9 @@ class Writer:
         else:
             Step(step.does, dict.fromkeys(step.ids), step.seed).act(self.index)
         Search.open(self.index).close()  # which catches up
-        self.states.append(state(self.index))
+        before, after = {own[0]: own for own in self.states[-1]}, state(self.index)
+        between = [before[own[0]] if own[:3] == before.get(own[0], ())[:3] else own for own in after]
+        self.states += [between, after] if step.does == "admit" else [after]
 
 
 def state(index):
