@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -7,7 +8,7 @@ import pytest
 import neardup
 from neardup import DataError
 from neardup.model.policy import Policy
-from neardup.pipeline.address_ranks import address_ranks, named_address
+from neardup.pipeline.address_ranks import HintCounts, address_ranks, hint_counts, named_address
 
 STORY = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings"
 OTHER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
@@ -107,3 +108,34 @@ def test_a_run_in_pieces_and_one_against_a_state_have_the_same_answer(tmp_path, 
     with_state = neardup.dedup_files([tmp_path / f"new.{form}"], state=tmp_path / "state", **options)
     with_files = neardup.dedup_files([tmp_path / f"new.{form}"], against=[tmp_path / f"old.{form}"], **options)
     assert with_state.result.mask.tolist() == with_files.result.mask.tolist()
+
+
+def test_hints_are_counted(tmp_path):
+    rows = [
+        {"id": A, "canonical": None, "text": COPIES[0]},
+        {"id": B, "canonical": A, "text": COPIES[1]},
+        {"id": C, "canonical": A, "text": OTHER},
+        {"id": "https://d.example/", "canonical": "https://absent.example/", "text": f"{OTHER} today"},
+    ]
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for how in ({}, {"work": tmp_path / "work"}):
+        done = neardup.dedup_files([tmp_path / "pages.jsonl"], keep="canonical", threshold=0.5, **how)
+        assert done.result.mask.tolist() == [True, False, False, True]
+        assert (done.result.summary.canonical_kept, done.result.summary.canonical_contradicted) == (1, 1)
+    done = neardup.dedup_files([tmp_path / "pages.jsonl"], keep="first", threshold=0.5)
+    assert (done.result.summary.canonical_kept, done.result.summary.canonical_contradicted) == (0, 0)
+
+
+def test_hints_of_any_documents_are_counted():
+    def counted(pages, representatives):
+        ids, canonicals = ([*column] for column in zip(*pages, strict=True))
+        columns = (pa.chunked_array([pa.array(column, pa.string())]) for column in (ids, canonicals))
+        return hint_counts(*columns, np.array(representatives))
+
+    assert hint_counts(*[pa.chunked_array([], pa.string())] * 2, np.empty(0, np.int64)) == HintCounts()
+    assert counted([(A, None), (A, A)], [-1, 0]) == HintCounts()  # the same address
+    assert counted([(B, A), (A, None)], [-1, 0]) == HintCounts()  # the copy was kept
+    assert counted([(A, None), (B, A), (C, A)], [-1, 0, 0]) == HintCounts(kept=1)
+    assert counted([(A, None), (B, A), (A, None)], [-1, -1, 1]) == HintCounts()  # one of two agrees
+    assert counted([(A, B), (B, A)], [-1, -1]) == HintCounts(contradicted=2)
+    assert counted([(A, None), (B, A)], [-1, 7]) == HintCounts(contradicted=1)  # dropped for an earlier document

@@ -179,3 +179,28 @@ def test_an_index_takes_archives(tmp_path, archive):
     assert (added.documents, added.skipped["revisit"]) == (5, 1)
     with Index.open(tmp_path / "index") as index:
         assert index.get(["http://a.example/3"])[0].text.startswith("Page 3")
+
+
+def test_several_canonical_addresses_in_the_markup_count_as_none(tmp_path):
+    head = b"<html><head><link rel=canonical href=/a><link rel=canonical href=/b></head><p>text</html>"
+    block = http(head, headers=["Link: </http>; rel=canonical"])
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(packed([record(block=block)]))
+    assert read([path]).column("canonical").to_pylist() == [None]
+
+
+@pytest.mark.parametrize(
+    ("headers", "page", "expected"),
+    [
+        (["X-Robots-Tag: noindex"], b"<p>a", 1),
+        (["X-Robots-Tag: nofollow", "x-robots-tag: unavailable_after: 1 Jan 2030, none"], b"<p>a", 1),
+        (["X-Robots-Tag: otherbot: noindex, nofollow"], b"<p>a", 0),
+        (["X-Robots-Tag: otherbot: noindex", "X-Robots-Tag: noindex"], b"<p>a", 1),
+        ([], b"<meta name=robots content=noindex><p>a", 1),
+        ([], b"<p>a", 0),
+    ],
+)
+def test_pages_and_headers_may_ask_not_to_index(tmp_path, headers, page, expected):
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(packed([record(block=http(page, headers=headers))]))
+    assert read([path]).column("noindex").to_pylist() == [expected]

@@ -191,8 +191,8 @@ def test_a_batch_has_pages_and_texts():
     assert (len(batch), batch.size) == (4, 3 + 36 + 5 + 5)
     ((_, found),) = extracted(Extraction(), None, [(0, batch.pages())])
     assert batch.whole(found).to_pylist() == [
-        {"texts": "one", "titles": None, "canonicals": None, "langs": None, "sites": 0},
-        {"texts": "Two\n\nZwei", "titles": "Two", "canonicals": None, "langs": "de", "sites": 0},
-        {"texts": "three", "titles": None, "canonicals": None, "langs": None, "sites": 0},
-        {"texts": "é", "titles": None, "canonicals": None, "langs": None, "sites": 0},
+        {"texts": "one", "titles": None, "canonicals": None, "langs": None, "sites": 0, "noindex": None},
+        {"texts": "Two\n\nZwei", "titles": "Two", "canonicals": None, "langs": "de", "sites": 0, "noindex": 0},
+        {"texts": "three", "titles": None, "canonicals": None, "langs": None, "sites": 0, "noindex": None},
+        {"texts": "é", "titles": None, "canonicals": None, "langs": None, "sites": 0, "noindex": 0},
     ]

@@ -14,7 +14,7 @@ VIEWS = ("auto", "main", "visible")
 
 
 def one(page, view="auto", declared=()):
-    texts, titles, canonicals, langs, views, sites = Extraction(view=view).pages([page], declared)
+    texts, titles, canonicals, langs, views, sites, _ = Extraction(view=view).pages([page], declared)
     assert sites == [0]
     return texts[0], titles[0], canonicals[0], langs[0], views[0]
 
@@ -71,7 +71,7 @@ def test_other_views_are_refused():
 
 
 def test_no_pages():
-    assert Extraction().pages([]) == Pages([], [], [], [], [], [])
+    assert Extraction().pages([]) == Pages([], [], [], [], [], [], [])
 
 
 @given(
@@ -84,6 +84,6 @@ def test_no_page_raises_and_pages_do_not_depend_on_each_other(pages):
     for view in VIEWS:
         found = Extraction(view=view).pages(pages)
         alone = [Extraction(view=view).pages([page]) for page in pages]
-        assert found == Pages(*([one[place][0] for one in alone] for place in range(6)))
+        assert found == Pages(*([one[place][0] for one in alone] for place in range(7)))
         for text in found.texts:
             text.encode()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from neardup.text import html
 from neardup.text.html import PageContent, decoded, visible_content, visible_text
+from neardup.text.main_text import main_text
 
 PIECES = """
     < > </ <a <p <script </script> <style> <!-- --> --!> <![CDATA[ ]]> <!DOCTYPE <? = " ' hidden & &# &#x 9 a; / x é
@@ -271,7 +272,7 @@ def test_the_title_is_given_apart_too():
         ("<link rel=canonical href=/a>", "/a"),
         ("<html><head><title>x</title><LINK REL='x Canonical' HREF=' /a?b&amp;c '></head>", "/a?b&c"),
         ("<link rel=canonical href=/a><link href='/a' rel=canonical>", "/a"),
-        ("<link rel=canonical href=/a><link rel=canonical href=/b>", None),
+        ("<link rel=canonical href=/a><link rel=canonical href=/b>", ""),
         ("<link rel=canonical>", None),
         ("<link rel=alternate href=/a>", None),
         ("<head></head><link rel=canonical href=/a>", None),
@@ -304,3 +305,21 @@ def test_after_very_many_tags_markup_is_only_removed(monkeypatch):
     assert visible_text(page) == "one\n\ntwo\n\nthree\nfour & five"
     monkeypatch.setattr(html, "MOST_TAGS", 2)
     assert visible_text(page) == "one\n\ntwo three four x & '>five"
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ('<meta name="robots" content="noindex, follow">', True),
+        ("<head><meta content=NONE name=Robots>", True),
+        ("<meta name=robots content=nofollow><meta name=robots content=noindex>", True),
+        ("<meta name=robots content=index>", False),
+        ("<meta name=googlebot content=noindex>", False),
+        ("<p>text<meta name=robots content=noindex>", False),
+        ("", False),
+    ],
+)
+def test_pages_may_ask_not_to_be_indexed(markup, expected):
+    assert visible_content(markup).noindex is expected
+    head = main_text(f"<html>{markup}<body><p>text").noindex
+    assert head is expected or "<p>text<meta" in markup

@@ -63,4 +63,4 @@ def test_without_the_library_it_is_named(function):
 @pytest.mark.parametrize("read", [main_text, visible_content])
 def test_pages_with_very_many_canonical_links_have_none(read):
     link = "<link rel=canonical href=/a>"
-    assert [read(link * number).canonical for number in (1, 64, 65, 50_000)] == ["/a", "/a", None, None]
+    assert [read(link * number).canonical for number in (1, 64, 65, 50_000)] == ["/a", "/a", "", ""]

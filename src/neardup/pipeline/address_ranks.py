@@ -1,7 +1,7 @@
 """What ranks documents by their addresses: how often an address is named as canonical, https, and the length."""
 
 from hashlib import blake2b
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
 import numpy as np
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.decisions.ranking import AddressRanks, times_named
-from neardup.model.arrays import Positions
+from neardup.model.arrays import Positions, Words
 from neardup.model.policy import CANONICAL, Policy
 from neardup.sources.addresses import Addresses
 
@@ -50,7 +50,44 @@ def named_address(own: str, canonical: str | None) -> str:
     return _ADDRESSES.normal(own)
 
 
+class HintCounts(NamedTuple):
+    """The effects of the addresses that documents declare as canonical.
+
+    *kept*: the kept documents that a dropped document of their cluster names. *contradicted*: the documents that name
+    the address of other documents of the run that are all in other clusters.
+    """
+
+    kept: int = 0
+    contradicted: int = 0
+
+
+def hint_counts(ids: pa.ChunkedArray, canonicals: pa.ChunkedArray, representatives: Positions) -> HintCounts:
+    """Count the effects of the *canonicals* that documents declare; the *ids* are their addresses.
+
+    *representatives* are the positions of those that documents are dropped for, or -1; documents of other runs have
+    larger positions. No documents have no hints.
+    """
+    own, named = _addresses(ids, canonicals.cast(pa.large_string()))
+    number = len(own)
+    others = np.flatnonzero(own != named)
+    clusters = np.where(representatives < 0, np.arange(number), representatives)
+    of_others = representatives[others]
+    inside = (of_others >= 0) & (of_others < number)
+    followed = own[of_others[inside]] == named[others][inside]
+    addresses, codes = np.unique(own, return_inverse=True)
+    places = np.minimum(np.searchsorted(addresses, named[others]), max(len(addresses) - 1, 0))
+    there = addresses[places] == named[others] if number else np.zeros(0, np.bool_)
+    width = int(clusters.max(initial=0)) + 1
+    agree = np.isin(places * width + clusters[others], codes * width + clusters)
+    return HintCounts(len(np.unique(of_others[inside][followed])), int((there & ~agree).sum()))
+
+
 def _times_named(ids: pa.ChunkedArray, canonicals: pa.ChunkedArray) -> Positions:
+    return times_named(*_addresses(ids, canonicals))
+
+
+def _addresses(ids: pa.ChunkedArray, canonicals: pa.ChunkedArray) -> tuple[Words, Words]:
+    """Return hashes of the address of each document, and of the one that it names."""
     own, named = bytearray(), bytearray()
     for begin in range(0, len(ids), _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
@@ -58,7 +95,7 @@ def _times_named(ids: pa.ChunkedArray, canonicals: pa.ChunkedArray) -> Positions
             address = _digest(_ADDRESSES.normal(each or ""))
             own += address
             named += address if _is_blank(canonical) else _digest(named_address(each or "", canonical))
-    return times_named(np.frombuffer(own, np.uint64), np.frombuffer(named, np.uint64))
+    return np.frombuffer(own, np.uint64), np.frombuffer(named, np.uint64)
 
 
 def _is_blank(canonical: str | None) -> bool:

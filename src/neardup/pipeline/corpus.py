@@ -15,10 +15,10 @@ from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.errors import require, require_name
-from neardup.model.policy import Gather, Policy, Representative, Verify
+from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
 from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
-from neardup.pipeline.address_ranks import address_ranks
+from neardup.pipeline.address_ranks import HintCounts, address_ranks, hint_counts
 from neardup.pipeline.clusters import largest_clusters
 from neardup.pipeline.comparison import Comparison, Decided, exact_matcher, feature_sets, require_gather, unverified
 from neardup.pipeline.documents import Documents
@@ -310,6 +310,9 @@ class _Run:
         representative = np.full(number, -1, np.int64)
         representative[left] = right
         kept = np.flatnonzero(representative < 0)
+        hints = HintCounts()
+        if CANONICAL in self._policy.fields:
+            hints = hint_counts(self._documents.ids, self._documents.column(CANONICAL), representative)
         same = np.zeros(number, np.bool_)
         same[left] = exact
         signed = np.zeros(number, np.bool_)
@@ -330,6 +333,8 @@ class _Run:
             threshold=self._scheme.threshold,
             measure=exact_measure(self._scheme.rule),
             policy=self._policy,
+            canonical_kept=hints.kept,
+            canonical_contradicted=hints.contradicted,
             common=common_of(self._scheme),
             largest_clusters=largest_clusters(self._documents, representative, same, self._scheme),
         )

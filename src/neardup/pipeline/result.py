@@ -29,7 +29,9 @@ class Summary:
     ``candidates`` pairs were proposed and ``compared`` of them verified. At most ``not_compared`` pairs share a key and
     were not compared, because very many documents share it. ``threshold`` is a value of the *measure* of exact
     verification: ``resemblance``, or ``overlap``, a share of the smaller set. ``common`` is the list of shingles that
-    did not count, or ``None``. ``largest_clusters`` are the clusters of the most documents, with what these share.
+    did not count, or ``None``. If ``canonical`` ranks, ``canonical_kept`` documents were kept that a dropped one of
+    their cluster names, and ``canonical_contradicted`` documents name the address of documents of the run that they do
+    not match. ``largest_clusters`` are the clusters of the most documents, with what these share.
     """
 
     documents: int
@@ -48,6 +50,8 @@ class Summary:
     measure: str
     policy: Policy
     known: int = 0
+    canonical_kept: int = 0
+    canonical_contradicted: int = 0
     common: CommonShingles | None = None
     largest_clusters: tuple[LargeCluster, ...] = ()
 

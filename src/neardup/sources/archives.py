@@ -39,11 +39,11 @@ from neardup.sources.compression import GzipError, inflater
 from neardup.sources.formats import display, kind
 from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.output import atomic
-from neardup.sources.pages import BATCH, Batch, extracted, host_of
+from neardup.sources.pages import BATCH, Batch, extracted, host_of, without_empty
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
 from neardup.sources.warc import CUT, Gap, Record, records
-from neardup.text.html import decoded
+from neardup.text.html import decoded, forbids_index
 
 PLACES: Final = {
     "url": pa.large_string(),
@@ -59,6 +59,7 @@ _FIELDS: Final = PLACES | {
     "title": pa.large_string(),
     "canonical": pa.large_string(),
     "lang": pa.large_string(),
+    "noindex": pa.int64(),
     "fetch_status": pa.int64(),
     "content_mime_type": pa.string(),
     "content_charset": pa.string(),
@@ -76,8 +77,9 @@ _ACCESSORIES: Final = frozenset({"warcinfo", "request", "metadata"})
 _TYPES: Final = frozenset({"application", "audio", "font", "image", "message", "model", "multipart", "text", "video"})
 _SUCCESS: Final = range(200, 300)
 _SNIFFED: Final = 512
-_OF_PAGES: Final = {"title": "titles", "canonical": "canonicals", "lang": "langs"}
-_READ: Final = [name for name in _FIELDS if name not in _OF_PAGES or name == "canonical"]  # which HTTP may name
+_OF_PAGES: Final = {"title": "titles", "canonical": "canonicals", "lang": "langs", "noindex": "noindex"}
+_HTTP: Final = frozenset({"canonical", "noindex"})  # which HTTP may have, too
+_READ: Final = [name for name in _FIELDS if name not in _OF_PAGES or name in _HTTP]
 
 
 @dataclass(slots=True)
@@ -144,8 +146,11 @@ class Archives(Collection):
             name: found[_OF_PAGES[name]].combine_chunks() if name in _OF_PAGES else pa.array(pages.fields[name], kind_)
             for name, kind_ in _FIELDS.items()
         }
-        named = pa.array(pages.fields["canonical"], pa.large_string())
-        self._columns["canonical"] = pa.compute.coalesce(self._columns["canonical"], named)
+        said = {name: pa.array(pages.fields[name], _FIELDS[name]) for name in _HTTP}
+        named = pa.compute.coalesce(self._columns["canonical"], said["canonical"])
+        self._columns["canonical"] = without_empty(named)  # of pages that name several
+        known = pa.compute.coalesce(self._columns["noindex"], pa.scalar(0, pa.int64()))
+        self._columns["noindex"] = pa.compute.max_element_wise(known, said["noindex"])
         super().__init__(inputs, found["texts"], pa.chunked_array([self._ids(request)]), pages.rejected)
         self.sites = None if request.extraction.templates is None else found["sites"]
 
@@ -370,6 +375,7 @@ def _page(kind_: str, record: Record) -> tuple[dict[str, object], Response, bool
         "content_mime_type": mime or None,
         "content_charset": found.charset,
         "canonical": found.canonical,
+        "noindex": int(forbids_index(found.robots)),
     }
     return fields, found, mime in _HTML
 

@@ -41,12 +41,12 @@ from neardup.sources.document import HTML
 from neardup.sources.formats import DOCUMENTS, FORMATS, display, matches
 from neardup.sources.lines import BOM
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary
-from neardup.sources.pages import BATCH, Batch, extracted
+from neardup.sources.pages import BATCH, Batch, extracted, without_empty
 from neardup.sources.tables import slices
 from neardup.text.html import decoded
 
 _FIELDS: Final = ("size", "modified")
-_OF_PAGES: Final = {"title": "titles", "canonical": "canonicals", "lang": "langs"}
+_OF_PAGES: Final = {"title": "titles", "canonical": "canonicals", "lang": "langs", "noindex": "noindex"}
 _SHOWN: Final = 5  # endings that a message names
 _BEGINNING: Final = Lock()  # a folder that another thread has not locked yet must not look like a leftover
 
@@ -65,7 +65,8 @@ class Folder(Collection):
     """The files of folders.
 
     Their fields are ``size`` in bytes, the time ``modified`` and, for HTML, its ``title``, the address
-    ``canonical`` that it names as its own, as written, and its language ``lang``.
+    ``canonical`` that it names as its own, as written, and its language ``lang``; ``noindex`` is 1 for
+    pages that search engines are asked not to index, and 0 for others.
     """
 
     def __init__(  # noqa: PLR0913 - what is read, and how
@@ -139,7 +140,8 @@ class Folder(Collection):
                 yield None, page
 
     def _of_pages(self, name: str) -> pa.Array:
-        return self._pages[_OF_PAGES[name]].combine_chunks()
+        column = self._pages[_OF_PAGES[name]].combine_chunks()
+        return without_empty(column) if name == "canonical" else column
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the fields that there are if no file has the field *name*, otherwise ``None``."""

@@ -20,7 +20,9 @@ LARGEST: Final = 1 << 24  # bytes of a body, decoded: longer ones are cut there
 
 _STATUS: Final = re.compile(rb"HTTP/[\d.]+[ \t]+(\d{3})\b")
 _BLANK_LINE: Final = re.compile(rb"\n\r?\n")
-_HEADERS: Final = re.compile(rb"\n(content-type|content-encoding|transfer-encoding|link)[ \t]*:([^\n]*)", re.IGNORECASE)
+_HEADERS: Final = re.compile(
+    rb"\n(content-type|content-encoding|transfer-encoding|link|x-robots-tag)[ \t]*:([^\n]*)", re.IGNORECASE
+)
 _CHUNK: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
 _LINK: Final = re.compile(r"<([^<>]*)>((?:[^<,\"]|\"[^\"]*\")*)")
 _RELATION: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGNORECASE)
@@ -28,7 +30,10 @@ _ANCHOR: Final = re.compile(r";\s*anchor\s*=", re.IGNORECASE)  # the link is tha
 _GZIP: Final = b"\x1f\x8b"
 _GZIP_STEP: Final = 1 << 12  # each byte may expand to 1 KiB
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
-_JOINED: Final = frozenset(("content-encoding", "transfer-encoding", "link"))
+_JOINED: Final = {"content-encoding": ", ", "transfer-encoding": ", ", "link": ", ", "x-robots-tag": "\n"}
+_AGENT: Final = re.compile(
+    r"\s*(?!unavailable_after|max-)([\w*-]+)\s*:"
+)  # the crawler that the rest of a header is for
 _CODINGS: Final = 5  # more are an attack
 _ZSTD_WINDOW: Final = 1 << 23  # what browsers accept
 
@@ -37,7 +42,8 @@ class Response(NamedTuple):
     """A response; *status* is ``None`` without a status line, *type* in lower case, *charset* as declared.
 
     *note* describes what is wrong with the coding of the body; empty if nothing is. *canonical* is the address that the
-    ``Link`` headers name as canonical, as written; ``None`` if they name several, or none.
+    ``Link`` headers name as canonical, as written; ``None`` if they name several, or none. *robots* are the
+    directives of the ``X-Robots-Tag`` headers for all crawlers, separated by commas.
     """
 
     status: int | None
@@ -46,6 +52,7 @@ class Response(NamedTuple):
     body: bytes
     note: str = ""
     canonical: str | None = None
+    robots: str = ""
 
 
 def response(block: bytes) -> Response:
@@ -59,7 +66,9 @@ def response(block: bytes) -> Response:
         body, fault = _decoded(body, coding)
         note = note or fault
     kind, charset = media_type(headers.get("content-type", ""))
-    return Response(int(status[1]) if status else None, kind, charset, body[:LARGEST], note, _canonical(headers))
+    return Response(
+        int(status[1]) if status else None, kind, charset, body[:LARGEST], note, _canonical(headers), _robots(headers)
+    )
 
 
 def head_size(block: bytes) -> int:
@@ -89,6 +98,10 @@ def _canonical(headers: dict[str, str]) -> str | None:
     return named.pop() if len(named) == 1 else None
 
 
+def _robots(headers: dict[str, str]) -> str:
+    return ",".join(tag for tag in headers.get("x-robots-tag", "").split("\n") if not _AGENT.match(tag))
+
+
 def _fields(head: bytes) -> dict[str, str]:
     """Return the headers that are read; the values of several headers of codings or links are joined."""
     found: dict[str, str] = {}
@@ -97,7 +110,7 @@ def _fields(head: bytes) -> dict[str, str]:
         if key not in found:
             found[key] = given
         elif key in _JOINED:
-            found[key] += f", {given}"
+            found[key] += _JOINED[key] + given
     return found
 
 

@@ -24,6 +24,7 @@ _FOUND: Final = {
     "canonicals": pa.large_string(),
     "langs": pa.large_string(),
     "sites": pa.uint64(),
+    "noindex": pa.int64(),
 }
 
 
@@ -94,7 +95,7 @@ def table_of(
 def extracted(
     extraction: Extraction, processes: Processes | None, batches: Iterable[tuple[Item, pa.Table]]
 ) -> Iterator[tuple[Item, pa.Table]]:
-    """Yield what was given with each table of pages, and a table of their texts, titles, canonicals, langs and sites.
+    """Yield what was given with each table of pages, and a table of what was found in them: see ``Pages``.
 
     The *processes* are those of ``processes_for`` the same *extraction*; without them, this process reads the pages.
     """
@@ -126,6 +127,11 @@ def host_of(address: str | None, page: bytes | str = "") -> str | None:
     from neardup.text.html import canonical_address
 
     return host(address) or host(canonical_address(page))
+
+
+def without_empty(canonicals: pa.Array) -> pa.Array:
+    """Return the addresses with nulls in place of empty ones, which are those of pages that name several."""
+    return pc.if_else(pc.equal(canonicals, ""), pa.scalar(None, canonicals.type), canonicals)
 
 
 def _reader(extraction: Extraction) -> Reader:

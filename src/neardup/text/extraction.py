@@ -22,8 +22,9 @@ _UNKNOWN: Final = "\ufffd"
 class Pages(NamedTuple):
     """What was read of some pages, an element for each.
 
-    *texts* begin with the title. *titles*, *canonicals* (addresses as written) and *langs* are ``None`` where a page
-    has none; *views* are ``main`` or ``visible``. *sites* are those of ``neardup.text.sites``: 0 for a page that is
+    *texts* begin with the title. *titles*, *canonicals* (addresses as written, empty where several differ) and *langs*
+    are ``None`` where a page has none; *views* are ``main`` or ``visible``. *noindex* is 1 where the head asks search
+    engines not to index the page, otherwise 0. *sites* are those of ``neardup.text.sites``: 0 for a page that is
     compared like any other, and without templates for every page.
     """
 
@@ -33,6 +34,7 @@ class Pages(NamedTuple):
     langs: list[str | None]
     views: list[str]
     sites: list[int]
+    noindex: list[int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +120,7 @@ class Extraction:
             [content.lang for content in contents],
             [view for _, view in found],
             sites,
+            [int(content.noindex) for content in contents],
         )
 
     def both(self, page: bytes | str, declared: str | None = None) -> tuple[str, str]:

@@ -76,14 +76,16 @@ _CHARSETS: Final = {
 class PageContent(NamedTuple):
     """The text of a page without its title, and what its markup defines; ``None`` where it does not.
 
-    ``canonical`` is the address in the link of this name in the head, as written; ``None`` if several
-    differ, or if there are more than 64.
+    ``canonical`` is the address in the link of this name in the head, as written; empty if several differ, or if there
+    are more than 64. ``noindex``: whether the head asks search engines not to index the page
+    (``<meta name="robots">``).
     """
 
     text: str
     title: str | None
     canonical: str | None
     lang: str | None
+    noindex: bool = False
 
     @property
     def whole(self) -> str:
@@ -129,14 +131,24 @@ def visible_content(markup: str) -> PageContent:
     """Return the visible text of a page apart from its title."""
     page = _Page(without_surrogates(markup).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
     title, canonical, lang = (own and without_surrogates(own) for own in (page.title, page.canonical, page.lang))
-    return PageContent(without_surrogates(page.text()), title or None, canonical, lang)  # references name surrogates
+    text = without_surrogates(page.text())
+    return PageContent(text, title or None, canonical, lang, page.noindex)  # references name surrogates
 
 
 def canonical_address(page: bytes | str) -> str | None:
     """Return the address in the canonical link of a page's head, as written; ``None`` if it has none, or several."""
     text = decoded(page) if isinstance(page, bytes) else page
     body = _BODY.search(text)
-    return visible_content(text[: body.start()] if body else text).canonical
+    return visible_content(text[: body.start()] if body else text).canonical or None
+
+
+def forbids_index(directives: str) -> bool:
+    """Return whether the directives of a robots tag, separated by commas, ask not to index a page.
+
+    >>> forbids_index("NoIndex, nofollow"), forbids_index("nofollow")
+    (True, False)
+    """
+    return not {"noindex", "none"}.isdisjoint(part.strip() for part in directives.lower().split(","))
 
 
 def without_surrogates(text: str) -> str:
@@ -153,6 +165,7 @@ class _Page:
         self.lang: str | None = None
         self._canonicals: dict[str, None] = {}
         self._canonical_links = 0
+        self.noindex = False
         self._head_is_over = False
         self._pieces: list[str | object] = []  # text as written, and the two kinds of ends
         self._pre = 0  # <pre> elements open
@@ -165,7 +178,7 @@ class _Page:
     @property
     def canonical(self) -> str | None:
         clear = len(self._canonicals) == 1 and self._canonical_links <= MOST_CANONICALS
-        return next(iter(self._canonicals)) if clear else None
+        return next(iter(self._canonicals)) if clear else "" if self._canonicals else None
 
     def text(self) -> str:
         paragraphs: list[str] = []
@@ -230,6 +243,10 @@ class _Page:
         self._head_is_over = self._head_is_over or (name != "html" and name not in _HEAD)
         if name == "link" and not self._head_is_over:
             self._link(attributes)
+        elif name == "meta" and not (self._head_is_over or self.noindex):
+            values = _values(attributes)
+            named = values.get("name", "").strip().lower() == "robots"
+            self.noindex = named and forbids_index(values.get("content", ""))
         elif name == "html" and self.lang is None:
             self.lang = _values(attributes).get("lang", "").strip() or None
         if self._hiding:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from neardup.model.errors import ExtraMissing
-from neardup.text.html import MOST_CANONICALS, PageContent
+from neardup.text.html import MOST_CANONICALS, PageContent, forbids_index
 
 
 def main_text(markup: str) -> PageContent:
@@ -24,8 +24,14 @@ def main_text(markup: str) -> PageContent:
     links = [] if head is None else head.query_selector_all("link[rel~=canonical]")
     listed = links if len(links) <= MOST_CANONICALS else ()  # going through all would take quadratic time
     named = {address for link in listed if (address := (link.getattr("href") or "").strip())}
+    if len(links) > MOST_CANONICALS:
+        canonical: str | None = ""
+    else:
+        canonical = named.pop() if len(named) == 1 else "" if named else None
+    robots = [] if head is None else head.query_selector_all('meta[name="robots" i]')
+    noindex = any(forbids_index(tag.getattr("content") or "") for tag in robots[:MOST_CANONICALS])
     lang = None if root is None else (root.getattr("lang") or "").strip()
-    return PageContent(text, tree.title or None, named.pop() if len(named) == 1 else None, lang or None)
+    return PageContent(text, tree.title or None, canonical, lang or None, noindex)
 
 
 def detected(page: bytes) -> str:

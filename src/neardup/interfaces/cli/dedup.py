@@ -255,6 +255,8 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
             (summary.exact, f"dropped: exact {plural(summary.exact, 'duplicate')}, equal byte by byte", True),
             (summary.near, f"dropped: near {plural(summary.near, 'duplicate')}, {rule_of(summary)}", True),
             (summary.known, "of these for a document of an earlier run", False),
+            (summary.canonical_kept, "kept that a dropped document names as canonical", False),
+            (summary.canonical_contradicted, "name another document as canonical that they do not match", False),
             (summary.empty - (without.records if without else 0), "empty, kept", False),
             *([(without.records, without_text(without), False)] if without else []),
             (summary.too_short, "no words to compare, kept unless equal byte by byte", False),

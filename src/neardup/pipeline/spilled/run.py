@@ -14,6 +14,8 @@ from neardup.engines.journal import Journal, WorkFolder
 from neardup.engines.local import LocalEngine
 from neardup.kernels.checksum import add_field
 from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.policy import CANONICAL
+from neardup.pipeline.address_ranks import hint_counts
 from neardup.pipeline.clusters import largest_clusters
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.result import Summary
@@ -151,7 +153,9 @@ def decided(
         settled = stages.each("settle", job.deciding, partial(settle, job), [1] * blocks)
     record = stages.one("decide", job.deciding, lambda: decide(job, signed, blocks, engine))
     decisions = Decisions(job, signed, documents.ids, record["rules"])
-    summary = _summary(job, documents, decisions, proposed, record, settled)
+    summary = replace(
+        _summary(job, documents, decisions, proposed, record, settled), **_hints(job, signed, documents, decisions)
+    )
     return StoredResult(decisions, documents, summary)
 
 
@@ -234,6 +238,17 @@ def _summary(  # noqa: PLR0913, PLR0917 - everything the run knows
             documents, np.asarray(decisions.representatives), decisions.exact(len(documents)), scheme
         ),
     )
+
+
+def _hints(job: Job, signed: Signed, documents: StoredDocuments, decisions: Decisions) -> dict[str, Any]:
+    """Count the effects of the addresses that documents name as canonical, if these rank."""
+    if CANONICAL not in job.policy.fields:
+        return {}
+    values = job.shards.column(CANONICAL, signed.ranking(CANONICAL))[: len(documents)]
+    found = hint_counts(
+        documents.ids[: len(documents)], values, np.asarray(decisions.representatives)[: len(documents)]
+    )
+    return {"canonical_kept": found.kept, "canonical_contradicted": found.contradicted}
 
 
 def _duplicate_ids(job: Job, ids: pa.ChunkedArray) -> int:
