@@ -43,7 +43,8 @@ class Writer:
             Step(step.does, dict.fromkeys(step.ids), step.seed).act(self.index)
         Search.open(self.index).close()  # which catches up
         before, after = {own[0]: own for own in self.states[-1]}, state(self.index)
-        between = [before[own[0]] if own[:3] == before.get(own[0], ())[:3] else own for own in after]
+        same = {own[0] for own in after if own[:3] == before.get(own[0], ())[:3]}
+        between = [(*own[:4], before[own[0]][4] if own[0] in same else own[4]) for own in after]
         self.states += [between, after] if step.does == "admit" else [after]
 
 
