@@ -1,5 +1,7 @@
 import json
 
+from neardup.text.host_templates import HostTemplates
+
 
 def test_mirrors_are_written(neardup, tmp_path):
     rows = []
@@ -24,3 +26,20 @@ def test_a_crawl_without_mirrors(neardup, tmp_path):
     neardup("mirrors", "why.jsonl", "--out", "mirrors.parquet")
     neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl")
     assert (tmp_path / "mirrors.jsonl").read_text() == ""
+
+
+def test_a_page_on_the_crawl_is_written(neardup, tmp_path):
+    rows = [{"id": f"http://a.example/{page}", "representative": "http://a.example/0"} for page in range(12)]
+    (tmp_path / "why.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    HostTemplates([], {}).save(tmp_path / "t.arrow")
+    command = ("mirrors", "why.jsonl", "--out", "m.jsonl")
+    neardup(*command, "--report", "crawl.html", "--templates", "t.arrow")
+    shown = (tmp_path / "crawl.html").read_text()
+    assert "<td>a.example</td><td>12</td><td>1</td><td>92%</td>" in shown
+    assert "Largest templates" in shown
+    for wrong, message in (
+        (("--templates", "t.arrow"), "needs --report"),
+        (("--report", "crawl.txt"), "must end in"),
+        (("--report", "other.html", "--templates", "absent"), "cannot be read"),
+    ):
+        assert message in neardup(*command, "--force", *wrong, code=2).err

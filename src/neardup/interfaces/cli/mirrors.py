@@ -4,10 +4,14 @@ import argparse
 import json
 from collections import Counter
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.crawled import add_crawled, crawled_of
 from neardup.interfaces.cli.terminal import show_counts, show_rejected
-from neardup.model.errors import plural
+from neardup.model.errors import plural, require
+
+if TYPE_CHECKING:
+    from neardup.text.host_templates import HostTemplates
 
 EXAMPLE = "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup mirrors why.parquet --out m.jsonl"
 
@@ -22,20 +26,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=argparse.SUPPRESS,
         help="one record per mirror, with its main host and the evidence (.jsonl, .parquet)",
     )
+    parser.add_argument(
+        "--report",
+        metavar="PATH",
+        default=argparse.SUPPRESS,
+        help="a page on the crawl (.html): hosts by their repeats, contents at many addresses, mirrors, URL rules",
+    )
+    parser.add_argument(
+        "--templates",
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help="with --report: also show the largest templates in this file of `neardup templates learn`",
+    )
     parser.add_argument("--force", action="store_true", help="replace outputs that exist")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the mirrors and write them; return 1 if records were rejected."""
-    from neardup.sources.output import check_table, write_table
+    from neardup.sources.output import PAGES, check_file, check_table, write_file, write_table
 
+    given = vars(arguments)
+    report, listed = given.get("report"), given.get("templates")
+    require(report is not None or listed is None, "templates", listed, "needs --report, the page that shows them")
+    if report is not None:
+        check_file(report, PAGES, arguments.inputs, force=arguments.force)
+    templates = None if listed is None else _templates(listed)
     check_table(arguments.out, arguments.inputs, force=arguments.force)
     pages = crawled_of(arguments)
     from neardup.pipeline.mirrors import find_mirrors
 
     found = find_mirrors(pages.urls, pages.contents)
     write_table(arguments.out, found.table(), force=arguments.force)
+    if report is not None:
+        from neardup.interfaces.pages.crawl import crawl_page
+        from neardup.pipeline.crawl_overview import crawl_overview
+        from neardup.pipeline.url_rules import find_url_rules
+
+        seen, rules = crawl_overview(pages.urls, pages.contents), find_url_rules(pages.urls, pages.contents)
+        write_file(report, crawl_page(seen, found, rules, templates), PAGES, force=arguments.force)
     kinds = Counter(each.kind for each in found.found)
     if arguments.json:
         counts = {"hosts": found.hosts, "pages": found.pages, "contents_left_out": found.contents_left_out}
@@ -54,3 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
         show_rejected(pages.rejected)
     return 1 if pages.rejected else 0
+
+
+def _templates(path: str) -> "HostTemplates":
+    from neardup.text.host_templates import HostTemplates
+
+    return HostTemplates.load(path)

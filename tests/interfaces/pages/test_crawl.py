@@ -1,0 +1,39 @@
+"""The page on a crawl."""
+
+import numpy as np
+
+from neardup.interfaces.pages.crawl import crawl_page
+from neardup.pipeline.crawl_overview import crawl_overview
+from neardup.pipeline.mirrors import find_mirrors
+from neardup.pipeline.url_rules import find_url_rules
+from neardup.text.host_templates import HostTemplates, Template
+
+HOSTILE = "<script>\x1b[31m"
+
+
+def page(urls, contents, templates=None):
+    contents = np.array(contents, np.int64)
+    found = (crawl_overview(urls, contents), find_mirrors(urls, contents), find_url_rules(urls, contents))
+    return crawl_page(*found, templates).decode()
+
+
+def test_it_shows_hosts_mirrors_rules_and_templates():
+    urls = [f"http://{name}.example/{n}?sid={sid}" for n in range(12) for name in ("a", "www.a") for sid in (1, 2)]
+    errors = [f"http://c.example/{HOSTILE}{n}" for n in range(10)]
+    lines = np.array([1, 2], np.uint64)
+    template = Template(host="a.example", view="main", kept=30, lines=lines, examples=(HOSTILE, "A footer"))
+    contents = [n for n in range(12) for _ in range(4)] + [99] * 10
+    shown = page([*urls, *errors], contents, HostTemplates([template], {}))
+    assert shown == page([*urls, *errors], contents, HostTemplates([template], {}))
+    for part in ("<td>www.a.example</td>", "<td>parameter sid</td>", "<td>c.example</td><td>10</td>", "A footer"):
+        assert part in shown
+    assert "<script" not in shown
+    assert "\x1b" not in shown
+
+
+def test_it_is_bounded():
+    urls = [f"http://h{n}.example/{'x' * 3000}" for n in range(400)]
+    shown = page(urls, [*range(400)])
+    assert "300 more rows, not shown" in shown
+    assert len(shown) < 200_000
+    assert page([], []).count("None found.") == 4
