@@ -205,5 +205,7 @@ def test_templates_of_many_pages_are_frozen():
     assert learn_templates(PAGES[:48], known=known) == known
     assert learn_templates([], known=known) == known
     assert [one.id for one in learn_templates(PAGES, known=known).templates[1:]] == [second.id, third.id]
+    with pytest.raises(ParameterError, match="known"):
+        learn_templates([], known=5)
     with pytest.raises(ParameterError, match="by another rule"):
         learn_templates(PAGES, known=known, extraction=Extraction(view="visible"))

@@ -70,6 +70,7 @@ def learn_templates(
     require_kind("extraction", extraction, Extraction)
     require(extraction.templates is None, "extraction", extraction, "must not have templates: they are learned now")
     known = HostTemplates((), rule_of(extraction)) if known is None else known
+    require_kind("known", known, HostTemplates)
     _require_rule(known, extraction)
     frozen = {one.host for one in known.templates if one.kept >= FROZEN}
     with TemporaryDirectory(prefix="neardup-") as folder:

@@ -471,6 +471,8 @@ def test_an_index_is_filled_from_a_state(neardup, state):
         (["--id", "name"], "--id name cannot be used with --from, which reads the inputs of the state as its runs did"),
         (["--strict"], "--strict cannot be used with --from"),
         (["--text-view", "main"], "--text-view main cannot be used with --from"),
+        (["--html", "page"], "--html page cannot be used with --from"),
+        (["--templates", "t.arrow"], "--templates t.arrow cannot be used with --from"),
         (["pages.jsonl"], "inputs pages.jsonl cannot be used with --from"),
     ],
 )

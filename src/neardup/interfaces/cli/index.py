@@ -151,7 +151,7 @@ def _require_alone(arguments: argparse.Namespace) -> None:
     rule = "cannot be used with --from, which reads the inputs of the state as its runs did"
     require(not arguments.inputs, "inputs", " ".join(arguments.inputs), rule)
     given, defaults = vars(arguments), vars(plain.parse_args([]))
-    for name in ("text", "id", "format", "quoting", "glob", "text_view", "strict", "max_bytes"):
+    for name in ("text", "html", "id", "templates", "format", "quoting", "glob", "text_view", "strict", "max_bytes"):
         if given.get(name) != defaults.get(name):
             raise ParameterError(name, None if given[name] is True else given[name], rule)
 
