@@ -90,6 +90,7 @@ $(SPARK)/installed: pyproject.toml constraints.txt $(INSTALLED)
 # Bytecode and compiled kernels are kept next to their sources, so the first command a person runs is as fast as the
 # second, also where PYTHONDONTWRITEBYTECODE is set.
 $(WARMED): $(INSTALLED) $(wildcard src/neardup/kernels/*.py)
+	@find src -name '*.nb[ic]' -delete # Numba does not see changes of the parts that kernels of other files call
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/neardup warm
 	@touch $@

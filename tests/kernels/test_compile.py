@@ -1,3 +1,7 @@
+import subprocess
+import sys
+
+import numba
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +15,7 @@ from neardup.kernels.compile import (
     kernel,
     near_at,
     ones,
+    process_salt,
     special_at,
     trailing_zeros,
     word_at,
@@ -68,3 +73,22 @@ def test_instructions_on_words_do_as_they_say(narrow, most, data):
     of_words(np.array(narrow, np.uint32), np.array(wide, np.uint64), np.uint32(7), np.uint32(most), out)
     assert int(out[0]) == bits((value ^ 7).bit_count() <= most for value in narrow[1:])
     assert int(out[1]) == bits(one == two for one, two in zip(wide[:8], wide[3:], strict=True))
+
+
+@numba.njit
+def salted():
+    return process_salt()
+
+
+def test_the_salt_is_no_part_of_the_code():
+    """Machine code that was kept by one process and code of another must choose the same places of tables."""
+    own = salted()
+    assert own % 2 == 1
+    assert own > 1
+    (code,) = salted.inspect_llvm().values()
+    assert "neardup_salt" in code
+    assert str(own) not in code
+    assert salted() == own
+    program = "import numba; from neardup.kernels.compile import process_salt as p; print(numba.njit(lambda: p())())"
+    other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert int(other.stdout) != own

@@ -10,6 +10,7 @@ import numpy as np
 from neardup.decisions.evidence import SET_MEASURES, FeatureSets, Shared
 from neardup.kernels.joins import join, occurrences, rarest_first
 from neardup.kernels.partners import enter
+from neardup.kernels.radix import sort
 from neardup.kernels.sets import OVERLAP
 from neardup.model.arrays import Positions, Words
 
@@ -63,11 +64,11 @@ class Join:
         shift, counts = np.uint64(64 - bits), np.zeros(1 << bits, np.uint8)
         occurrences(self._values, self._starts, self._sizes, shift, counts)
 
-        def sort(part: slice) -> None:
+        def arrange(part: slice) -> None:
             rarest_first(self._values, self._starts, self._sizes, shift, counts, everything[part], self._alone)
 
         self._alone = np.empty_like(self._sizes)
-        list(map_(sort, parts(len(everything))))
+        list(map_(arrange, parts(len(everything))))
         self._index()
 
     def _index(self) -> None:
@@ -79,9 +80,11 @@ class Join:
         owners = np.repeat(np.arange(len(sizes)), rare)
         at = np.arange(len(owners)) - np.repeat(np.cumsum(rare) - rare, rare)
         values = self._values[np.repeat(self._starts + self._alone, rare) + at]
-        order = np.argsort(values, kind="stable")
-        distinct, begins = np.unique(values[order], return_index=True)
+        values, order = sort(values, np.arange(len(values), dtype=np.uint32), 0)
+        begins = np.flatnonzero(np.diff(values, prepend=~values[:1]))
+        distinct = values[begins]
         self._owners, self._begins = owners[order], np.append(begins, len(owners))
+        self._at = (np.repeat(self._alone, rare) + at)[order]
         bits = max(3, (2 * len(distinct)).bit_length())
         self._hash = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
         self._keys, self._numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int64)
@@ -101,7 +104,7 @@ class Join:
             following, found, compared = join(
                 *(self._values, self._starts, self._sizes, self._sides, first, part.stop),
                 *(self._alone, self._probes),
-                *(*self._hash, self._keys, self._numbers, self._begins, self._owners),
+                *(*self._hash, self._keys, self._numbers, self._begins, self._owners, self._at),
                 *(self._threshold, self._measure, *arrays),
             )
             if following == first:

@@ -1,5 +1,6 @@
 """The decorator ``kernel``, and processor instructions that NumPy does not have."""
 
+import secrets
 import sys
 from typing import Any
 
@@ -117,6 +118,23 @@ def _load_special(typing_context: Any, array: Any, position: Any) -> Any:  # noq
         return builder.or_(masks[0], builder.shl(masks[1], word(32)))
 
     return signature, generate
+
+
+# Compiled code is kept for later processes, and that of several processes runs together in one. So a secret of this
+# process must not be part of the code: the code has a symbol, whose address is the secret and is filled in on loading.
+_SALT = "neardup_salt"
+binding.add_symbol(_SALT, secrets.randbits(62) | 1)
+
+
+@intrinsic
+def process_salt(typing_context: Any) -> Any:  # noqa: ARG001 - Numba's protocol
+    """Return an odd number that is another one in every process, and cannot be foreseen."""
+
+    def generate(_context: Any, builder: ir.IRBuilder, _: Any, _arguments: Any) -> Any:
+        symbol = cgutils.add_global_variable(builder.module, ir.IntType(8), _SALT)
+        return builder.ptrtoint(symbol, ir.IntType(64))
+
+    return types.uint64(), generate
 
 
 @intrinsic

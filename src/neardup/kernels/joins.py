@@ -6,7 +6,7 @@ A set is ``values[starts[s] : starts[s] + sizes[s]]``, without repeats.
 import numpy as np
 
 from neardup.kernels.compile import kernel
-from neardup.kernels.sets import fill, may_match, places_for, shared_enough, table_for
+from neardup.kernels.sets import fill, may_share, places_for, shared_enough, table_for
 
 _ONE = np.uint64(1)
 _MANY = 255
@@ -28,6 +28,7 @@ def rarest_first(values, starts, sizes, shift, counts, chosen, alone):
 
     Those of one set only, ``alone[s]`` of them, remain in any order: they are never looked up.
     """
+    starts_of = np.empty(_MANY + 1, np.int64)
     for one in chosen:
         content = values[starts[one] : starts[one] + sizes[one]]
         others = np.empty(content.size, np.uint64)
@@ -42,13 +43,19 @@ def rarest_first(values, starts, sizes, shift, counts, chosen, alone):
                 content[kept] = value
                 kept += 1
         alone[one] = kept
-        sorted_ = np.sort(others[:met])
-        rarity = np.empty(met, np.uint8)
-        for place in range(met):
-            rarity[place] = counts[sorted_[place] >> shift]
-        order = np.argsort(rarity, kind="mergesort")
-        for place in range(met):
-            content[kept + place] = sorted_[order[place]]
+        others[:met].sort()
+        starts_of[:] = 0
+        for value in others[:met]:
+            starts_of[counts[value >> shift]] += 1
+        total = kept
+        for count in range(_MANY + 1):
+            number = starts_of[count]
+            starts_of[count] = total
+            total += number
+        for value in others[:met]:
+            count = counts[value >> shift]
+            content[starts_of[count]] = value
+            starts_of[count] += 1
 
 
 @kernel
@@ -67,6 +74,7 @@ def join(
     numbers,
     begins,
     owners,
+    at,
     threshold,
     measure,
     left,
@@ -76,9 +84,11 @@ def join(
     """Find the pairs of sets *first* to *end* with earlier sets that share at least *threshold* of their values.
 
     Sets ascend by size, and have their rarest values first. ``owners[begins[k] : begins[k + 1]]`` are the sets,
-    ascending, that have the value with the number *k* in the table (see ``partners.enter``) among their rarest; the
-    first ``probes[s]`` values of a set are looked up, except those of this set *alone*. The *measure*
-    is one of ``neardup.kernels.sets``. If there are *sides*, two sets of one side do not count as a pair. Pairs are
+    ascending, that have the value with the number *k* in the table (see ``partners.enter``) among their rarest, and
+    *at* are its positions in them. The first ``probes[s]`` values of a set are looked up, except those of this set
+    *alone*. Two sets have no common value before the first one that is found, so what follows in both bounds what they
+    share (the positional filter of Xiao and others 2008). The *measure* is one of ``neardup.kernels.sets``. If there
+    are *sides*, two sets of one side do not count as a pair. Pairs are
     written to *left* (the later set), *right* and *shared*. Returns the first set for whose pairs there was no room,
     the number of pairs and that of comparisons.
     """
@@ -92,19 +102,22 @@ def join(
     for one in range(first, end):
         size = sizes[one]
         asked = 0
-        for value in values[starts[one] + alone[one] : starts[one] + probes[one]]:
+        for position in range(alone[one], probes[one]):
+            value = values[starts[one] + position]
             place = (value * salt) >> shift
             while numbers[place] >= 0 and keys[place] != value:
                 place = (place + _ONE) & mask
             number = numbers[place]
             if number < 0:
                 continue
-            for other in owners[begins[number] : begins[number + 1]]:
+            for entry in range(begins[number], begins[number + 1]):
+                other = owners[entry]
                 if other >= one:
                     break
                 if met[other] != one and (sides.size == 0 or sides[one] != sides[other]):
                     met[other] = one
-                    if may_match(size, sizes[other], threshold, measure):
+                    most = min(size - position, sizes[other] - at[entry])
+                    if may_share(size, sizes[other], most, threshold, measure):
                         touched[asked] = other
                         asked += 1
         if asked == 0:

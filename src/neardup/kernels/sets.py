@@ -4,11 +4,9 @@ A set is ``values[starts[d] : starts[d] + sizes[d]]``. What an asking set A shar
 share: of the union (``RESEMBLANCE``), of the smaller set (``OVERLAP``), or of A (``CONTAINMENT``).
 """
 
-import secrets
-
 import numpy as np
 
-from neardup.kernels.compile import kernel, njit
+from neardup.kernels.compile import kernel, njit, process_salt
 
 RESEMBLANCE, OVERLAP, CONTAINMENT = 0, 1, 2
 LONG = 1024  # values of a set from which it is sorted
@@ -17,9 +15,6 @@ _TIMES = 4  # as long as another set: then the values of that one are looked up 
 _NEAR = 8
 _HALF = np.uint64(32)
 _ONE, _TWO = np.uint64(1), np.uint64(2)
-# Where a value goes in a table must not be foreseeable, or crafted texts would make long runs of
-# collisions. Drawn when the kernels are compiled, and without effect on any result.
-_SALT = np.uint64(secrets.randbits(64) | 1)
 
 
 @njit(nogil=True)
@@ -33,8 +28,11 @@ def places_for(entries):
 
 @njit(nogil=True)
 def first_place(value, mask):
-    """Choose a value's first place in a table of ``mask + 1`` places."""
-    salted = value * _SALT
+    """Choose a value's first place in a table of ``mask + 1`` places.
+
+    It must not be foreseeable, or crafted texts would make long runs of collisions. It has no effect on any result.
+    """
+    salted = value * process_salt()
     return (salted ^ (salted >> np.uint64(32))) & mask
 
 
@@ -226,10 +224,15 @@ def denominator(size, other, shared, measure):
 
 
 @njit(nogil=True)
+def may_share(size, other, most, threshold, measure):
+    """Return whether sets that share *most* values would reach the threshold, with the division that decides."""
+    return most > 0 and most / denominator(size, other, most, measure) >= threshold
+
+
+@njit(nogil=True)
 def may_match(size, other, threshold, measure):
     """Return whether a subset would reach the threshold, with the division that decides in the end."""
-    smaller = min(size, other)
-    return smaller > 0 and smaller / denominator(size, other, smaller, measure) >= threshold
+    return may_share(size, other, min(size, other), threshold, measure)
 
 
 @njit(nogil=True)

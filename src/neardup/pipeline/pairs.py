@@ -22,6 +22,7 @@ from neardup.text.shingling import FeatureBuffer
 
 PairMeasure = Literal["resemblance", "containment", "overlap"]
 
+_STRINGS: Final = 1 << 31  # bytes that fit into an array of strings with 32-bit offsets
 _PARTS: Final = 64  # of the documents, one at a time on each thread
 
 
@@ -111,7 +112,8 @@ def _joined(join: Join, least_contained: float, engine: LocalEngine, progress: P
             rows.append(np.stack([one.left, one.right, common.shared, common.left, common.right])[:, enough])
         progress("compare", done, number)
     whole = np.concatenate(rows, axis=1)
-    left, right, *shared = whole[:, np.lexsort((whole[1], whole[0]))]
+    order = np.argsort(whole[0] * number + whole[1])  # no pair is there twice
+    left, right, *shared = (row[order] for row in whole)
     return _Found(left, right, Shared(*shared))
 
 
@@ -119,8 +121,8 @@ def _table(collections: list[Documents], found: _Found, *, clusters: bool) -> pa
     first = len(collections[0].texts)
     right = found.right - first if len(collections) > 1 else found.right
     columns = {
-        "left": collections[0].ids.take(pa.array(found.left)),
-        "right": collections[-1].ids.take(pa.array(right)),
+        "left": _named(collections[0], found.left),
+        "right": _named(collections[-1], right),
         "left_position": found.left,
         "right_position": right,
         "resemblance": found.common.resemblance,
@@ -130,6 +132,12 @@ def _table(collections: list[Documents], found: _Found, *, clusters: bool) -> pa
     if clusters:
         columns["cluster"] = _clusters(found, first)[found.left]
     return pa.table(columns)
+
+
+def _named(documents: Documents, positions: Positions) -> pa.Array:
+    """Return the ids at these positions. Arrow takes values of one array many times as fast as those of chunks."""
+    ids = documents.ids.cast(pa.large_string()).combine_chunks().take(pa.array(positions))
+    return ids.cast(documents.ids.type) if ids.nbytes < _STRINGS else ids
 
 
 def _clusters(found: _Found, number: int) -> Positions:
