@@ -12,7 +12,7 @@ UNFINISHED := .cache/setup-unfinished
 SPARK := .cache/spark
 SPARK_TESTS := tests/engines/test_spark.py tests/pipeline/spilled/test_spark.py tests/pipeline/test_table_joins.py tests/test_docs.py::test_examples_run[docs/guide/spark.md]
 QUICK := tests/model tests/kernels tests/text tests/schemes tests/decisions tests/evaluation tests/sources tests/test_contracts.py
-BOUNDSCHECKED := tests/kernels tests/text tests/schemes tests/index tests/decisions
+BOUNDSCHECKED := tests/kernels tests/text tests/schemes tests/decisions
 NO_KERNEL := test_shards test_memory_files test_fulltext test_html test_laws test_analysis test_unicode test_stems test_costs test_machine_code \
     test_tables_file test_arrays test_check test_log test_manifest
 STATISTICS := _law or match_rates or bound_says or the_angle or cost_no_more

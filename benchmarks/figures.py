@@ -46,6 +46,7 @@ class Figure:
         """The figure as a row of the table."""
         unit = self.unit if self.ratio is None else TIMES
         target = "" if self.at_least is None else f"≥ {self.at_least:g} {unit}".rstrip()
+        target += " " * (target != "" and self.at_most is not None)
         target += "" if self.at_most is None else f"≤ {self.at_most:g} {unit}".rstrip()
         ratio = "" if self.ratio is None else f"{rounded(self.ratio)} {TIMES}"
         return self.name, f"{rounded(self.value)} {self.unit}".strip(), ratio, target, self.verdict

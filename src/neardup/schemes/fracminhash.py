@@ -154,7 +154,7 @@ class FracMinHash(FeatureScheme):
         shorter documents vary more.
 
         >>> FracMinHash(size=64).probability([0.7, 0.8, 0.9]).round(3)
-        array([0.033, 0.537, 0.999])
+        array([0.03 , 0.475, 0.99 ])
         """
         return sample_law(resemblance, self.size, self.threshold)
 

@@ -110,7 +110,7 @@ def test_a_socket_that_workers_share_never_blocks():
         assert not os.get_blocking(received.fileno())
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.soak)])
 def test_tokens_and_log_are_reloaded_by_a_signal(run, folder, tmp_path, workers):
     tokens, log = tmp_path / "tokens", tmp_path / "access"
     first = add_token("read", str(tokens))
