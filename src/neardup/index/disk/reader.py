@@ -427,4 +427,4 @@ def _ordinals(array: npt.NDArray[Any]) -> Positions:
 
 
 def _places_in(part: int, positions: npt.NDArray[np.integer[Any]]) -> Places:
-    return positions.astype(np.int64) + (part << _POSITION_BITS)
+    return positions.astype(np.int64, copy=False) + (part << _POSITION_BITS)

@@ -120,9 +120,8 @@ class Segment:
             values, changed = self._changes["keeper"]
             others = np.flatnonzero(changed)
             found = np.union1d(found, others[np.isin(values[others], keepers)])
-        own = self.take("keeper", found)
-        others = (own != self.take("ordinal", found)) & np.isin(own, keepers)
-        return np.asarray(found[others & self._are_alive(found)])
+        found = found[np.isin(self.take("keeper", found), keepers) & self._are_alive(found)]
+        return np.asarray(found[~np.isin(found, self.with_ordinals(keepers))])  # without the representatives
 
     def _hits(self, name: str, keys: Words, asking: Flags) -> Iterator[KeyHits]:
         """Yield documents with a key, with more room each time, until all documents of each *asking* key were found.

@@ -11,7 +11,7 @@ from neardup.interfaces.http.links import DOCUMENT, elsewhere, linked
 Part = tuple[str, bool]  # a text, and whether it was looked for
 
 _TITLE: Final = 300  # characters
-_ADDRESS: Final = 76
+_ADDRESS: Final = 70
 _HEAD: Final = 270  # a scheme and the longest host
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # in any locale
 
