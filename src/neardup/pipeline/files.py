@@ -2,11 +2,12 @@
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pyarrow as pa
@@ -33,7 +34,7 @@ from neardup.pipeline.corpus import chosen_scheme, dedup, require_fitting
 from neardup.pipeline.documents import SITE
 from neardup.pipeline.index_texts import IndexTexts
 from neardup.pipeline.progress import Progress, followed
-from neardup.pipeline.result import Result, with_places
+from neardup.pipeline.result import Result, totals, with_places
 from neardup.pipeline.revisits import revisit_rows
 from neardup.pipeline.spilled.files import LEAST_MEMORY, MEMORY, RunSettings, dedup_in_pieces
 from neardup.pipeline.spilled.forecast import Forecast, amount
@@ -61,13 +62,16 @@ _WORK: Final = ".neardup-work"
 _LARGE: Final = 1 << 30  # bytes: smaller runs always fit
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FilesResult:
     """``result`` is that of ``dedup``; *rejected* are the records that are not documents, *documents* the others."""
 
     result: Result | StoredResult
     rejected: list[Rejected]
     documents: Collection | StoredDocuments
+
+    def __repr__(self) -> str:
+        return f"FilesResult({totals(self.result.summary)}, rejected={len(self.rejected):,})"
 
 
 Page = Callable[[FilesResult], bytes]
@@ -159,33 +163,34 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     unasked = work is None and out is not None
     if unasked and out is not None:
         work = _work_if_large(inputs, out)
-    if work is None:
+    if work is None and not known:
         _refuse_parts(part_size=part_size, out_format=out_format)
         require(executors is None, "work", work, "must be a folder that the executors see")
     else:
-        require_path("work", work)
-        given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting}
-        given |= {"glob": glob, "extraction": extraction, "html": html, "url": url}
-        chosen, share = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common, measure), known)
-        settings = RunSettings(
-            request=request_of(**given, columns=_columns(chosen.columns, policy), strict=strict, max_bytes=max_bytes),
-            scheme=chosen,
-            ignore_common=share,
-            policy=policy,
-            work=Path(work),
-            memory=require_whole("memory", memory, LEAST_MEMORY, unit="bytes"),
-            restart=restart,
-            force=force,
-            outputs={name: os.fspath(path) for name, path in outputs.items() if path is not None},
-            part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
-            out_format=out_format,
-            revisits=revisits,
-            page=None if page is None else lambda done: page(_stored(done)),
-            announce=_announce if unasked else lambda _: None,
-            **known,
-            executors=executors,
-        )
-        with followed(progress) as follow, LocalEngine(threads) as engine:
+        with _work_folder(work) as folder, followed(progress) as follow, LocalEngine(threads) as engine:
+            given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting}
+            given |= {"glob": glob, "extraction": extraction, "html": html, "url": url}
+            chosen, share = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common, measure), known)
+            settings = RunSettings(
+                request=request_of(
+                    **given, columns=_columns(chosen.columns, policy), strict=strict, max_bytes=max_bytes
+                ),
+                scheme=chosen,
+                ignore_common=share,
+                policy=policy,
+                work=folder,
+                memory=require_whole("memory", memory, LEAST_MEMORY, unit="bytes"),
+                restart=restart,
+                force=force,
+                outputs={name: os.fspath(path) for name, path in outputs.items() if path is not None},
+                part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
+                out_format=out_format,
+                revisits=revisits,
+                page=None if page is None else lambda done: page(_stored(done)),
+                announce=_announce if unasked else lambda _: None,
+                **known,
+                executors=executors,
+            )
             return _stored(dedup_in_pieces(inputs, settings, engine, follow))
     _check_outputs(outputs, inputs, force=force, format=format, glob=glob, page=page is not None)
     fields = scheme.columns if scheme is not None else ()
@@ -305,15 +310,23 @@ def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None) -
     }
 
 
-def _work_of(state: AnyPath | None, *outputs: AnyPath | None) -> Path:
-    """Return the work folder of a run that names none."""
+def _work_of(state: AnyPath | None, *outputs: AnyPath | None) -> Path | None:
+    """Return the work folder of a run that names none; ``None`` if it has no outputs either."""
     if state is not None:
         return Path(state, WORK)
     known = (os.fspath(path) for path in outputs if path is not None)
     named = [path for path in known if not is_special(path) and not is_url(path)]
-    if not named:
-        return Path(mkdtemp(prefix="neardup-"))  # without outputs, there is nothing to continue for
-    return Path(f"{named[0].rstrip(os.sep)}{_WORK}")
+    return Path(f"{named[0].rstrip(os.sep)}{_WORK}") if named else None
+
+
+@contextmanager
+def _work_folder(path: AnyPath | None) -> Iterator[Path]:
+    """Yield the work folder; a temporary one without a path, as there is nothing to continue a run for."""
+    if path is not None:
+        yield Path(require_path("work", path))
+    else:
+        with TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
 
 
 def _stored(result: StoredResult) -> FilesResult:

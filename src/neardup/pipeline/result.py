@@ -148,19 +148,26 @@ class Result:
         )
 
     def __repr__(self) -> str:
-        return f"Result({', '.join(f'{words}={count:,}' for words, count in self._counts())})"
+        return f"Result({totals(self.summary)})"
 
     def _repr_html_(self) -> str:
         """Return the numbers as a small table, for notebooks."""
         cell = '<td style="text-align: right">'
-        rows = "".join(f"<tr>{cell}{count:,}</td><th>{escape(words)}</th></tr>" for words, count in self._counts())
+        rows = "".join(
+            f"<tr>{cell}{count:,}</td><th>{escape(words)}</th></tr>" for words, count in _counts(self.summary)
+        )
         summary = self.summary
         rule = f"{summary.scheme}, {summary.measure} of at least {summary.threshold:g}"
         return f"<table><caption>{escape(rule)}</caption>{rows}</table>"
 
-    def _counts(self) -> list[tuple[str, int]]:
-        summary = self.summary
-        return [(name, getattr(summary, name)) for name in ("documents", "kept", "exact", "near")]
+
+def totals(summary: Summary) -> str:
+    """Return the numbers of a result as its ``repr`` shows them."""
+    return ", ".join(f"{name}={count:,}" for name, count in _counts(summary))
+
+
+def _counts(summary: Summary) -> list[tuple[str, int]]:
+    return [(name, getattr(summary, name)) for name in ("documents", "kept", "exact", "near")]
 
 
 def decisions_table(

@@ -1,3 +1,5 @@
+import tempfile
+
 import pytest
 
 from neardup import (
@@ -151,7 +153,9 @@ def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batche
     assert alone.equals(dedup_files(batches[0]).result.decisions)
 
 
-def test_documents_of_other_rules_are_refused(batches, tmp_path):
+def test_documents_of_other_rules_are_refused(batches, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
     dedup_files(batches[0], state=tmp_path / "state")
     for options, words in (
         ({"threshold": 0.7}, "threshold was 0.6 and is 0.7"),
@@ -173,6 +177,7 @@ def test_documents_of_other_rules_are_refused(batches, tmp_path):
             dedup_files(batches[1], against=[tmp_path / "state", other])
     with pytest.raises(ParameterConflict, match="against"):
         dedup_files(batches[1], state=tmp_path / "state", against=tmp_path / "state")
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_a_run_that_fails_at_once_leaves_no_state(batches, tmp_path):
@@ -285,3 +290,10 @@ def test_pages_of_a_state_are_extracted_in_one_way(tmp_path, batches, monkeypatc
     monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
     with pytest.raises(StorageRefused, match="compared with text view auto by resiliparse 9"):
         dedup_files([tmp_path / "pages"], state=tmp_path / "state")
+
+
+def test_results_have_a_short_repr(batches, tmp_path):
+    dedup_files(batches[0], state=tmp_path / "state")
+    found = dedup_files(batches[1], against=tmp_path / "state")
+    assert repr(found).startswith(f"FilesResult(documents={len(found.documents):,}, kept=")
+    assert repr(found.result) == repr(found).replace("FilesResult", "StoredResult").replace(", rejected=0", "")

@@ -2,21 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
+from neardup.pipeline.result import Summary, totals
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import Decisions
 from neardup.pipeline.spilled.signed import Signed
 from neardup.sources.collection import Collection, QuotedLines, Rejected, WithoutText
 from neardup.sources.formats import display
 from neardup.text.columns import gathered
-
-if TYPE_CHECKING:
-    from neardup.pipeline.result import Summary
 
 
 class StoredDocuments:
@@ -106,6 +104,9 @@ class StoredResult:
         self.stored, self.documents = decisions, documents
         self.summary: Summary = summary
         self.representatives: Positions = decisions.representatives
+
+    def __repr__(self) -> str:
+        return f"StoredResult({totals(self.summary)})"
 
     @property
     def mask(self) -> Flags:
