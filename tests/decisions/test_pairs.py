@@ -24,15 +24,12 @@ def joined(sets, threshold, parts=1, **ways):
     join = Join(FeatureSets(features, np.arange(len(sets))), threshold, **ways)
     edges = np.linspace(0, len(join), parts + 1).astype(int).tolist()
     found = [one for part in pairwise(edges) for one in join.pairs(slice(*part))]
+    sizes = join.sizes.tolist()
     return [
-        pair
+        (left, right, shared, sizes[left], sizes[right])
         for one in found
-        for pair in zip(*(each.tolist() for each in (one.left, one.right, *vars_of(one.common))), strict=True)
+        for left, right, shared in zip(one.left.tolist(), one.right.tolist(), one.shared.tolist(), strict=True)
     ]
-
-
-def vars_of(common):
-    return common.shared, common.left, common.right
 
 
 def expected(sets, threshold, measure, sides):

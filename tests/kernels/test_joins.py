@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from neardup.kernels.joins import occurrences, rarest_first
+from neardup.kernels.joins import occurrences, rarest, rarest_first
 
 SHIFT = np.uint64(56)  # values of one highest byte count together
 
@@ -26,7 +26,14 @@ def test_the_rarest_values_come_first_and_those_of_one_set_before_all():
     sets = [[one << 56 for one in (8, 4, 7, 1, 9)], [], [4 << 56]]
     values, starts, sizes = arrays(sets)
     alone = np.full(3, -1)
-    rarest_first(values, starts, sizes, SHIFT, counts, np.array([0, 1]), alone)
+    rarest_first(values, starts, sizes, SHIFT, counts, np.array([0, 1]), sizes, alone)
     assert {*(values[:2] >> SHIFT).tolist()} == {4, 9}
     assert (values[2:5] >> SHIFT).tolist() == [7, 1, 8]
     assert alone.tolist() == [2, 0, -1]
+
+
+def test_the_rarest_values_are_listed_with_their_sets_and_positions():
+    values, starts, _ = arrays([[5, 6, 7], [], [8, 9]])
+    found, owners, at = np.empty(3, np.uint64), np.empty(3, np.uint32), np.empty(3, np.uint32)
+    rarest(values, starts, np.array([1, 0, 0]), np.array([3, 0, 1]), found, owners, at)
+    assert (found.tolist(), owners.tolist(), at.tolist()) == ([6, 7, 8], [0, 0, 2], [1, 2, 0])

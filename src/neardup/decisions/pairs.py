@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.decisions.evidence import SET_MEASURES, FeatureSets, Shared
-from neardup.kernels.joins import join, occurrences, rarest_first
+from neardup.decisions.evidence import SET_MEASURES, FeatureSets
+from neardup.kernels.joins import join, occurrences, rarest, rarest_first
 from neardup.kernels.partners import enter
 from neardup.kernels.radix import sort
 from neardup.kernels.sets import OVERLAP
@@ -21,11 +21,11 @@ _ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JoinedPairs:
-    """Pairs of documents, ``left < right``, with what they share; *compared* pairs were compared for them."""
+    """Pairs of documents, ``left < right``, and how much they share; *compared* pairs were compared for them."""
 
     left: Positions
     right: Positions
-    common: Shared
+    shared: Positions
     compared: int
 
 
@@ -38,6 +38,7 @@ class Join:
     must be shared, those are the first ``n - s + 1`` by any order that is the same for all documents (Chaudhuri,
     Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). Rare features first make short lists. *sides*, if given, are
     the collections of the documents; then only pairs of two collections count. The features of *sets* are reordered.
+    *sizes* are the documents' numbers of distinct features.
     """
 
     def __init__(  # noqa: PLR0913 - what is joined, by which rule, and how it runs
@@ -56,35 +57,37 @@ class Join:
         repeating = sets.repeating(everything)
         list(map_(lambda part: sets.make_distinct(repeating[part]), parts(len(repeating))))
         self._order: Positions = np.argsort(sets.sizes, kind="stable")
-        self._values = sets.values
+        self.sizes, self._values = sets.sizes, sets.values
         self._starts, self._sizes = sets.starts[self._order], sets.sizes[self._order]
         self._sides = np.empty(0, np.uint64) if sides is None else sides[self._order]
         total = int(self._sizes.sum())
         bits = min(_PLACES, max(10, total.bit_length()))
         shift, counts = np.uint64(64 - bits), np.zeros(1 << bits, np.uint8)
         occurrences(self._values, self._starts, self._sizes, shift, counts)
+        self._probes = self._sizes if self._measure == OVERLAP else _first(self._sizes, threshold)
 
-        def arrange(part: slice) -> None:
-            rarest_first(self._values, self._starts, self._sizes, shift, counts, everything[part], self._alone)
+        turns = parts(len(everything))
+
+        def arrange(turn: int) -> None:
+            chosen = everything[turn :: len(turns)]  # as many long ones as the other threads
+            rarest_first(self._values, self._starts, self._sizes, shift, counts, chosen, self._probes, self._alone)
 
         self._alone = np.empty_like(self._sizes)
-        list(map_(arrange, parts(len(everything))))
+        list(map_(arrange, range(len(turns))))
         self._index()
 
     def _index(self) -> None:
         """Note which documents have which of their rarest features."""
         sizes, share = self._sizes, self._threshold
         of_indexed = share if self._measure == OVERLAP else 2 * share / (1 + share)  # of the smaller one of a pair
-        rare = np.maximum(0, _first(sizes, of_indexed) - self._alone)  # of those that others have, too
-        self._probes = sizes if self._measure == OVERLAP else _first(sizes, share)
-        owners = np.repeat(np.arange(len(sizes)), rare)
-        at = np.arange(len(owners)) - np.repeat(np.cumsum(rare) - rare, rare)
-        values = self._values[np.repeat(self._starts + self._alone, rare) + at]
-        values, order = sort(values, np.arange(len(values), dtype=np.uint32), 0)
+        ends = np.maximum(self._alone, _first(sizes, of_indexed))  # of those that others have, too
+        total = int((ends - self._alone).sum())
+        values, owners, at = np.empty(total, np.uint64), np.empty(total, np.uint32), np.empty(total, np.uint32)
+        rarest(self._values, self._starts, self._alone, ends, values, owners, at)
+        values, order = sort(values, np.arange(total, dtype=np.uint32), 0)
         begins = np.flatnonzero(np.diff(values, prepend=~values[:1]))
         distinct = values[begins]
-        self._owners, self._begins = owners[order], np.append(begins, len(owners))
-        self._at = (np.repeat(self._alone, rare) + at)[order]
+        self._owners, self._at, self._begins = owners[order], at[order], np.append(begins, total)
         bits = max(3, (2 * len(distinct)).bit_length())
         self._hash = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
         self._keys, self._numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int64)
@@ -110,11 +113,9 @@ class Join:
             if following == first:
                 room *= 2
             first = following
-            left, right, shared = (array[:found] for array in arrays)
-            turned = self._order[left] > self._order[right]
-            own, others = np.where(turned, right, left), np.where(turned, left, right)
-            common = Shared(shared, self._sizes[own], self._sizes[others])
-            yield JoinedPairs(self._order[own], self._order[others], common, compared)
+            later, earlier, shared = (array[:found] for array in arrays)
+            own, others = self._order[later], self._order[earlier]
+            yield JoinedPairs(np.minimum(own, others), np.maximum(own, others), shared, compared)
 
 
 def _first(sizes: Positions, share: float) -> Positions:

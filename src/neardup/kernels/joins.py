@@ -5,11 +5,12 @@ A set is ``values[starts[s] : starts[s] + sizes[s]]``, without repeats.
 
 import numpy as np
 
-from neardup.kernels.compile import kernel
-from neardup.kernels.sets import fill, may_share, places_for, shared_enough, table_for
+from neardup.kernels.compile import fetch_ahead, kernel, njit
+from neardup.kernels.sets import least_shared, may_share, places_for
 
 _ONE = np.uint64(1)
 _MANY = 255
+_AHEAD = 16  # values whose counts are on their way
 
 
 @kernel
@@ -23,39 +24,110 @@ def occurrences(values, starts, sizes, shift, counts):
 
 
 @kernel
-def rarest_first(values, starts, sizes, shift, counts, chosen, alone):
-    """Sort each *chosen* set in place: by ``counts[value >> shift]``, and equal ones by value.
+def rarest_first(values, starts, sizes, shift, counts, chosen, wanted, alone):
+    """Sort each *chosen* set in place by ``counts[value >> shift]``, and its first *wanted* values also by value.
 
-    Those of one set only, ``alone[s]`` of them, remain in any order: they are never looked up.
+    So the first ones are the same for any order of the set before. Those of one set only, ``alone[s]`` of them, remain
+    in any order: they are never looked up.
     """
-    starts_of = np.empty(_MANY + 1, np.int64)
+    ends = np.empty(_MANY + 1, np.int64)
+    widest = 0
+    for one in chosen:
+        widest = max(widest, sizes[one])
+    others, often = np.empty(widest, np.uint64), np.empty(widest, np.uint8)
     for one in chosen:
         content = values[starts[one] : starts[one] + sizes[one]]
-        others = np.empty(content.size, np.uint64)
+        ends[:] = 0
         met = 0
         kept = 0
         for place in range(content.size):
+            if place + _AHEAD < content.size:
+                fetch_ahead(counts, np.int64(content[place + _AHEAD] >> shift))
             value = content[place]
-            if counts[value >> shift] > 1:
+            count = counts[value >> shift]
+            if count > 1:
                 others[met] = value
+                often[met] = count
+                ends[count] += 1
                 met += 1
             else:
                 content[kept] = value
                 kept += 1
         alone[one] = kept
-        others[:met].sort()
-        starts_of[:] = 0
-        for value in others[:met]:
-            starts_of[counts[value >> shift]] += 1
         total = kept
-        for count in range(_MANY + 1):
-            number = starts_of[count]
-            starts_of[count] = total
+        for count in range(2, _MANY + 1):
+            number = ends[count]
+            ends[count] = total
             total += number
-        for value in others[:met]:
-            count = counts[value >> shift]
-            content[starts_of[count]] = value
-            starts_of[count] += 1
+        for place in range(met):
+            content[ends[often[place]]] = others[place]
+            ends[often[place]] += 1
+        begin = kept
+        for count in range(2, _MANY + 1):
+            if begin >= wanted[one]:
+                break
+            content[begin : ends[count]].sort()
+            begin = ends[count]
+
+
+@kernel
+def rarest(values, starts, alone, wanted, found, owners, at):
+    """List the values of each set from ``alone[s]`` up to ``wanted[s]``: each value, its set, its position there."""
+    total = 0
+    for one in range(starts.size):
+        for position in range(alone[one], wanted[one]):
+            found[total] = values[starts[one] + position]
+            owners[total] = one
+            at[total] = position
+            total += 1
+
+
+@njit(nogil=True)
+def _high_bits(places):
+    """Return the shift that leaves of a hash as many high bits as number the places, a power of two."""
+    shift = np.uint64(64)
+    while places > 1:
+        places >>= 1
+        shift -= _ONE
+    return shift
+
+
+@njit(nogil=True)
+def _enter(values, salt, shift, table):
+    """Enter distinct values in an empty table, whose empty places are 0; return whether 0 is among the values.
+
+    The first place of a value is ``(value * salt) >> shift``; *salt* is random, so texts cannot be made to collide.
+    """
+    mask = np.uint64(table.size - 1)
+    with_zero = False
+    for value in values:
+        place = (value * salt) >> shift
+        while table[place] != 0:
+            place = (place + _ONE) & mask
+        table[place] = value
+        with_zero = with_zero or value == 0
+    return with_zero
+
+
+@njit(nogil=True)
+def _among(values, salt, shift, table, with_zero, enough):
+    """Count the distinct *values* that are in a table; stops once fewer than *enough* are certain."""
+    mask = np.uint64(table.size - 1)
+    missing = values.size - enough
+    shared = values.size
+    for value in values:
+        place = (value * salt) >> shift
+        key = table[place]
+        if key != value:
+            while key != value and key != 0:
+                place = (place + _ONE) & mask
+                key = table[place]
+        if key != value or (value == 0 and not with_zero):
+            shared -= 1
+            missing -= 1
+            if missing < 0:
+                break
+    return shared
 
 
 @kernel
@@ -93,10 +165,10 @@ def join(
     the number of pairs and that of comparisons.
     """
     mask = np.uint64(keys.size - 1)
-    met = np.full(starts.size, -1, np.int64)
+    met = np.full(starts.size, -1, np.int32)
     touched = np.empty(starts.size, np.int64)
-    chosen = np.arange(first, end)
-    table, taken = table_for(sizes, chosen)
+    behind = np.empty(starts.size, np.int64)
+    table = np.empty(2 * places_for(sizes[end - 1]) if end > first else 0, np.uint64)
     found = 0
     compared = 0
     for one in range(first, end):
@@ -111,27 +183,31 @@ def join(
             if number < 0:
                 continue
             for entry in range(begins[number], begins[number + 1]):
-                other = owners[entry]
+                other = np.int64(owners[entry])
                 if other >= one:
                     break
                 if met[other] != one and (sides.size == 0 or sides[one] != sides[other]):
                     met[other] = one
-                    most = min(size - position, sizes[other] - at[entry])
+                    most = min(size - position, sizes[other] - np.int64(at[entry]))
                     if may_share(size, sizes[other], most, threshold, measure):
                         touched[asked] = other
+                        behind[asked] = at[entry]
                         asked += 1
         if asked == 0:
             continue
         if found + asked > left.size:
             return one, found, compared
-        places = places_for(size)
-        fill(values[starts[one] : starts[one] + size], table[:places], taken[:places], one)
-        for other in touched[:asked]:
+        own = table[: 2 * places_for(size)]  # a quarter is filled at most: most values are at their first place
+        own[:] = 0
+        high = _high_bits(own.size)
+        with_zero = _enter(values[starts[one] + alone[one] : starts[one] + size], salt, high, own)
+        for candidate in range(asked):
             compared += 1
-            common = shared_enough(
-                size, sizes[other], values, starts[other], table[:places], taken[:places], one, threshold, measure
-            )
-            if common > 0:
+            other = touched[candidate]
+            begin, of_other = starts[other], sizes[other]
+            enough = least_shared(size, of_other, threshold, measure)
+            common = _among(values[begin + behind[candidate] : begin + of_other], salt, high, own, with_zero, enough)
+            if may_share(size, of_other, common, threshold, measure):
                 left[found] = one
                 right[found] = other
                 shared[found] = common

@@ -236,15 +236,21 @@ def may_match(size, other, threshold, measure):
 
 
 @njit(nogil=True)
+def least_shared(size, other, threshold, measure):
+    """Return a number of values, at most one too small, with which two sets reach the threshold."""
+    of_union = threshold * (size + other) / (1.0 + threshold)
+    least = of_union if measure == RESEMBLANCE else threshold * denominator(size, other, 0, measure)
+    return np.int64(least) - 1  # rounding loses nothing
+
+
+@njit(nogil=True)
 def shared_enough(size, other, values, start, keys, owners, owner, threshold, measure, asking=-1):
     """Count what the asking set in the table (*size* values) shares with ``values[start : start + other]``.
 
     It is 0 if that is not enough: one division of integers, by ``denominator``, decides. With *asking*, where the
     asking set begins, long sets ascend (see ``make_distinct``), and a much shorter one is looked up in them.
     """
-    of_union = threshold * (size + other) / (1.0 + threshold)
-    least = of_union if measure == RESEMBLANCE else threshold * denominator(size, other, 0, measure)
-    enough = np.int64(least) - 1  # rounding loses nothing
+    enough = least_shared(size, other, threshold, measure)
     if asking >= 0 and other > LONG and other > _TIMES * size:
         shared = _shared_with_ascending(values[asking : asking + size], values[start : start + other], enough)
     else:

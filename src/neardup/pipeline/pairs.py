@@ -22,7 +22,6 @@ from neardup.text.shingling import FeatureBuffer
 
 PairMeasure = Literal["resemblance", "containment", "overlap"]
 
-_STRINGS: Final = 1 << 31  # bytes that fit into an array of strings with 32-bit offsets
 _PARTS: Final = 64  # of the documents, one at a time on each thread
 
 
@@ -55,10 +54,10 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
     right one or, in one collection, in either direction. The features are those of *scheme* (default: ``MinHash()``),
     as sets or bags; its signatures are not used. Containers and *id* are as in ``dedup``.
 
-    The columns are ``left`` and ``right``, the ids; ``left_position`` and ``right_position`` (int64), by which the rows
-    ascend; ``resemblance``, ``left_in_right`` and ``right_in_left``; and with *clusters*, which needs one collection,
-    ``cluster`` (int64): the smallest position of the documents that are connected by pairs. Documents without features
-    are in no pair. No documents have no pairs.
+    The columns are ``left`` and ``right``, the ids (dictionaries of strings); ``left_position`` and ``right_position``
+    (int64), by which the rows ascend; ``resemblance``, ``left_in_right`` and ``right_in_left``; and with *clusters*,
+    which needs one collection, ``cluster`` (int64): the smallest position of the documents that are connected by pairs.
+    Documents without features are in no pair. No documents have no pairs.
 
     Everything is in memory, also all pairs: *n* copies of one text are *n* (*n* - 1) / 2 pairs. Raises
     ``ParameterError`` and ``DataError``.
@@ -103,18 +102,17 @@ def _joined(join: Join, least_contained: float, engine: LocalEngine, progress: P
     """Return the pairs whose left document is in the right one by a share of *least_contained* or more."""
     number = len(join)
     edges = np.linspace(0, number, min(number, _PARTS) + 1).astype(np.int64).tolist()
-    rows = [np.empty((5, 0), np.int64)]
+    rows = [np.empty((3, 0), np.int32)]  # half the memory
     parts = (slice(*part) for part in pairwise(edges))
     for done, joined in zip(edges[1:], engine.map(lambda part: list(join.pairs(part)), parts), strict=True):
-        for one in joined:
-            common = one.common
-            enough = common.left_in_right >= least_contained
-            rows.append(np.stack([one.left, one.right, common.shared, common.left, common.right])[:, enough])
+        rows += [np.array([one.left, one.right, one.shared], np.int32) for one in joined]
         progress("compare", done, number)
-    whole = np.concatenate(rows, axis=1)
-    order = np.argsort(whole[0] * number + whole[1])  # no pair is there twice
-    left, right, *shared = (row[order] for row in whole)
-    return _Found(left, right, Shared(*shared))
+    left, right, shared = np.concatenate(rows, axis=1)
+    order = np.argsort(left * np.int64(number) + right)  # no pair is there twice
+    if least_contained > 0:
+        order = order[(shared / join.sizes[left])[order] >= least_contained]
+    left, right = left[order].astype(np.int64), right[order].astype(np.int64)
+    return _Found(left, right, Shared(shared[order].astype(np.int64), join.sizes[left], join.sizes[right]))
 
 
 def _table(collections: list[Documents], found: _Found, *, clusters: bool) -> pa.Table:
@@ -135,9 +133,9 @@ def _table(collections: list[Documents], found: _Found, *, clusters: bool) -> pa
 
 
 def _named(documents: Documents, positions: Positions) -> pa.Array:
-    """Return the ids at these positions. Arrow takes values of one array many times as fast as those of chunks."""
-    ids = documents.ids.cast(pa.large_string()).combine_chunks().take(pa.array(positions))
-    return ids.cast(documents.ids.type) if ids.nbytes < _STRINGS else ids
+    """Return the ids at these positions, as a dictionary: many pairs name few documents."""
+    ids = documents.ids.cast(pa.large_string()).combine_chunks().dictionary_encode()
+    return ids.take(pa.array(positions))
 
 
 def _clusters(found: _Found, number: int) -> Positions:
