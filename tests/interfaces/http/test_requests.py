@@ -11,6 +11,7 @@ from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.requests import Input, converted, decoded
 from neardup.interfaces.http.search import SearchQuery
 
+ENDED = "The JSON ends inside a value, or a string ends with half a surrogate pair, such as \\ud83d."
 RULES = "/docs lists the fields of each body and their rules."
 
 
@@ -18,8 +19,9 @@ RULES = "/docs lists the fields of each body and their rules."
     ("body", "kind", "detail"),
     [
         (b"", "malformed", "The request has no body."),
+        (b'{"documents": [{"text": "\\ud83d"}]}', "malformed", ENDED),
         (b'{"documents": [1', "invalid", f"Expected `object`, got `int` - at `$.documents[0]`. {RULES}"),
-        (b'{"documents": [{"text"', "malformed", "Input data was truncated"),
+        (b'{"documents": [{"text"', "malformed", ENDED),
         (b'{"documents": [{"text": "\xff"}]}', "malformed", "The body is not valid UTF-8."),
         (b'{"documents": [{"text": "a"}],}', "malformed", "JSON is malformed: trailing comma in object (byte 30)"),
         (b'{"other": 1}', "invalid", f"Object contains unknown field `other`. {RULES}"),

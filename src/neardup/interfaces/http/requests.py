@@ -16,6 +16,8 @@ from neardup.interfaces.http.service import Service
 
 JSON: Final = "application/json"
 _PARAMETERS: Final = 32
+_TRUNCATED: Final = "Input data was truncated"  # as msgspec says
+_ENDED: Final = "The JSON ends inside a value, or a string ends with half a surrogate pair, such as \\ud83d."
 _RULES: Final = "/docs lists the fields of each body and their rules."
 
 
@@ -88,7 +90,8 @@ def decoded(kind: Any, body: bytes | bytearray) -> Any:
     except msgspec.ValidationError as error:
         raise Refusal(problems.INVALID, f"{error}. {_RULES}") from None
     except (msgspec.DecodeError, RecursionError) as error:
-        raise Refusal(problems.MALFORMED, str(error) if body else "The request has no body.") from None
+        told = _ENDED if str(error) == _TRUNCATED else str(error)
+        raise Refusal(problems.MALFORMED, told if body else "The request has no body.") from None
     except UnicodeError:
         raise Refusal(problems.MALFORMED, "The body is not valid UTF-8.") from None
 
