@@ -51,10 +51,10 @@ def partners(table: pa.Table) -> set[tuple[int, int]]:
     """Return the pairs of some documents with all others, from 0.8."""
     texts, shingling = table["text"], MinHash().shingling
     sample = np.random.default_rng(1).choice(len(texts), SAMPLE, replace=False)
-    chosen = Partners(shingling.batch_features(whole_batch(pa.chunked_array([texts.take(pa.array(sample))]))))
+    chosen = Partners(shingling.batch_features(whole_batch(pa.chunked_array([texts.take(pa.array(sample))]))), 0.8)
     found, first = set(), 0
     for batch in batches(text_column(texts)):
-        some = chosen.among(shingling.batch_features(batch), 0.8)
+        some = chosen.among(shingling.batch_features(batch))
         ends = zip(sample[some.left].tolist(), (some.right + first).tolist(), strict=True)
         found |= {(min(pair), max(pair)) for pair in ends if pair[0] != pair[1]}
         first += len(batch)

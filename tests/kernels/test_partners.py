@@ -37,6 +37,8 @@ def found(few, many, least, measure, room):
                 numbers,
                 begins,
                 owners,
+                np.zeros(len(few) + 1, np.int64),
+                owners[:0],
                 own,
                 least,
                 measure,

@@ -90,7 +90,7 @@ class Join:
         self._owners, self._at, self._begins = owners[order], at[order], np.append(begins, total)
         bits = max(3, (2 * len(distinct)).bit_length())
         self._hash = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
-        self._keys, self._numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int64)
+        self._keys, self._numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int32)
         enter(distinct, *self._hash, self._keys, self._numbers)
 
     def __len__(self) -> int:

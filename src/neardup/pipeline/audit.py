@@ -30,6 +30,7 @@ MOST: Final = 200_000  # documents that are sampled
 SHOWN: Final = 20  # missed documents with their texts
 _READ: Final = 50_000  # characters of a text that are kept to be shown
 _AGREES: Final = 1e-9
+_BELOW: Final = 0.1  # partners are found from that far below the threshold: the closest one that was not enough
 
 Pieces = Callable[[], Iterator[tuple[pa.ChunkedArray, Words]]]  # texts in the order of the input, and their sites
 
@@ -172,20 +173,16 @@ class _Sample:
     def audit(self) -> Audit:
         run, scheme, positions = self._run, self._scheme, self._positions
         texts, features, sites = self._read()
-        partners = Partners(features, measure=self._measure)
-        number = len(positions)
+        partners = Partners(features, scheme.threshold - _BELOW, measure=self._measure)
         dropped = run.representatives[positions] >= 0
         closest = np.where(run.exact[positions], 1.0, np.nan)
         allowed = run.exact[positions].copy()
-        lacking = np.where(run.exact[positions], 0.0, 1.0)  # the probability of no match by the law
-        lawful = scheme.measure == "resemblance"
+        matching: list[tuple[Positions, Values]] = []
         missed: dict[int, tuple[float, int, Any]] = {}
-        for found in self._scan(partners, scheme.threshold - 0.1, sites):
+        for found in self._scan(partners, sites):
             left, right, values, least, kept_texts = found
             match = values >= least
-            if lawful:
-                curves = scheme.curves(values[match])
-                np.multiply.at(lacking, left[match], 1 - curves.get("candidate", curves["match"]))
+            matching.append((left[match], values[match]))
             np.fmax.at(closest, left, values)
             np.logical_or.at(allowed, left, match)
             for place in np.flatnonzero(match & ~dropped[left]).tolist():
@@ -205,10 +202,27 @@ class _Sample:
             )
             for one, (value, other, partner_text) in sorted(missed.items(), key=lambda each: (-each[1][0], each[0]))
         ]
-        outcome = Outcome(dropped, closest, allowed, 1 - lacking if lawful else np.full(number, np.nan))
+        outcome = Outcome(dropped, closest, allowed, self._lawful(matching))
         reasons = [one.reason for one in listed]
         about = {"scheme": scheme.name, "measure": self._measure}
         return audit_of(outcome, len(run.ranks), scheme.threshold, reasons, **about, missed=tuple(listed[:SHOWN]))
+
+    def _lawful(self, matching: list[tuple[Positions, Values]]) -> Values:
+        """Return the probability, by the law, that each sampled document was compared with one that it matches.
+
+        NaN where the scheme has no law for its measure.
+        """
+        number = len(self._positions)
+        if self._scheme.measure != "resemblance":
+            return np.full(number, np.nan)
+        lacking = np.where(self._run.exact[self._positions], 0.0, 1.0)
+        if matching:
+            left, values = (np.concatenate(each) for each in zip(*matching, strict=True))
+            distinct, of = np.unique(values, return_inverse=True)  # a law takes long, and values repeat
+            curves = self._scheme.curves(distinct)
+            np.multiply.at(lacking, left, 1 - curves.get("candidate", curves["match"])[of])
+        found: Values = 1 - lacking
+        return found
 
     def _read(self) -> tuple[pa.ChunkedArray, Features, Words]:
         """Return the texts of the sample, their features and their sites."""
@@ -227,7 +241,7 @@ class _Sample:
             separate(features, numbers, np.arange(len(found)))
         return found, features, numbers
 
-    def _scan(self, partners: Partners, low: float, sites: Words) -> Iterator[tuple[Any, ...]]:
+    def _scan(self, partners: Partners, sites: Words) -> Iterator[tuple[Any, ...]]:
         """Yield the better-ranked kept partners of sampled documents, batch by batch.
 
         These are the number in the sample, the position of the partner, their measure, what they must reach, and a
@@ -252,7 +266,7 @@ class _Sample:
                 features = self._scheme.shingling.batch_features(batch)
                 if len(numbers):
                     separate(features, numbers[start : start + len(batch)], np.arange(len(batch)))
-                return start, len(batch), partners.among(features, low)
+                return start, len(batch), partners.among(features)
 
             for start, size, found in self._engine.map(look, placed()):
                 rows = found.right + start

@@ -229,13 +229,13 @@ class _Kind:
     def __init__(self, shingling: Shingling, texts: pa.ChunkedArray, items: Positions) -> None:
         self._shingling, self.items = shingling, items
         own = shingling.batch_features(whole_batch(pa.chunked_array([gathered(texts, items)])))
-        self.partners = Partners(own, measure="overlap")
+        self.partners = Partners(own, _ANY, measure="overlap")
 
     def look(self, placed: tuple[int, TextBatch]) -> tuple[int, Any]:
         """Return the partners among a batch of documents, and the position of its first document."""
         start, batch = placed
         features: Features = self._shingling.batch_features(batch)
-        return start, self.partners.among(features, _ANY)
+        return start, self.partners.among(features)
 
 
 def _placed(every: Iterable[TextBatch]) -> Iterator[tuple[int, TextBatch]]:

@@ -179,14 +179,14 @@ class _Search:
 
     def pool(self, engine: LocalEngine, progress: Progress) -> PairPool:
         """Compare, and return the pairs."""
-        partners = Partners(self._features(self._positions), measure="overlap")
+        partners = Partners(self._features(self._positions), FLOOR, measure="overlap")
         progress("compare", 0, self._number)
 
         def look(one: tuple[int, TextBatch]) -> tuple[int, Positions, Found]:
             start, batch = one
             features = self._scheme.shingling.batch_features(batch)
             sizes = np.diff(features.offsets)
-            return start, sizes, partners.among(features, FLOOR)
+            return start, sizes, partners.among(features)
 
         for start, sizes, found in engine.map(look, self._batches()):
             self._sizes[start : start + len(sizes)] = sizes
@@ -199,14 +199,14 @@ class _Search:
         if len(pilot) <= 1:
             return self._number
         features = self._features(pilot)
-        partners = Partners(Features(features.values.copy(), features.offsets), measure="overlap")
+        partners = Partners(Features(features.values.copy(), features.offsets), FLOOR, measure="overlap")
         sets = FeatureSets(features, np.arange(len(pilot)))
         sets.make_distinct(np.arange(len(pilot)))
         values = np.concatenate([sets.values[a : a + n] for a, n in zip(sets.starts, sets.sizes, strict=True)])
         counts = np.unique(values, return_counts=True)[1].astype(np.float64)
         others = len(pilot) * (len(pilot) - 1)
         looks = (counts * (counts - 1)).sum() / others
-        pairs = (len(partners.among(features, FLOOR).left) - len(pilot)) / others
+        pairs = (len(partners.among(features).left) - len(pilot)) / others
         length = max(1.0, float(text_lengths(self._documents.texts).mean()))
         least = min(_LOOKS / max(looks, 1e-9), _PAIRS / max(pairs, 1e-9)) / self._number
         return int(max(1, min(sample, self._number, _BYTES / length, max(least, 100))))
