@@ -47,3 +47,8 @@ def test_a_report_of_another_run_is_refused(files, tmp_path):
     other.write_text("")
     with pytest.raises(DataError, match="there are no documents to audit"):
         audit_files([other], report)
+
+
+def test_a_folder_is_no_report(files, tmp_path):
+    with pytest.raises(DataError, match="is a folder, but must be the report of a run"):
+        audit_files(files, tmp_path)

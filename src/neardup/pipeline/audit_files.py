@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -100,6 +101,10 @@ def _order(documents: pa.Table, policy: Policy) -> Positions:
 
 def _report(of: AnyPath, ids: pa.ChunkedArray) -> pa.Table:
     """Return the report of a run over documents with these ids."""
+    if Path(of).is_dir():
+        raise DataError(
+            os.fspath(of), "is a folder, but must be the report of a run; a run that has ended leaves no other"
+        )
     names = ["position", "representative_position", "rule", "resemblance"]
     rows = read([of], text="id", id="position", columns=names)
     found = pa.table({"id": rows.texts, **{name: rows.column(name) for name in names}})

@@ -16,7 +16,7 @@ from neardup.interfaces.http.service import Service
 
 JSON: Final = "application/json"
 _PARAMETERS: Final = 32
-_TRUNCATED: Final = "Input data was truncated"  # as msgspec says
+_TRUNCATED: Final = "Input data was truncated"  # in the words of msgspec
 _ENDED: Final = "The JSON ends inside a value, or a string ends with half a surrogate pair, such as \\ud83d."
 _RULES: Final = "/docs lists the fields of each body and their rules."
 
