@@ -15,7 +15,9 @@ MIX_1 = 0xFF51AFD7ED558CCD
 MIX_2 = 0xC4CEB9FE1A85EC53
 
 _SPREAD, _MIX_1, _MIX_2 = np.uint64(SPREAD), np.uint64(MIX_1), np.uint64(MIX_2)
+_UNMIX_1, _UNMIX_2 = np.uint64(pow(MIX_1, -1, 1 << 64)), np.uint64(pow(MIX_2, -1, 1 << 64))
 _SHIFT = np.uint64(33)
+_ONE = np.uint64(1)
 
 
 @njit(nogil=True)
@@ -70,6 +72,59 @@ def shingles(tokens, offsets, size, values, bounds):
             target[i] = mix(target[i])
         count += number
     bounds[offsets.size - 1] = count
+    return count
+
+
+@njit(nogil=True)
+def _unmixed(value):
+    """Return what ``mix`` has spread."""
+    value = (value ^ (value >> _SHIFT)) * _UNMIX_2
+    value = (value ^ (value >> _SHIFT)) * _UNMIX_1
+    return value ^ (value >> _SHIFT)
+
+
+@njit(nogil=True, forceinline=True)
+def _place(total, bits):
+    """Return the word and the bit of a sum of tokens in a filter of ``64 * bits.size`` bits, a power of two of them."""
+    place = (total >> _SHIFT) & np.uint64(bits.size * 64 - 1)
+    return place >> np.uint64(6), place & np.uint64(63)
+
+
+@kernel
+def enter(values, bits):
+    """Set the bits of shingles in a filter (uint64, at most 2 ** 25 of them, a power of two)."""
+    for value in values:
+        word, bit = _place(_unmixed(value), bits)
+        bits[word] |= _ONE << bit
+
+
+@kernel
+def filtered(tokens, offsets, size, bits, values, bounds):
+    """Hash runs of tokens as ``shingles`` does, but leave only those whose bit in the filter is set.
+
+    *values* must have room for all. Returns the number of those that were left.
+    """
+    count = 0
+    highest = _ONE  # what the first token of a run is multiplied by when it has left the run
+    for _ in range(size):
+        highest *= _SPREAD
+    for document in range(offsets.size - 1):
+        bounds[document] = count
+        source = tokens[offsets[document] : offsets[document + 1]]
+        if source.size == 0:
+            continue
+        total = np.uint64(max(0, size - source.size))
+        for token in source[:size]:
+            total = total * _SPREAD + token
+        for following in range(size, max(size, source.size) + 1):
+            word, bit = _place(total, bits)
+            values[count] = total
+            count += np.int64((bits[word] >> bit) & _ONE)
+            if following < source.size:
+                total = total * _SPREAD + source[following] - source[following - size] * highest
+    bounds[offsets.size - 1] = count
+    for i in range(count):
+        values[i] = mix(values[i])
     return count
 
 

@@ -1,13 +1,13 @@
 """Contamination: which items of a test set are in a training set."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.partners import Partners
+from neardup.decisions.partners import Found, Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.passages import shared_passages
 from neardup.model.arrays import Features, Positions, TextBatch
@@ -20,7 +20,7 @@ from neardup.sources.read import MAX_BYTES, request_of
 from neardup.sources.shards import local_shards
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, gathered, text_column, whole_batch
-from neardup.text.shingling import Shingling
+from neardup.text.shingling import Shingling, shingle_filter
 
 WORDS: Final = 13
 THRESHOLD: Final = 0.8
@@ -138,11 +138,11 @@ class _Search:
         require_kind("analysis", analysis, Analysis)
         self._texts = text_column(texts).cast(pa.large_string())
         number = len(self._texts)
-        counted = Shingling(analysis=analysis, size=1, bag=True).batch_features(whole_batch(self._texts))
-        self._words = np.diff(counted.offsets)
+        self._shingling = Shingling(analysis=analysis)
+        self._words = np.diff(self._shingling.tokens(whole_batch(self._texts)).offsets)
         long = self._words >= words
         self._kinds = [
-            _Kind(Shingling(analysis=analysis, size=size), self._texts, np.flatnonzero(chosen))
+            _Kind(replace(self._shingling, size=size), self._texts, np.flatnonzero(chosen))
             for size, chosen in ((words, long), (min(_SHORT, words), ~long & (self._words > 0)))
             if chosen.any()
         ]
@@ -155,13 +155,17 @@ class _Search:
     def scan(self, texts: Any, ids: Any, engine: LocalEngine) -> None:
         """Compare some more training documents."""
         texts = text_column(texts)
-        for kind in self._kinds:
-            for start, found in engine.map(kind.look, _placed(batches(texts))):
+        rows, shares = [np.empty(0, np.int64)], [np.empty(0)]
+        for start, every in engine.map(self._look, _placed(batches(texts))):
+            for kind, found in zip(self._kinds, every, strict=True):
+                if not len(found.left):
+                    continue
                 share = found.common.left_in_right
                 item, row = kind.items[found.left], found.right + start
                 enough = share >= self._threshold
                 np.add.at(self._documents, item[enough], 1)
-                self._drop(row[enough], share[enough], ids)
+                rows.append(row[enough])
+                shares.append(share[enough])
                 order = np.lexsort((row, -share, item))
                 firsts = order[np.diff(item[order], prepend=-1) > 0]
                 better = firsts[share[firsts] > self._share[item[firsts]]]
@@ -169,7 +173,14 @@ class _Search:
                     self._share[own], self._best[own] = value, self._read + place
                     document = texts[place].as_py()[:_READ] if value >= self._threshold else ""
                     self._names[own] = str(ids[place].as_py()), document
+        self._drop(np.concatenate(rows), np.concatenate(shares), ids)
         self._read += len(texts)
+
+    def _look(self, placed: tuple[int, TextBatch]) -> tuple[int, list[Found]]:
+        """Return the partners of each kind among a batch of documents, and the position of its first document."""
+        start, batch = placed
+        tokens = self._shingling.tokens(batch)
+        return start, [kind.among(tokens) for kind in self._kinds]
 
     def _drop(self, rows: Positions, shares: Any, ids: Any) -> None:
         distinct, at, counts = np.unique(rows, return_inverse=True, return_counts=True)
@@ -229,13 +240,12 @@ class _Kind:
     def __init__(self, shingling: Shingling, texts: pa.ChunkedArray, items: Positions) -> None:
         self._shingling, self.items = shingling, items
         own = shingling.batch_features(whole_batch(pa.chunked_array([gathered(texts, items)])))
+        self._filter = shingle_filter(own.values)
         self.partners = Partners(own, _ANY, measure="overlap")
 
-    def look(self, placed: tuple[int, TextBatch]) -> tuple[int, Any]:
-        """Return the partners among a batch of documents, and the position of its first document."""
-        start, batch = placed
-        features: Features = self._shingling.batch_features(batch)
-        return start, self.partners.among(features)
+    def among(self, tokens: Features) -> Found:
+        """Return the partners among the documents with these *tokens*: most runs of words are in no item."""
+        return self.partners.among(self._shingling.features_among(tokens, self._filter))
 
 
 def _placed(every: Iterable[TextBatch]) -> Iterator[tuple[int, TextBatch]]:

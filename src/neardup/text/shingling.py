@@ -15,6 +15,7 @@ from neardup.text.columns import batches, text_column
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.tokenizer import tokenizer
 
+_FILTER: Final = (1 << 17) - 1  # words of a filter, which then fits into a cache
 _BYTES_PER_WORD: Final = 4  # the fewest bytes of a word of an alphabet, with its space; untouched memory costs nothing
 
 
@@ -88,7 +89,7 @@ class Shingling:
 
     def batch_features(self, batch: TextBatch) -> Features:
         """Hash the shingles of one batch."""
-        tokens = tokenizer(self.analysis, self.hashing).lent(batch)
+        tokens = self.tokens(batch)
         values = np.empty(len(tokens.values), np.uint64)
         bounds = np.empty(len(tokens) + 1, np.int64)
         count = shingles.shingles(tokens.values, tokens.offsets, self.size, values, bounds)
@@ -97,6 +98,28 @@ class Shingling:
         if self.bag:
             shingles.label_repeats(values, bounds)
         return Features(values[:count], bounds, self.recipe)
+
+    def tokens(self, batch: TextBatch) -> Features:
+        """Return the token hashes of one batch, valid until this thread tokenises again."""
+        return tokenizer(self.analysis, self.hashing).lent(batch)
+
+    def features_among(self, tokens: Features, wanted: Words) -> Features:
+        """Hash those shingles of a batch of *tokens* that may be among others, which ``shingle_filter`` has noted.
+
+        A few of those left are not. Lists of common shingles and bags do not matter.
+        """
+        values = np.empty(len(tokens.values) + 1, np.uint64)
+        bounds = np.empty(len(tokens) + 1, np.int64)
+        count = shingles.filtered(tokens.values, tokens.offsets, self.size, wanted, values, bounds)
+        return Features(values[:count], bounds)
+
+
+def shingle_filter(values: Words) -> Words:
+    """Note shingles for ``features_among``: a filter of 16 bits a shingle, and of 2 MiB at most."""
+    words = 1 << max(0, min(_FILTER, len(values) // 4).bit_length())
+    bits = np.zeros(words, np.uint64)
+    shingles.enter(values, bits)
+    return bits
 
 
 class FeatureBuffer:
