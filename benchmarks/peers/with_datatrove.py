@@ -1,9 +1,17 @@
-"""datatrove, run in an environment of its own: `with_datatrove.py dedup SOURCE FOLDER`, all four stages, one task."""
+"""datatrove, run in an environment of its own, one task.
+
+`with_datatrove.py dedup SOURCE FOLDER` runs all four stages, and `with_datatrove.py contamination SOURCE FOLDER ITEMS
+WORDS` its filter by n-grams. Its own index of these asks for a collection of tests, so the script makes the same file.
+"""
 
 import sys
 import time
+from pathlib import Path
 
+import numpy as np
+import pyarrow.parquet as pq
 from datatrove.executor import LocalPipelineExecutor
+from datatrove.pipeline.decont import NGramsDecontConfig, NGramsDecontFilter
 from datatrove.pipeline.dedup import (
     MinhashDedupBuckets,
     MinhashDedupCluster,
@@ -13,10 +21,11 @@ from datatrove.pipeline.dedup import (
 from datatrove.pipeline.dedup.minhash import MinhashConfig
 from datatrove.pipeline.readers import ParquetReader
 from datatrove.pipeline.writers import ParquetWriter
+from datatrove.utils.text import ngrams, simplify_text
 from measuring import answer
 
 
-def main(source, folder):
+def dedup(source, folder):
     config = MinhashConfig()  # 5-grams, 14 buckets of 8 hashes, as in FineWeb
     place, name = source.rsplit("/", 1)
 
@@ -35,5 +44,21 @@ def main(source, folder):
     answer(processor=time.process_time())  # since the start of the program
 
 
+def contamination(source, folder, items, words):
+    config = NGramsDecontConfig(n_grams=int(words), find_query_ngrams=True)
+    index = f"{folder}/index"
+    search = NGramsDecontFilter(index, config)
+    hashes = set()
+    for text in pq.read_table(items)["text"].to_pylist():
+        tokens = search.tokenizer.word_tokenize(simplify_text(text, config.norm_config))
+        hashes |= {search.hash_func(" ".join(gram)) for gram in ngrams(tokens, config.n_grams)}
+    Path(index).mkdir()
+    np.array([*hashes], config.hash_config.np_descr).tofile(f"{index}/items.index.hashes")
+    place, name = source.rsplit("/", 1)
+    steps = [ParquetReader(place, glob_pattern=name), search, ParquetWriter(f"{folder}/clean")]
+    LocalPipelineExecutor(pipeline=steps, tasks=1, workers=1, logging_dir=f"{folder}/log").run()
+    answer(processor=time.process_time())
+
+
 if __name__ == "__main__":
-    main(*sys.argv[2:])
+    {"dedup": dedup, "contamination": contamination}[sys.argv[1]](*sys.argv[2:])

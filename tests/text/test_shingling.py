@@ -14,8 +14,8 @@ from neardup.model.errors import DataError, ParameterError
 from neardup.model.recipe import Hashing
 from neardup.text import shingling as module
 from neardup.text.analysis import Analysis
-from neardup.text.columns import batches, text_column
-from neardup.text.shingling import FeatureBuffer, Shingling
+from neardup.text.columns import batches, text_column, whole_batch
+from neardup.text.shingling import FeatureBuffer, Shingling, shingle_filter
 
 KEY = bytes(range(16))
 TEXTS = st.lists(
@@ -150,3 +150,14 @@ def test_a_buffer_keeps_batches_in_order(parts, guess):
     assert lists(found.values, found.offsets) == [document for part in parts for document in part]
     assert found.values.dtype == np.uint64
     assert found.offsets.dtype == np.int64
+
+
+def test_shingles_among_others_are_found_in_the_tokens_of_a_batch():
+    shingling = Shingling(size=2)
+    batch = whole_batch(text_column(["the herons left the harbour", "rye bread", "", "bread"]))
+    every = shingling.batch_features(batch)
+    wanted = every.values[[1, 4]]
+    found = shingling.features_among(shingling.tokens(batch), shingle_filter(wanted))
+    assert found.values.tolist() == wanted.tolist()
+    assert found.offsets.tolist() == [0, 1, 2, 2, 2]
+    assert len(shingling.features_among(shingling.tokens(batch), shingle_filter(wanted[:0])).values) == 0
