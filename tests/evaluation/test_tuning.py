@@ -90,9 +90,9 @@ def test_the_rule_that_separates_the_labels_is_chosen():
     found = tuned(rules, [noise, good], labels_of(same), "f1", unsure=3, seed=1)
     assert (found.chosen.name, found.labels, found.same, found.unsure) == ("good", 200, int(same.sum()), 3)
     assert 0.4 < found.chosen.threshold < 0.6
-    assert found.chosen.f1.value == 1.0
-    assert 0.95 < found.chosen.f1.low < 1.0  # no doubt at all would be a lie
-    assert found.rules[1].f1.value < 0.9
+    assert found.expected.f1.value == found.chosen.shares.f1.value == 1.0
+    assert 0.95 < found.expected.f1.low < 1.0  # no doubt at all would be a lie
+    assert found.rules[1].shares.f1.value < 0.9
     assert found.default.name == "noise"
     assert found.default.threshold == 0.6
     assert found.recall[0] == 1.0
@@ -110,8 +110,37 @@ def test_a_goal_that_no_rule_reaches_is_reported():
     random = np.random.default_rng(4)
     same = random.random(300) < 0.5
     found = tuned([("noise", settings)], [random.random(300)], labels_of(same), "precision>=0.99", unsure=0, seed=1)
-    assert not found.chosen.reaches
-    assert found.chosen.precision.value < 0.99
+    assert not found.reaches
+    assert not found.certain
+    assert found.expected.precision.value < 0.99
+
+
+def test_a_goal_is_certain_only_if_its_interval_reaches_it():
+    scores = np.array([0.1, 0.9] * 15)
+    few, many = (
+        tuned(
+            [("only", settings)],
+            [np.tile(scores, times)],
+            labels_of(np.tile(scores > 0.5, times)),
+            goal,
+            unsure=0,
+            seed=1,
+        )
+        for times, goal in ((1, "precision>=0.9"), (20, "precision>=0.9"))
+    )
+    assert few.reaches
+    assert not few.certain
+    assert many.reaches
+    assert many.certain
+
+
+def test_labels_that_choose_among_rules_of_chance_do_not_judge_them():
+    """The best of 30 rules of chance looks good on the labels that chose it, and is not."""
+    random = np.random.default_rng(7)
+    same = np.tile([True, False], 20)
+    scores = [random.random(40) for _ in range(30)]
+    found = tuned([(str(one), settings) for one in range(30)], scores, labels_of(same), "f1", unsure=0, seed=1)
+    assert found.chosen.shares.f1.value > found.expected.f1.value + 0.05
 
 
 def test_intervals_hold_the_truth():
@@ -122,5 +151,5 @@ def test_intervals_hold_the_truth():
         scores = np.where(random.random(60) < 0.5, 0.9, 0.1)
         same = np.where(scores > 0.5, random.random(60) < 0.8, False)
         found = tuned([("only", settings)], [scores], labels_of(same), "f1", unsure=0, seed=seed)
-        held += found.chosen.precision.low <= 0.8 <= found.chosen.precision.high
+        held += found.expected.precision.low <= 0.8 <= found.expected.precision.high
     assert held >= 90

@@ -1,18 +1,21 @@
 from dataclasses import replace
 
-from neardup.evaluation.tuning import Estimated, TunedRule, Tuning
+from neardup.evaluation.tuning import Estimated, Shares, TunedRule, Tuning
 from neardup.interfaces.tunings import rule_rows, tuning_lines
 
 SHARE = Estimated(value=0.95, low=0.9, high=0.981)
-PARTS = {"precision": SHARE, "recall": SHARE, "f1": SHARE, "reaches": True}
-RULE = TunedRule(name="resemblance", settings={"threshold": 0.4}, threshold=0.4, **PARTS)
-FAR = TunedRule(name="prints", settings={"distance": 9, "verify": "estimate"}, threshold=0.86, **PARTS)
+SHARES = Shares(precision=SHARE, recall=SHARE, f1=SHARE)
+RULE = TunedRule(name="resemblance", settings={"threshold": 0.4}, threshold=0.4, shares=SHARES)
+FAR = TunedRule(name="prints", settings={"distance": 9, "verify": "estimate"}, threshold=0.86, shares=SHARES)
 TUNING = Tuning(
     goal="f1",
     labels=50,
     same=20,
     unsure=1,
     rules=(RULE, FAR),
+    expected=SHARES,
+    reaches=True,
+    certain=True,
     default=replace(RULE, threshold=0.6),
     needed=312,
     thresholds=(0.1, 0.5),
@@ -26,14 +29,16 @@ def test_the_rule_is_described_with_its_intervals():
     lines = tuning_lines(TUNING)
     assert lines[0] == "50 labelled pairs, 20 of them the same; 1 unsure one left out"
     assert lines[1] == "resemblance, threshold 0.4"
-    assert lines[2] == "F1 95 % (90 % to 98.1 %)"
+    assert lines[2] == "F1 95 % (90 % to 98.1 %), on labels that chose neither the rule nor the threshold"
     assert lines[-1] == "about 312 labels would narrow the interval to 2 % on each side"
 
 
 def test_what_is_lacking_is_reported():
-    lines = tuning_lines(replace(TUNING, goal="recall>=0.99", labels=9, rules=(replace(RULE, reaches=False),)))
+    lines = tuning_lines(replace(TUNING, goal="recall>=0.99", labels=9, reaches=False, certain=False))
     assert "no rule reaches recall>=0.99; the nearest is:" in lines
     assert "fewer than 20 labels show little: label more pairs" in lines
+    lines = tuning_lines(replace(TUNING, goal="recall>=0.95", certain=False))
+    assert "the labels do not yet prove recall>=0.95: its interval begins below that" in lines
 
 
 def test_rules_are_listed_and_the_default_is_last():

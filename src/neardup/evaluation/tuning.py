@@ -1,8 +1,8 @@
 """The rule and the threshold that fit labelled pairs best, and how sure that is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, sqrt
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -20,10 +20,9 @@ FOLDS: Final = 5
 NARROW: Final = 0.02  # the half width of an interval that ``needed`` is about
 
 _REPEATS: Final = 5  # of cross-validation, with other folds
+_INNER: Final = 2  # the same inside a fold
 _NEAR: Final = 3  # neighbours on each side of a threshold by which its errors are smoothed
 _EQUAL: Final = 0.002  # thresholds with hardly a difference; the middle one of them is chosen
-_DRAWS: Final = 1_000  # of the bootstrap
-_TAILS: Final = (2.5, 97.5)  # percent
 _Z: Final = 1.959964  # standard deviations of 95 %
 _ROUNDING: Final = 1e-9
 _OF: Final = {"precision": [0, 1], "recall": [0, 2], "f1": [0, 1, 2]}  # the rows of counts that a share is about
@@ -103,30 +102,37 @@ class Estimated(AsDict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shares(AsDict):
+    """How well pairs are decided, each counted by its weight: *precision*, *recall* and *f1*, with intervals."""
+
+    precision: Estimated
+    recall: Estimated
+    f1: Estimated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TunedRule(AsDict):
     """A rule with the best *threshold* for the goal, which all labels choose; *settings* are those of a file.
 
-    *precision*, *recall* and *f1* are those of the rule on labels that did not choose the threshold, by
-    cross-validation, with intervals. They count each label by its weight. *reaches* is whether they reach the goal.
+    *shares* are those on labels that did not choose the threshold, by cross-validation.
     """
 
     name: str
     settings: Mapping[str, Any]
     threshold: float
-    precision: Estimated
-    recall: Estimated
-    f1: Estimated
-    reaches: bool
+    shares: Shares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning(AsDict):
     """The rules that fit *labels* labelled pairs, the best one for the *goal* first.
 
-    *same* of the pairs are the same; *unsure* more were left out. *default* is the default rule with its default
-    threshold. *needed* is about how many labels would narrow the interval of the first rule, of F1 or of what the goal
-    is about, to 0.02 on each side. *thresholds*, *precision*, *recall* and *f1* are the curve of the first rule, by all
-    labels.
+    *same* of the pairs are the same; *unsure* more were left out. *expected* are the shares of the recommended rule on
+    labels that chose neither it nor its threshold; those in the table of rules are higher, as the same labels compare
+    the rules. *reaches* is whether they reach the goal, and *certain* whether their interval does. *default* is the
+    default rule with its default threshold. *needed* is about how many labels would narrow the interval of F1, or of
+    what the goal is about, to 0.02 on each side. *thresholds*, *precision*, *recall* and *f1* are the curve of the
+    first rule, by all labels.
     """
 
     goal: str
@@ -134,6 +140,9 @@ class Tuning(AsDict):
     same: int
     unsure: int
     rules: tuple[TunedRule, ...]
+    expected: Shares
+    reaches: bool
+    certain: bool
     default: TunedRule
     needed: int
     thresholds: tuple[float, ...]
@@ -199,23 +208,46 @@ def chosen_threshold(scores: Values, labels: Labels, goal: Goal) -> float:
     return float(GRID[(first + last) // 2])
 
 
-def held_out(scores: Values, labels: Labels, goal: Goal, seed: int) -> Values:
+def held_out(scores: Values, labels: Labels, goal: Goal, seed: int, repeats: int = _REPEATS) -> Values:
     """Return the share of the repeats of cross-validation in which each pair matches.
 
-    Groups are dealt into folds at random. The pairs of each fold are decided by the threshold that the other folds
-    choose.
+    The pairs of each fold are decided by the threshold that the other folds choose.
     """
+    matched = np.zeros(len(scores))
+    for inside in _folds(labels, seed, repeats):
+        threshold = chosen_threshold(scores[~inside], labels.at(~inside), goal)
+        matched[inside] += scores[inside] >= threshold - _ROUNDING
+    return matched / repeats
+
+
+def held_out_choice(scores: Sequence[Values], labels: Labels, goal: Goal, seed: int) -> Values:
+    """Return the same, if the other folds choose the rule, too: by cross-validation among themselves (Stone 1974)."""
+    matched = np.zeros(len(labels.same))
+    for inside in _folds(labels, seed, _REPEATS):
+        others = labels.at(~inside)
+        known = [own[~inside] for own in scores]
+        best = _best([_counts(held_out(own, others, goal, seed, _INNER), others) for own in known], goal)[0]
+        threshold = chosen_threshold(known[best], others, goal)
+        matched[inside] += scores[best][inside] >= threshold - _ROUNDING
+    return matched / _REPEATS
+
+
+def _folds(labels: Labels, seed: int, repeats: int) -> Iterator[Flags]:
+    """Yield the pairs of each fold; groups are dealt at random."""
     number = int(labels.groups.max()) + 1
     random = np.random.default_rng(seed)
-    matched = np.zeros(len(scores))
-    for _ in range(_REPEATS):
+    for _ in range(repeats):
         fold = (random.permutation(number) % min(FOLDS, number))[labels.groups]
         for one in range(FOLDS):
             inside = fold == one
             if inside.any() and not inside.all():
-                threshold = chosen_threshold(scores[~inside], labels.at(~inside), goal)
-                matched[inside] += scores[inside] >= threshold - _ROUNDING
-    return matched / _REPEATS
+                yield inside
+
+
+def _best(found: Sequence[Counts], goal: Goal) -> list[int]:
+    """Return the numbers of rules from best to worst; of equally good ones, the first is better."""
+    reached = [float(goal.score(counts)) for counts in found]
+    return sorted(range(len(found)), key=lambda number: (-round(reached[number], 6), number))
 
 
 def tuned(  # noqa: PLR0913 - what is chosen from, by what
@@ -227,26 +259,31 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
     cross-validation; of equally good ones it is the first. Both kinds of labels, and two groups of pairs, are needed.
     """
     wanted = Goal.of(goal)
-    found = []
+    found, counts = [], []
     for (name, settings), own in zip(rules, scores, strict=True):
         threshold = chosen_threshold(own, labels, wanted)
         matched = held_out(own, labels, wanted, seed)
-        found.append(_rule(name, settings(threshold), threshold, matched, labels, wanted, seed))
-    reached = [float(wanted.score(_one(rule))) for rule in found]
-    order = sorted(range(len(found)), key=lambda number: (-round(reached[number], 6), number))
-    best = found[order[0]]
+        counts.append(_counts(matched, labels))
+        shares = _shares(matched, labels)
+        found.append(TunedRule(name=name, settings=settings(threshold), threshold=threshold, shares=shares))
+    order = _best(counts, wanted)
+    expected = _shares(held_out_choice(scores, labels, wanted, seed), labels)
+    about: Estimated = getattr(expected, wanted.part)
     curve = labels.counts(scores[order[0]], GRID)
     name, settings = rules[0]
-    usual = (scores[0] >= settings(None)["threshold"] - _ROUNDING).astype(np.float64)
-    width = {"f1": best.f1, "precision": best.precision, "recall": best.recall}[wanted.part].width
+    usual = settings(None)
+    decided = (scores[0] >= usual["threshold"] - _ROUNDING).astype(np.float64)
     return Tuning(
         goal=goal,
         labels=len(labels.same),
         same=int(labels.same.sum()),
         unsure=unsure,
         rules=tuple(found[number] for number in order),
-        default=_rule(name, settings(None), settings(None)["threshold"], usual, labels, wanted, seed),
-        needed=max(len(labels.same), ceil(len(labels.same) * (width / NARROW) ** 2)),
+        expected=expected,
+        reaches=wanted.value is None or about.value >= wanted.value - _ROUNDING,
+        certain=wanted.value is None or about.low >= wanted.value - _ROUNDING,
+        default=TunedRule(name=name, settings=usual, threshold=usual["threshold"], shares=_shares(decided, labels)),
+        needed=max(len(labels.same), ceil(len(labels.same) * (about.width / NARROW) ** 2)),
         thresholds=tuple(GRID.tolist()),
         precision=tuple(curve.precision.tolist()),
         recall=tuple(curve.recall.tolist()),
@@ -254,50 +291,37 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
     )
 
 
-def _rule(  # noqa: PLR0913, PLR0917 - everything that is known of it
-    name: str, settings: Mapping[str, Any], threshold: float, matched: Values, labels: Labels, goal: Goal, seed: int
-) -> TunedRule:
-    """Return a rule by the shares of its decisions in which each pair matches, with intervals.
+def _counts(matched: Values, labels: Labels) -> Counts:
+    """Return the counts if each pair matches in these shares of the decisions."""
+    same = labels.weights * labels.same
+    other = labels.weights - same
+    return Counts(*(np.asarray(part.sum()) for part in (same * matched, other * matched, same * (1 - matched))))
 
-    An interval has everything between the percentiles of a bootstrap over groups, and Wilson's interval (1927) for as
-    many equally weighted groups as have the same variance (Kish 1965): the bootstrap alone has no doubt where no label
-    contradicts the rule.
+
+def _shares(matched: Values, labels: Labels) -> Shares:
+    """Return what pairs that match in these shares of the decisions show.
+
+    An interval is Wilson's (1927) for as many trials as groups of pairs have a part in the share.
     """
     number = int(labels.groups.max()) + 1
     same = labels.weights * labels.same
     parts = (same * matched, (labels.weights - same) * matched, same * (1 - matched))
     sums = np.stack([np.bincount(labels.groups, part, number) for part in parts])
-    times = np.random.default_rng(seed).multinomial(number, np.full(number, 1 / number), _DRAWS)
-    whole, drawn = Counts(*sums.sum(axis=1)), Counts(*(times @ part for part in sums))
-    shares = {}
-    for part in ("precision", "recall", "f1"):
-        value = float(getattr(whole, part))
-        low, high = np.percentile(getattr(drawn, part), _TAILS).tolist()
-        least, most = _wilson(value, sums[_OF[part]].sum(axis=0))
-        shares[part] = Estimated(value=value, low=min(low, least), high=max(high, most))
-    reaches = bool(goal.value is None or shares[goal.part].value >= goal.value - _ROUNDING)
-    return TunedRule(name=name, settings=settings, threshold=threshold, reaches=reaches, **shares)
+    whole, found = Counts(*sums.sum(axis=1)), {}
+    for name, rows in _OF.items():
+        value = float(getattr(whole, name))
+        low, high = _wilson(value, int((sums[rows] > 0).any(axis=0).sum()))
+        found[name] = Estimated(value=value, low=low, high=high)
+    return Shares(**found)
 
 
-def _wilson(value: float, weights: Values) -> tuple[float, float]:
-    """Return Wilson's interval of a share among groups with these weights, from 0 to 1 if there are none."""
-    if not weights.any():
+def _wilson(value: float, number: int) -> tuple[float, float]:
+    """Return Wilson's interval of a share of this number of trials; from 0 to 1 for none."""
+    if number == 0:
         return 0.0, 1.0
-    number = weights.sum() ** 2 / (weights**2).sum()
     middle = (value + _Z**2 / (2 * number)) / (1 + _Z**2 / number)
-    half = _Z / (1 + _Z**2 / number) * float(np.sqrt(value * (1 - value) / number + _Z**2 / (4 * number**2)))
-    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
-
-
-def _one(rule: TunedRule) -> Any:
-    """Return the values of a rule in the place of counts."""
-    return _Point(np.float64(rule.precision.value), np.float64(rule.recall.value), np.float64(rule.f1.value))
-
-
-class _Point(NamedTuple):
-    precision: Any
-    recall: Any
-    f1: Any
+    half = _Z / (1 + _Z**2 / number) * sqrt(value * (1 - value) / number + _Z**2 / (4 * number**2))
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def _smoothed(counts: Values) -> Values:

@@ -27,15 +27,18 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
     chosen, pairs = tuning.chosen, counted(tuning.labels, "labelled pair")
     unsure = f"; {counted(tuning.unsure, 'unsure one')} left out" if tuning.unsure else ""
     lines = [f"{pairs}, {tuning.same:,} of them the same{unsure}"]
-    if not chosen.reaches:
+    if not tuning.reaches:
         lines.append(f"no rule reaches {tuning.goal}; the nearest is:")
+    expected = tuning.expected
     lines += [
-        f"{chosen.name}, {_threshold(chosen)}",
-        f"F1 {_estimate(chosen.f1)}",
-        f"precision {_estimate(chosen.precision)}: the share of the dropped pairs that are the same",
-        f"recall {_estimate(chosen.recall)}: the share of the pairs that are the same that are dropped",
-        f"the default rule, with threshold {tuning.default.threshold:g}: F1 {_estimate(tuning.default.f1)}",
+        f"{chosen.name}, {threshold_words(chosen)}",
+        f"F1 {_estimate(expected.f1)}, on labels that chose neither the rule nor the threshold",
+        f"precision {_estimate(expected.precision)}: the share of the dropped pairs that are the same",
+        f"recall {_estimate(expected.recall)}: the share of the pairs that are the same that are dropped",
+        f"the default rule, with threshold {tuning.default.threshold:g}: F1 {_estimate(tuning.default.shares.f1)}",
     ]
+    if tuning.reaches and not tuning.certain:
+        lines.append(f"the labels do not yet prove {tuning.goal}: its interval begins below that")
     if tuning.labels < LEAST:
         lines.append(f"fewer than {LEAST} labels show little: label more pairs")
     if tuning.needed > tuning.labels:
@@ -51,11 +54,11 @@ def rule_rows(tuning: "Tuning") -> list[RuleRow]:
 
 
 def _row(rule: "TunedRule", name: str) -> RuleRow:
-    parts = (_estimate(part) for part in (rule.f1, rule.precision, rule.recall))
-    return RuleRow(name, _threshold(rule), *parts)
+    parts = (_estimate(part) for part in (rule.shares.f1, rule.shares.precision, rule.shares.recall))
+    return RuleRow(name, threshold_words(rule), *parts)
 
 
-def _threshold(rule: "TunedRule") -> str:
+def threshold_words(rule: "TunedRule") -> str:
     """Return the threshold, or the distance of fingerprints instead of one."""
     if rule.settings.get("verify") == "estimate":
         return f"distance {rule.settings['distance']}"

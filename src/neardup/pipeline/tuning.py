@@ -8,12 +8,14 @@ import numpy as np
 
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.tuning import Goal, Labels, Tuning, groups_of, tuned
-from neardup.model.errors import DataError, require_kind, require_sequence, require_whole
+from neardup.model.errors import DataError, counted, require_kind, require_sequence, require_whole
 from neardup.model.labels import LabelledPair
 from neardup.pipeline.config import scheme_from
 from neardup.pipeline.match_rules import MatchRule, match_rules
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.labels import latest
+
+_FEW = 5  # labels of each kind, below which a threshold is little more than a guess
 
 
 def tune(  # noqa: PLR0913 - every one a keyword with a default
@@ -48,7 +50,9 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     same = np.array([one.label == "same" for one in pairs], np.bool_)
     for label, number in (("same", int(same.sum())), ("different", int((~same).sum()))):
         if number == 0:
-            rule = f"no pair is labelled {label!r}; label more pairs, until there are some of both kinds"
+            rule = (
+                f"of {counted(len(pairs), 'pair')}, none is labelled {label!r}; label more, until at least {_FEW} are"
+            )
             raise DataError("the labels", rule, "one kind")
     groups = groups_of([one.pair for one in pairs])
     if groups.max() == 0:

@@ -49,7 +49,7 @@ def test_texts_come_from_the_documents(neardup, labels, tmp_path):
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts))
     found = json.loads(neardup("tune", "bare.jsonl", "texts.jsonl", "--json").out)
     assert found == json.loads(neardup("tune", labels, "--json").out)
-    assert found["rules"][0]["f1"]["value"] == 1.0
+    assert found["expected"]["f1"]["value"] == 1.0
 
 
 def test_wrong_uses_are_explained(neardup, labels):
@@ -60,4 +60,4 @@ def test_wrong_uses_are_explained(neardup, labels):
 
 def test_labels_of_one_kind_are_not_enough(neardup, labels):
     labels.write_text(labels.read_text().replace("different", "same"))
-    assert "no pair is labelled 'different'; label more pairs" in neardup("tune", labels, code=1).err
+    assert "of 16 pairs, none is labelled 'different'; label more, until" in neardup("tune", labels, code=1).err

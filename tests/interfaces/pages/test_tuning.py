@@ -1,12 +1,11 @@
 from dataclasses import replace
 
-from neardup.evaluation.tuning import GRID, Estimated, TunedRule, Tuning
+from neardup.evaluation.tuning import GRID, Estimated, Shares, TunedRule, Tuning
 from neardup.interfaces.pages.tuning import tuning_page, tuning_svg
 
 SHARE = Estimated(value=0.95, low=0.9, high=1.0)
-RULE = TunedRule(
-    name="resemblance <of> words", settings={}, threshold=0.42, precision=SHARE, recall=SHARE, f1=SHARE, reaches=True
-)
+SHARES = Shares(precision=SHARE, recall=SHARE, f1=SHARE)
+RULE = TunedRule(name="resemblance <of> words", settings={}, threshold=0.42, shares=SHARES)
 CURVE = tuple((1 - GRID).tolist())
 TUNING = Tuning(
     goal="f1",
@@ -14,6 +13,9 @@ TUNING = Tuning(
     same=20,
     unsure=0,
     rules=(RULE,),
+    expected=SHARES,
+    reaches=True,
+    certain=True,
     default=RULE,
     needed=50,
     thresholds=tuple(GRID.tolist()),
@@ -25,7 +27,7 @@ TUNING = Tuning(
 
 def test_the_curve_has_the_chosen_point():
     drawn = tuning_svg(TUNING)
-    assert all(name in drawn for name in ("precision", "recall", "F1"))
+    assert all(name in drawn for name in ("precision", "recall", "threshold 0.42"))
     assert drawn != tuning_svg(replace(TUNING, rules=(replace(RULE, threshold=0.6),)))
 
 

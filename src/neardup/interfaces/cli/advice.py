@@ -37,9 +37,13 @@ _NEXT = {  # by the code of an error
     "json array": "convert it: jq -c '.[]' {where} > lines.jsonl",
     "json over lines": "convert them: jq -c . {where} > lines.jsonl",
     "all rejected": "nothing was written",
-    "no file": "--strings takes both arguments as texts",
+    "one kind": "neardup label with the same --out continues where it stopped",
+    "one group": "neardup label with the same --out continues where it stopped",
     "exists": "--force replaces it",
     "folder": "name a file in it, such as {where}/kept.jsonl",
+}
+_NEXT_COMPARE = {
+    "no file": "--strings takes both arguments as texts",
 }
 _NEXT_READING = {
     "too large": "--max-bytes raises this cap",
@@ -163,6 +167,8 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         known = {**known, **_NEXT_STDIN}
     if _in_memory(arguments):
         known = {**known, **_NEXT_DEDUP}
+    elif getattr(arguments, "verb", "") == "compare":
+        known = {**known, **_NEXT_COMPARE}
     pattern = _pattern_of(error.where) if error.code == "folder of tables" else ""
     return known.get(error.code, "").format(where=error.where, pattern=pattern)
 

@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
         shown = [] if "out" in given else ["", *settings.splitlines()]
         show_lines([*tuning_lines(found), *table_lines(rule_rows(found)), *shown])
         show_rejected(rejected)
-    return 1 if rejected or not found.chosen.reaches else 0
+    return 1 if rejected or not found.reaches else 0
 
 
 def _rendered(found: "Tuning", settings: str, path: str) -> bytes:

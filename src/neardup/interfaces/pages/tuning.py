@@ -3,9 +3,22 @@
 from typing import TYPE_CHECKING
 
 from neardup.evaluation.plans import Curve
-from neardup.interfaces.pages.curves import curve_svg
+from neardup.interfaces.pages.drawing import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Frame,
+    document,
+    linear,
+    path,
+    percent,
+    text,
+)
 from neardup.interfaces.pages.templates import render, safe
-from neardup.interfaces.tunings import rule_rows, tuning_lines
+from neardup.interfaces.tunings import rule_rows, threshold_words, tuning_lines
 
 if TYPE_CHECKING:
     from neardup.evaluation.tuning import Tuning
@@ -24,10 +37,24 @@ def tuning_page(tuning: "Tuning", settings: str) -> bytes:
 
 
 def tuning_svg(tuning: "Tuning") -> str:
-    """Draw precision, recall and F1 of the recommended rule against its threshold, with a line at the chosen one."""
-    measure = "threshold: share of equal bits" if "distance" in tuning.chosen.settings else "threshold"
-    curves = [
-        Curve(name=name, measure=measure, values=tuning.thresholds, probabilities=shares)
-        for name, shares in (("precision", tuning.precision), ("recall", tuning.recall), ("F1", tuning.f1))
+    """Draw precision against recall of the recommended rule, a point for each threshold; the chosen one is marked."""
+    points = [*zip(tuning.recall, tuning.precision, tuning.thresholds, strict=True)][::-1]  # recall ascends
+    curve = Curve(
+        name=tuning.chosen.name,
+        measure="recall",
+        values=tuple(recall for recall, _, _ in points),
+        probabilities=tuple(precision for _, precision, _ in points),
+    )
+    frame = Frame(top=TOP, x=linear(0, 1, LEFT, WIDTH - RIGHT), y=linear(0, 1, HEIGHT - BOTTOM, TOP))
+    recall, precision, _ = min(points, key=lambda point: abs(point[2] - tuning.chosen.threshold))
+    x, y, late = frame.x(recall), frame.y(precision), recall > 1 / 2
+    label = threshold_words(tuning.chosen)
+    parts = [
+        *frame.across([step / 5 for step in range(6)], percent),
+        *frame.up([step / 5 for step in range(6)], percent),
+        *frame.names("recall", "precision"),
+        path(curve, frame, 0, 1),
+        f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="6"><title>{label}</title></circle>',
+        text(x + (-10 if late else 10), y + 20, label, "end halo" if late else "start halo"),
     ]
-    return curve_svg(curves, title=tuning.chosen.name, threshold=tuning.chosen.threshold)
+    return document(tuning.chosen.name, parts)
