@@ -153,11 +153,26 @@ def test_missing_files_are_losses(tmp_path):
     assert len(before) - gone <= len(state(tmp_path / "new")) <= len(before) - gone + 6
 
 
-def test_a_manifest_with_a_flipped_bit_is_used_if_it_makes_sense(tmp_path):
+def test_instead_of_a_damaged_manifest_the_second_one_is_used(tmp_path):
+    folder = tmp_path / "seen"
+    make(folder, number=40)
+    before, manifest, second = state(folder), folder / "manifest.json", folder / "manifest.copy"
+    raw = manifest.read_bytes()
+    assert second.read_bytes() == raw
+    for number, damaged in enumerate((b"", raw[: len(raw) // 2], raw.replace(b"{", b"[", 1), None)):
+        manifest.unlink() if damaged is None else manifest.write_bytes(damaged)
+        found = rescue(folder, tmp_path / f"new-{number}")
+        assert [loss.where for loss in found.losses] == [str(manifest)]
+        assert found.losses[0].what.endswith("; manifest.copy is used instead")
+        assert state(tmp_path / f"new-{number}") == before
+
+
+def test_a_manifest_with_a_flipped_bit_is_used_if_it_makes_sense_and_there_is_no_other(tmp_path):
     folder = tmp_path / "seen"
     make(folder, number=40)
     before, manifest = state(folder), folder / "manifest.json"
     raw = manifest.read_bytes()
+    (folder / "manifest.copy").unlink()
     manifest.write_bytes(raw.replace(b'"generation": ', b'"generation": 1'))
     found = rescue(folder, tmp_path / "new")
     assert [loss.where for loss in found.losses] == [str(manifest)]

@@ -283,7 +283,7 @@ def test_a_check_while_somebody_writes_finds_nothing():
     def meet(operation, path):
         nonlocal looked
         looked += 1
-        if operation == "map" and looked % 3 == 0:
+        if operation == "map" and looked % 7 == 0:
             next(steps).act(index)
 
     for _ in range(20):

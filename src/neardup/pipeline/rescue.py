@@ -11,11 +11,11 @@ from neardup.index.disk.buffers import taken
 from neardup.index.disk.columns import NEVER, Batch, decoded
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import Ways, create
-from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.manifest import SECOND, Manifest
 from neardup.index.disk.rescue import Loss, Progress, Salvage
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Signatures, TextBatch
-from neardup.model.errors import StorageDamaged
+from neardup.model.errors import StorageDamaged, StorageError
 from neardup.model.recipe import RecipeId
 from neardup.pipeline import terms
 from neardup.pipeline.crawl_decisions import Judge
@@ -53,16 +53,11 @@ def rescue(
     They are admitted again in the order of their admission, with their signatures, times, fields and texts. So the
     documents of a representative that is lost are judged again. *key* and *scheme* are as in ``Index.open``.
 
-    Raises ``StorageRefused`` if there is no index, or *to* is not empty, and ``StorageDamaged`` if the manifest, or the
-    list of common shingles, is lost.
+    Raises ``StorageRefused`` if there is no index, or *to* is not empty, and ``StorageDamaged`` if both manifests, or
+    the list of common shingles, are lost.
     """
     source, disk = Path(folder), Disk()
-    losses = []
-    try:
-        manifest = Manifest.read(disk, source)
-    except StorageDamaged as error:
-        manifest = Manifest.read(disk, source, sealed=False)
-        losses.append(Loss(error.where, f"{error.rule}; what it contains is used", None))
+    manifest, losses = _manifest(disk, source)
     chosen = terms.scheme_of(source, manifest, scheme, key, disk)
     own = terms.terms_of(manifest)
     common = common_of(chosen)
@@ -84,6 +79,19 @@ def rescue(
         return Rescued(documents=len(store), promoted=promoted, repeated=repeated, losses=losses + salvage.losses)
     finally:
         store.close()
+
+
+def _manifest(disk: Disk, source: Path) -> tuple[Manifest, list[Loss]]:
+    """Read the manifest, or the second one if it is damaged, or what it contains if that is damaged, too."""
+    try:
+        return Manifest.read(disk, source), []
+    except StorageDamaged as error:
+        damaged = error
+    try:
+        manifest, instead = Manifest.read(disk, source, name=SECOND), f"{SECOND} is used instead"
+    except StorageError:
+        manifest, instead = Manifest.read(disk, source, sealed=False), "what it contains is used"
+    return manifest, [Loss(damaged.where, f"{damaged.rule}; {instead}", None)]
 
 
 def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeId) -> tuple[int, int]:

@@ -2,7 +2,7 @@ import pytest
 
 from neardup import Index
 from neardup.errors import StorageRefused
-from neardup.index.disk.manifest import NAME
+from neardup.index.disk.manifest import NAME, SECOND
 from neardup.model.errors import StorageBusy, StorageDamaged
 
 
@@ -26,6 +26,11 @@ def test_an_index_that_lost_its_manifest_is_not_overwritten(tmp_path):
     with Index.create(tmp_path) as index:
         index.admit(["a"], ["one two three"])
     (tmp_path / NAME).unlink()
+    with pytest.raises(StorageRefused, match="is not empty"):
+        Index.create(tmp_path)
+    with pytest.raises(StorageDamaged, match=r"manifest\.json: is missing"):
+        Index.open(tmp_path)
+    (tmp_path / SECOND).unlink()
     before = (tmp_path / "log-00000001").read_bytes()
     with pytest.raises(StorageRefused, match=r"has log-00000001 with documents, but no manifest\.json; restore that"):
         Index.create(tmp_path)
@@ -51,5 +56,6 @@ def test_a_file_that_the_manifest_names_must_be_there(tmp_path):
     with pytest.raises(StorageDamaged, match="is named by the manifest, but not there"):
         Index.open(tmp_path / "index")
     (tmp_path / "index" / NAME).unlink()
+    (tmp_path / "index" / SECOND).unlink()
     with pytest.raises(StorageRefused, match="is not an index"):
         Index.open(tmp_path / "index")

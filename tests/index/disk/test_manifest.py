@@ -5,7 +5,7 @@ import pytest
 
 from neardup.index.disk.arrays import Stored, checksum
 from neardup.index.disk.files import Disk
-from neardup.index.disk.manifest import NAME, Manifest
+from neardup.index.disk.manifest import NAME, SECOND, Manifest
 from neardup.model.errors import StorageDamaged, StorageRefused
 
 MANIFEST = Manifest(
@@ -36,7 +36,8 @@ def test_what_is_read_is_what_was_committed(tmp_path):
     second = commit(tmp_path, replace(first, segments=(), updates=None))
     assert Manifest.read(Disk(), tmp_path) == second
     assert (second.generation, second.files) == (2, ["log-00000002"])
-    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [SECOND, NAME]
+    assert Manifest.read(Disk(), tmp_path, name=SECOND) == second
 
 
 def test_where_there_is_none(tmp_path):

@@ -23,7 +23,7 @@ def test_a_whole_index_needs_no_key(neardup, seen):
     assert "50  documents in segments" in shown.out
     assert shown.out.endswith("0  problems\n")
     report = json.loads(neardup("check", "seen", "--json").out)
-    assert (report["problems"], report["files"], report["documents"]) == ([], 3, 50)
+    assert (report["problems"], report["files"], report["documents"]) == ([], 4, 50)
 
 
 def test_what_is_damaged_is_named(neardup, seen):
@@ -56,7 +56,25 @@ def test_a_damaged_manifest_is_named(neardup, seen):
 
 def test_a_missing_manifest_is_named(neardup, seen):
     (seen / "manifest.json").unlink()
+    shown = neardup("check", "seen", code=1).out
+    assert "manifest.json: is missing" in shown
+    assert "save what is intact: neardup rescue DIR TO" in shown
+    way_out = "restore the index from a copy, or save what is intact: neardup rescue DIR TO"
+    assert way_out in neardup("stats", "seen", code=1).err
+    seen.with_name("key").write_bytes(bytes(range(16)))
+    neardup("rescue", "seen", "rescued", "--key-file", "key", code=1)
+    assert "0  problems" in neardup("check", "rescued").out
+    (seen / "manifest.copy").unlink()
     assert "it has no manifest" in neardup("check", "seen", code=1).out
+
+
+def test_a_damaged_second_manifest_is_found_and_replaced(neardup, seen):
+    (seen / "manifest.copy").write_text("nothing")
+    shown = neardup("check", "seen", code=1).out
+    assert "manifest.copy: is not as it was written; the next change of the manifest replaces it" in shown
+    with Index.open(seen, "w", key=bytes(range(16))) as index:
+        index.remove(list(index.ids())[:1])
+    assert "0  problems" in neardup("check", "seen").out
 
 
 def test_where_there_is_no_index(neardup):

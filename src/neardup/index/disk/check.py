@@ -12,7 +12,7 @@ from neardup.index.disk.arrays import Stored, StoredArrays, understood
 from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader
-from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.manifest import SECOND, Manifest
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.segment import KIND as SEGMENT
@@ -77,7 +77,8 @@ def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | N
         if progress:
             progress(done, total)
     problems += _log_problems(disk, folder, manifest)
-    return Report(problems, len(listed) + 2, done, documents)
+    problems += _second_problems(disk, folder)
+    return Report(problems, len(listed) + 3, done, documents)
 
 
 def _opened(disk: Disk, path: Path, kind: str, stored: Stored) -> tuple[list[str], StoredArrays | None]:
@@ -113,6 +114,15 @@ def _segment_problems(arrays: StoredArrays, manifest: Manifest, last: int) -> It
     for name in arrays.names:
         if name.endswith(".entries") and not all((np.diff(row) >= 0).all() for row in arrays[name].view(np.uint64)):
             yield f"{where}: the list {name!r} is not sorted"
+
+
+def _second_problems(disk: Disk, folder: Path) -> Iterator[str]:
+    """Return what is wrong with the second manifest; there is none if its writer was killed before."""
+    if SECOND in disk.names(folder):
+        try:
+            Manifest.read(disk, folder, name=SECOND)
+        except StorageError as error:
+            yield f"{error}; the next change of the manifest replaces it"
 
 
 def _log_problems(disk: Disk, folder: Path, manifest: Manifest) -> Iterator[str]:

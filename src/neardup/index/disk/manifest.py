@@ -1,22 +1,26 @@
 """The file that lists the files of an index; other files are not part of it.
 
 It has a line of JSON and a line with its checksum. It is replaced as a whole, by a rename: readers, and a killed
-writer, find the old one or the new one.
+writer, find the old one or the new one. A second file has the same content. Only a rescue reads it, if the first one
+is damaged or missing.
 """
 
 import errno
 import json
 import re
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
 from neardup.index.disk.arrays import Stored, checksum, counted, expect, understood
 from neardup.index.disk.files import Disk
-from neardup.model.errors import StorageDamaged, StorageRefused
+from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 
 NAME: Final = "manifest.json"
+SECOND: Final = "manifest.copy"
 UNFINISHED: Final = "manifest.new"
+UNFINISHED_SECOND: Final = "manifest.copy.new"
 FORMAT: Final = 3  # of the whole index: raised by every change after which older files cannot be read
 FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far
 
@@ -52,31 +56,31 @@ class Manifest:
     def commit(self, disk: Disk, folder: Path) -> Self:
         """Make this the state of the index, as the next generation; it is on the disk on return."""
         following = replace(self, generation=self.generation + 1)
-        content = json.dumps({"format": FORMAT, **asdict(following)}, sort_keys=True).encode()
-        new = folder / UNFINISHED
-        disk.remove(new)  # the remains of an interrupted commit
-        file = disk.create(new)
-        try:
-            disk.append(file, content + b"\n" + _seal(content), new)
-            disk.sync(file, new)
-        finally:
-            disk.close(file, new)
+        line = json.dumps({"format": FORMAT, **asdict(following)}, sort_keys=True).encode()
+        content = line + b"\n" + _seal(line)
+        _write(disk, folder / UNFINISHED, content)
         disk.sync_folder(folder)  # the files that it names must be on the disk before it is
-        disk.rename(new, folder / NAME)
+        disk.rename(folder / UNFINISHED, folder / NAME)
         disk.sync_folder(folder)
+        with suppress(StorageFailed):  # the change is committed; the next one replaces the second file, too
+            _write(disk, folder / UNFINISHED_SECOND, content)
+            disk.rename(folder / UNFINISHED_SECOND, folder / SECOND)
         return following
 
     @classmethod
-    def read(cls, disk: Disk, folder: Path, *, sealed: bool = True) -> Self:
+    def read(cls, disk: Disk, folder: Path, *, name: str = NAME, sealed: bool = True) -> Self:
         """Read the state of the index; unless it must be *sealed*, a damaged one, too, if it makes sense.
 
         Raises ``StorageRefused`` if there is no index, or it has another format or unknown flags, and
-        ``StorageDamaged`` if the manifest was damaged.
+        ``StorageDamaged`` if the manifest was damaged, or only the second one is there.
         """
-        path = folder / NAME
+        path = folder / name
         try:
             data = disk.read(path)
         except FileNotFoundError:
+            with suppress(FileNotFoundError):
+                disk.size(folder / SECOND)
+                raise StorageDamaged(str(path), "is missing") from None
             raise StorageRefused(str(folder), _what_is_missing(disk, folder), "not an index") from None
         content, line, seal = data.rpartition(b"\n")[0].partition(b"\n")
         if sealed and (data != content + b"\n" + _seal(content) or not line or not seal):
@@ -116,6 +120,17 @@ def _require_sense(manifest: Manifest) -> None:
     for file in [*manifest.segments, *([manifest.updates] if manifest.updates else [])]:
         counted(file.size)
         counted(file.checksum, (1 << 64) - 1)
+
+
+def _write(disk: Disk, new: Path, content: bytes) -> None:
+    """Write what then becomes a manifest; it is on the disk on return."""
+    disk.remove(new)  # the remains of an interrupted commit
+    file = disk.create(new)
+    try:
+        disk.append(file, content, new)
+        disk.sync(file, new)
+    finally:
+        disk.close(file, new)
 
 
 def _seal(content: bytes) -> bytes:

@@ -22,7 +22,7 @@ from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import NAME as MANIFEST
-from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.manifest import SECOND, Manifest
 from neardup.index.disk.memory_files import MemoryDisk
 from neardup.index.disk.part import Part, Rows
 from neardup.index.disk.postings import Query
@@ -289,7 +289,7 @@ class Store(Reader):
         With *new_log* nothing is added to the old log, as after a failed sync its state on the disk is unknown.
         """
         self._guarded(lambda: self._disk.sync_folder(self.folder))  # the last writer may have ended before that
-        named = {*self.manifest.files, MANIFEST, LOCK}
+        named = {*self.manifest.files, MANIFEST, SECOND, LOCK}
         for name in self._disk.names(self.folder):
             if name not in named and name.startswith(merger.KINDS):
                 self._disk.remove(self.folder / name)

@@ -16,6 +16,7 @@ from neardup.model.errors import (
     ParameterError,
     QueryTimeout,
     RunChanged,
+    StorageDamaged,
     StorageError,
 )
 
@@ -114,6 +115,8 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         stopped = f"the search was stopped after {error.seconds:g} seconds"
         return f"{stopped}; use fewer or rarer words, or allow more with --seconds"
     message = str(error)
+    if error.code == StorageDamaged.code and hasattr(arguments, "index") and arguments.verb not in {"check", "rescue"}:
+        return f"{message}; restore the index from a copy, or save what is intact: neardup rescue DIR TO"
     following = _NEXT_STORAGE.get(error.code, "") if isinstance(error, StorageError) else _next(error, arguments)
     return f"{message}; {following}" if following else message
 
