@@ -53,6 +53,8 @@ from .pipeline.index import Index as Index
 from .pipeline.label_pool import draw_pairs as draw_pairs
 from .pipeline.labelling import LabelledPairs as LabelledPairs
 from .pipeline.labelling import Labelling as Labelling
+from .pipeline.pair_files import PairedFiles as PairedFiles
+from .pipeline.pair_files import pair_files as pair_files
 from .pipeline.pairs import pairs as pairs
 from .pipeline.responses import collapse_response as collapse_response
 from .pipeline.result_cache import JudgedSets as JudgedSets

@@ -1,17 +1,20 @@
 """All pairs of documents with a measure of at least a threshold, of one collection or between two."""
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, Self, cast, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.decisions.evidence import FeatureSets, Shared
 from neardup.decisions.pairs import Join
 from neardup.engines.local import LocalEngine
 from neardup.kernels.sets import connect_given, roots
-from neardup.model.arrays import Features, Positions
+from neardup.model.arrays import Features, Positions, Words
 from neardup.model.errors import require, require_flag, require_share
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus import chosen_scheme
@@ -25,13 +28,42 @@ PairMeasure = Literal["resemblance", "containment", "overlap"]
 _PARTS: Final = 64  # of the documents, one at a time on each thread
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Found:
-    """Pairs by position, ascending by *left* and *right*, and what they share."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRule:
+    """Which pairs are found: those whose *measure* is at least *threshold*; *between* two collections, or of one."""
 
-    left: Positions
-    right: Positions
-    common: Shared
+    measure: PairMeasure
+    threshold: float
+    between: bool
+
+    @classmethod
+    def of(cls, measure: str, threshold: float, *, clusters: bool, between: bool) -> Self:
+        """Return the rule of a call of ``pairs``; raises ``ParameterError``."""
+        require(measure in get_args(PairMeasure), "measure", measure, "must be resemblance, containment or overlap")
+        threshold = require_share("threshold", threshold)
+        require_flag("clusters", clusters)
+        require(not (clusters and between), "clusters", clusters, "cannot be used with two collections")
+        return cls(measure=cast("PairMeasure", measure), threshold=threshold, between=between)
+
+    def join(self, sets: FeatureSets, sides: Words | None, engine: LocalEngine) -> Join:
+        """Prepare finding the pairs of documents with these features, of two *sides* if these are given."""
+        measure = "resemblance" if self.measure == "resemblance" else "overlap"
+        return Join(sets, self.threshold, measure=measure, sides=sides, parts=engine.parts, map=engine.map)
+
+    def found(
+        self, join: Join, engine: LocalEngine, progress: Progress = lambda *_: None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the left and the right documents of pairs, ``left < right``, and what they share, some at a time."""
+        number = len(join)
+        edges = np.linspace(0, number, min(number, _PARTS) + 1).astype(np.int64).tolist()
+        parts = (slice(*part) for part in pairwise(edges))
+        for done, joined in zip(edges[1:], engine.map(lambda part: list(join.pairs(part)), parts), strict=True):
+            for one in joined:
+                left, right, shared = rows = np.array([one.left, one.right, one.shared], np.int32)  # half the memory
+                if self.between and self.measure == "containment":
+                    rows = np.stack([left, right, shared])[:, shared / join.sizes[left] >= self.threshold]
+                yield rows
+            progress("compare", done, number)
 
 
 def pairs(  # noqa: PLR0913 - every one a keyword with a default
@@ -62,28 +94,30 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
     Everything is in memory, also all pairs: *n* copies of one text are *n* (*n* - 1) / 2 pairs. Raises
     ``ParameterError`` and ``DataError``.
     """
-    require(measure in get_args(PairMeasure), "measure", measure, "must be resemblance, containment or overlap")
-    threshold = require_share("threshold", threshold)
-    require_flag("clusters", clusters)
-    require(not (clusters and others is not None), "clusters", clusters, "cannot be used with two collections")
-    chosen, _ = chosen_scheme(scheme, None, None, None)
-    rule = "signs fields, not texts: pairs are those of texts"
-    require(not isinstance(chosen, FieldScheme), "scheme", chosen.name, rule)
+    rule = PairRule.of(measure, threshold, clusters=clusters, between=others is not None)
+    chosen = scheme_of_texts(scheme)
     collections = [Documents.of(one, text, id) for one in (documents, others) if one is not None]
     with followed(progress) as follow, LocalEngine(threads) as engine:
         features = _features(collections, chosen, engine, follow)
-        number = len(features.offsets) - 1
-        join = Join(
-            FeatureSets(features, np.arange(number)),
-            threshold,
-            measure="resemblance" if measure == "resemblance" else "overlap",
-            sides=None if others is None else (np.arange(number) >= len(collections[0].texts)).astype(np.uint64),
-            parts=engine.parts,
-            map=engine.map,
-        )
-        least_contained = threshold if measure == "containment" and others is not None else 0.0
-        found = _joined(join, least_contained, engine, follow)
-    return _table(collections, found, clusters=clusters)
+        number, first = len(features.offsets) - 1, len(collections[0].texts)
+        sides = (np.arange(number) >= first).astype(np.uint64) if rule.between else None
+        join = rule.join(FeatureSets(features, np.arange(number)), sides, engine)
+        rows = np.concatenate([np.empty((3, 0), np.int32), *rule.found(join, engine, follow)], axis=1)
+    order = np.argsort(rows[0] * np.int64(number) + rows[1])  # no pair is there twice
+    left, right, shared = (row[order].astype(np.int64) for row in rows)
+    named = [
+        partial(_named, one.ids.cast(pa.large_string()).combine_chunks().dictionary_encode()) for one in collections
+    ]
+    found = Shared(shared, join.sizes[left], join.sizes[right])
+    return pair_table(left, right, found, named, first, _clusters(left, right, first) if clusters else None)
+
+
+def scheme_of_texts(scheme: Scheme | None) -> Scheme:
+    """Return the scheme whose features pairs have; ``ParameterError`` for one that signs fields instead of texts."""
+    chosen, _ = chosen_scheme(scheme, None, None, None)
+    rule = "signs fields, not texts: pairs are those of texts"
+    require(not isinstance(chosen, FieldScheme), "scheme", chosen.name, rule)
+    return chosen
 
 
 def _features(collections: list[Documents], scheme: Scheme, engine: LocalEngine, progress: Progress) -> Features:
@@ -98,50 +132,44 @@ def _features(collections: list[Documents], scheme: Scheme, engine: LocalEngine,
     return buffer.features()
 
 
-def _joined(join: Join, least_contained: float, engine: LocalEngine, progress: Progress) -> _Found:
-    """Return the pairs whose left document is in the right one by a share of *least_contained* or more."""
-    number = len(join)
-    edges = np.linspace(0, number, min(number, _PARTS) + 1).astype(np.int64).tolist()
-    rows = [np.empty((3, 0), np.int32)]  # half the memory
-    parts = (slice(*part) for part in pairwise(edges))
-    for done, joined in zip(edges[1:], engine.map(lambda part: list(join.pairs(part)), parts), strict=True):
-        rows += [np.array([one.left, one.right, one.shared], np.int32) for one in joined]
-        progress("compare", done, number)
-    left, right, shared = np.concatenate(rows, axis=1)
-    order = np.argsort(left * np.int64(number) + right)  # no pair is there twice
-    if least_contained > 0:
-        order = order[(shared / join.sizes[left])[order] >= least_contained]
-    left, right = left[order].astype(np.int64), right[order].astype(np.int64)
-    return _Found(left, right, Shared(shared[order].astype(np.int64), join.sizes[left], join.sizes[right]))
+def pair_table(  # noqa: PLR0913, PLR0917 - what the columns are made of
+    left: Positions,
+    right: Positions,
+    common: Shared,
+    named: Sequence[Callable[[Positions], pa.Array]],
+    first: int,
+    clusters: Positions | None,
+) -> pa.Table:
+    """Return the table of pairs; see ``pairs``.
 
-
-def _table(collections: list[Documents], found: _Found, *, clusters: bool) -> pa.Table:
-    first = len(collections[0].texts)
-    right = found.right - first if len(collections) > 1 else found.right
+    *named* return the ids of documents of each collection. With two, *first* is the first document of the second one.
+    *clusters* are those of all documents.
+    """
+    right = right - first if len(named) > 1 else right
     columns = {
-        "left": _named(collections[0], found.left),
-        "right": _named(collections[-1], right),
-        "left_position": found.left,
+        "left": named[0](left),
+        "right": named[-1](right),
+        "left_position": left,
         "right_position": right,
-        "resemblance": found.common.resemblance,
-        "left_in_right": found.common.left_in_right,
-        "right_in_left": found.common.right_in_left,
+        "resemblance": common.resemblance,
+        "left_in_right": common.left_in_right,
+        "right_in_left": common.right_in_left,
     }
-    if clusters:
-        columns["cluster"] = _clusters(found, first)[found.left]
-    return pa.table(columns)
+    return pa.table(columns if clusters is None else columns | {"cluster": clusters[left]})
 
 
-def _named(documents: Documents, positions: Positions) -> pa.Array:
-    """Return the ids at these positions, as a dictionary: many pairs name few documents."""
-    ids = documents.ids.cast(pa.large_string()).combine_chunks().dictionary_encode()
+def _named(ids: pa.DictionaryArray, positions: Positions) -> pa.Array:
     return ids.take(pa.array(positions))
 
 
-def _clusters(found: _Found, number: int) -> Positions:
+def _clusters(left: Positions, right: Positions, number: int) -> Positions:
     """Return the smallest position of the documents that are connected with each one."""
     parents = np.arange(number)
-    bounds = np.arange(len(found.left) + 1)
-    connect_given(found.left, bounds, found.right, np.ones(len(found.left), np.bool_), parents)
+    connect(left, right, parents)
     roots(parents)
     return parents
+
+
+def connect(left: Positions, right: Positions, parents: Positions) -> None:
+    """Connect the documents of pairs, in a union-find forest."""
+    connect_given(left, np.arange(len(left) + 1), right, np.ones(len(left), np.bool_), parents)

@@ -50,7 +50,19 @@ def test_two_collections_and_containment(neardup, pages):
     assert [(one["left"], one["right"]) for one in found] == [("x", "a"), ("x", "b"), ("x", "d")]
 
 
+def test_in_a_work_folder(neardup, pages):
+    given = ("--threshold", "0.2", "--clusters", "--json")
+    told = neardup("pairs", "pages.jsonl", *given, "--out", "p.jsonl", code=1).out
+    pieces = ("--work", "work", "--memory", "100M")
+    assert neardup("pairs", "pages.jsonl", *given, *pieces, "--out", "q.jsonl", code=1).out == told
+    assert (pages / "q.jsonl").read_text() == (pages / "p.jsonl").read_text()
+    assert not (pages / "work").exists()
+
+
 def test_wrong_uses(neardup, pages):
+    rule = "can only be used with a work folder (--work DIR)"
+    for options, name in ((["--memory", "1G"], "--memory 1000000000"), (["--restart"], "--restart")):
+        assert f"{name} {rule}" in neardup("pairs", "others.jsonl", *options, "--out", "p.jsonl", code=2).err
     assert (
         "two collections"
         in neardup("pairs", "pages.jsonl", "others.jsonl", "--clusters", "--out", "p.jsonl", code=2).err

@@ -82,7 +82,7 @@ _NEXT_STORAGE = {
     "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
     "newer format": "update neardup",
     "no room": "make room, and start the same command again: it continues",
-    "not a work folder": "name a new folder for dedup --work, and the same one for neardup work",
+    "not a work folder": "name a new folder for --work, and the same one for neardup work",
     "not empty": "name a new folder with --to",
     "not an index": "to create one: neardup index INPUT --to DIR",
     "other URL rules": "use the same rules, or another folder",
@@ -146,7 +146,7 @@ def _of_parameter(error: ParameterError) -> str:
     rule = error.rule
     if isinstance(error, ParameterConflict):
         rule = f"cannot be used with {_option(error.other)} {error.other_value}"
-    if error.value is None:
+    if error.value is None or error.value is True:
         return f"{option} {rule}"
     subject = f"{option} {repr(value) if not value or value.endswith(':') else value}"
     return (

@@ -27,6 +27,7 @@ from neardup.interfaces.cli.terminal import (
     show_rejected,
 )
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.cli.work_folders import add_work_options, refuse_without_work
 from neardup.interfaces.wording import cluster_lines, common_words, not_pages, pairs_not_compared, rule_of, without_text
 from neardup.model.errors import OutputRefused, ParameterError, plural, require
 
@@ -109,25 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="which of the kept copies that a document matches is recorded with it",
     )
     running = parser.add_argument_group("how it runs")
-    running.add_argument(
-        "--work",
-        metavar="DIR",
-        default=_HIDDEN,
-        help="for inputs larger than memory: keep intermediate files in DIR, a new folder. If the run is interrupted,"
-        " the same command continues it. DIR is removed at the end",
-    )
-    running.add_argument(
-        "--memory",
-        type=size,
-        metavar="SIZE",
-        default=_HIDDEN,
-        help="with --work: memory for documents in progress (default: 2G)",
-    )
-    running.add_argument(
-        "--restart",
-        action="store_true",
-        help="with --work: discard what an interrupted run has finished, and begin again",
-    )
+    add_work_options(running, "inputs larger than memory: keep intermediate files")
     running.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
     earlier = parser.add_argument_group("documents of earlier runs")
     earlier.add_argument(
@@ -213,13 +196,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _in_pieces(given: dict[str, Any]) -> bool:
     """Return whether a run in pieces was requested; refuse options that do not fit."""
     requested = not {"work", "state", "against"}.isdisjoint(given)
-    alone = [name for name in _IN_PIECES if name in given] + ["restart"] * given["restart"]
-    if not requested and alone:
-        raise ParameterError(
-            alone[0],
-            None if alone[0] == "restart" else given[alone[0]],
-            "can only be used with a work folder (--work DIR)",
-        )
+    if not requested:
+        refuse_without_work(given, _IN_PIECES)
     rule = "cannot be used with --state, which adds the documents; --against DIR compares without adding"
     require("state" not in given or not given["dry_run"], "dry_run", None, rule)
     return requested

@@ -3,17 +3,22 @@
 import argparse
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.amounts import whole
 from neardup.interfaces.cli.common_shingles import add_list_option
 from neardup.interfaces.cli.options import add_reading_options, add_scheme_options, reading_of, scheme_of
 from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.cli.work_folders import add_work_options, refuse_without_work
 from neardup.model.errors import plural
+
+if TYPE_CHECKING:
+    from neardup.pipeline.pair_files import PairedFiles
 
 _HIDDEN = argparse.SUPPRESS
 
+INTERRUPTED = "interrupted; nothing was written; with --work, what is finished is kept, and the same command continues"
 EXAMPLE = "Example: neardup pairs news.jsonl --threshold 0.5 --out pairs.parquet"
 
 
@@ -42,48 +47,75 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser)
     add_scheme_options(parser, with_measure=False)
     add_list_option(parser)
-    parser.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
+    running = parser.add_argument_group("how it runs")
+    add_work_options(running, "collections larger than memory: keep the features")
+    running.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the pairs and write them; return 1 if records were rejected."""
+    given = vars(arguments)
+    if "work" not in given:
+        refuse_without_work(given, ("memory",))
+    scheme = scheme_of(arguments)
+    say_if_cold()
+    ways = {
+        "measure": arguments.measure,
+        "threshold": scheme.threshold,
+        "clusters": arguments.clusters,
+        "scheme": scheme,
+        "threads": given.get("threads"),
+    }
+    found = _in_pieces(arguments, ways) if "work" in given else _in_memory(arguments, ways)
+    if arguments.json:
+        told = {"documents": found.documents, "pairs": found.pairs, "measure": arguments.measure}
+        print(json.dumps({**told, "threshold": scheme.threshold, "rejected": [asdict(one) for one in found.rejected]}))
+    else:
+        rule = f"{plural(found.pairs, 'pair')}, {arguments.measure} at least {scheme.threshold:g}"
+        show_counts(
+            [
+                (found.documents, plural(found.documents, "document"), True),
+                (found.pairs, rule, True),
+                (len(found.rejected), f"{plural(len(found.rejected), 'record')} rejected", False),
+            ]
+        )
+        show_rejected(found.rejected)
+    return 1 if found.rejected else 0
+
+
+def _in_pieces(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFiles":
+    from neardup.pipeline.pair_files import pair_files
+
+    given = vars(arguments)
+    memory = {"memory": arguments.memory} if "memory" in given else {}
+    with progress_bars() as bars:
+        return pair_files(
+            [arguments.left],
+            None if arguments.right is None else [arguments.right],
+            out=arguments.out,
+            work=arguments.work,
+            restart=arguments.restart,
+            force=arguments.force,
+            progress=bars,
+            **memory,
+            **ways,
+            **reading_of(arguments),
+        )
+
+
+def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFiles":
+    import pyarrow as pa
+
+    from neardup.pipeline.pair_files import PairedFiles
+    from neardup.pipeline.pairs import pairs
     from neardup.sources.output import check_table, write_table
+    from neardup.sources.read import read
 
     names = [one for one in (arguments.left, arguments.right) if one is not None]
     check_table(arguments.out, names, force=arguments.force)
-    scheme = scheme_of(arguments)
-    reading = reading_of(arguments)
-    say_if_cold()
-    import pyarrow as pa
-
-    from neardup.pipeline.pairs import pairs
-    from neardup.sources.read import read
-
     with progress_bars() as bars:
-        collections = [read([name], **reading, progress=bars) for name in names]
-        found = pairs(
-            *(pa.table({"id": one.ids, "text": one.texts}) for one in collections),
-            measure=arguments.measure,
-            threshold=scheme.threshold,
-            clusters=arguments.clusters,
-            scheme=scheme,
-            threads=vars(arguments).get("threads"),
-            progress=bars,
-        )
+        collections = [read([name], **reading_of(arguments), progress=bars) for name in names]
+        found = pairs(*(pa.table({"id": one.ids, "text": one.texts}) for one in collections), progress=bars, **ways)
     write_table(arguments.out, found, force=arguments.force)
     rejected = [one for collection in collections for one in collection.rejected]
-    documents = sum(map(len, collections))
-    if arguments.json:
-        told: dict[str, Any] = {"documents": documents, "pairs": len(found), "measure": arguments.measure}
-        print(json.dumps({**told, "threshold": scheme.threshold, "rejected": [asdict(one) for one in rejected]}))
-    else:
-        rule = f"{plural(len(found), 'pair')}, {arguments.measure} at least {scheme.threshold:g}"
-        show_counts(
-            [
-                (documents, plural(documents, "document"), True),
-                (len(found), rule, True),
-                (len(rejected), f"{plural(len(rejected), 'record')} rejected", False),
-            ]
-        )
-        show_rejected(rejected)
-    return 1 if rejected else 0
+    return PairedFiles(documents=sum(map(len, collections)), pairs=len(found), rejected=rejected)

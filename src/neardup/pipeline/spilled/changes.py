@@ -27,7 +27,9 @@ def changes(error: OtherTerms, scheme: Any) -> list[Change]:
     found += _of_pages(before["reading"][_PAGES] or {}, now["reading"][_PAGES] or {})
     if before["recipe"] != now["recipe"]:
         found += _of_scheme(before, scheme)
-    one, other = ({**_state(terms), "ignore_common": terms["ignore_common"]} for terms in (before, now))
+    one, other = (
+        {**_state(terms), "ignore_common": terms["ignore_common"], **terms.get("pairs", {})} for terms in (before, now)
+    )
     found += [
         Change("setting", name, one.get(name), other.get(name))
         for name in {**one, **other}

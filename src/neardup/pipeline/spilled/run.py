@@ -128,7 +128,7 @@ def decided(
     sizes = [shard.size for shard in job.shards.shards]
     _foresee(job, stages.each("sign", job.signing, partial(sign, job), sizes, "read", first=SHARDS), engine, announce)
     records = stages.each("sign", job.signing, partial(sign, job), sizes, "read")
-    if BODY in job.scheme.columns and _lacking(records, BODY):
+    if BODY in job.scheme.columns and lacking_fields(records, BODY):
         again = partial(sign, job, body=True)
         records = stages.each("sign_text", job.signing, again, sizes, "read")
     documents = StoredDocuments(job, records)
@@ -192,7 +192,7 @@ def records_of(folder: WorkFolder, job: Job) -> list[Record]:
     return folder.records(f"sign_text-{job.signing}") or folder.records(f"sign-{job.signing}")
 
 
-def _lacking(records: Sequence[Record], name: str) -> list[str] | None:
+def lacking_fields(records: Sequence[Record], name: str) -> list[str] | None:
     """Return the fields that there are if no record of any shard has the field *name*, otherwise ``None``.
 
     Without records, the columns of tables count.
@@ -210,7 +210,7 @@ def _require_fields(job: Job, documents: StoredDocuments) -> None:
         raise nothing_left(documents.names, documents.rejected)
     replaced = {BODY} - {job.shards.request.text, job.shards.request.id, *job.policy.fields}  # by the text
     for name in fields_of(job):
-        names = _lacking(documents.records, name)
+        names = lacking_fields(documents.records, name)
         if names is not None and name not in replaced:
             raise missing_field(", ".join(documents.names), name, names)
 

@@ -1,0 +1,235 @@
+"""All pairs of documents of any number: their features are in files, and are compared block by block."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, pairwise, product
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.decisions.evidence import FeatureSets, Shared
+from neardup.engines.local import LocalEngine
+from neardup.kernels.sets import roots
+from neardup.model.arrays import Features, Positions, Words
+from neardup.pipeline.pairs import PairRule, connect, pair_table
+from neardup.pipeline.spilled.job import IDS, Job
+from neardup.sources.collection import DEFAULT_ID
+from neardup.text.columns import batches, gathered
+
+Record = dict[str, Any]
+
+SHINGLED: Final = "shingled-"
+_EACH: Final = 64  # bytes of a document in a block, besides its features
+_HELD: Final = 1 << 20  # pairs that are sorted together
+_ROUNDING: Final = 1e-9
+
+
+def shingle(job: Job, task: int) -> Record:
+    """Read a shard, and store the distinct features of its documents, piece by piece."""
+    record: Record = {"documents": 0, "pieces": 0, "rejected": [], "lacking": None, "files": {}}
+    fields = [job.shards.request.text, *([job.shards.request.id] if job.shards.request.id != DEFAULT_ID else [])]
+    ids: list[pa.Table] = []
+    for piece in job.shards.pieces(job.shards.shards[task]):
+        record["rejected"] += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
+        lacking = {name: names for name in fields if (names := piece.lacking(name)) is not None}
+        if not len(piece):
+            continue
+        known = record["lacking"]
+        record["lacking"] = lacking if known is None else {name: known[name] for name in known if name in lacking}
+        ids.append(pa.table({"id": piece.ids.cast(pa.large_string())}))
+        parts = [_distinct(job.scheme.shingling.batch_features(batch)) for batch in batches(piece.texts)]
+        name = f"{task:06}-{record['pieces']:06}.npy"
+        record["files"] |= job.save(f"sizes-{name}", np.concatenate([sizes for _, sizes in parts]))
+        record["files"] |= job.save(f"{SHINGLED}{name}", np.concatenate([values for values, _ in parts]))
+        record["documents"] += len(piece)
+        record["pieces"] += 1
+    none = pa.table({"id": pa.array([], pa.large_string())})
+    record["files"] |= job.save_table(_ids(task), pa.concat_tables(ids) if ids else none)
+    record["lacking"] = record["lacking"] or {}
+    return record
+
+
+def _distinct(features: Features) -> tuple[Words, Positions]:
+    """Return the distinct features of documents, one after the other, and their numbers."""
+    sets = FeatureSets(features, np.arange(len(features)))
+    sets.make_distinct(np.arange(len(features)))
+    return sets.values[_spans(sets.starts, sets.sizes)], sets.sizes
+
+
+def _spans(starts: Positions, sizes: Positions) -> Positions:
+    """Return the positions of all values of some sets, one set after the other."""
+    behind = np.cumsum(sizes)
+    return np.repeat(starts - behind + sizes, sizes) + np.arange(behind[-1] if len(behind) else 0)
+
+
+class StoredSets:
+    """The distinct features of all documents, and their ids, in the files of shards with these *records*."""
+
+    def __init__(self, job: Job, records: list[Record]) -> None:
+        self._job = job
+        names = [f"{task:06}-{n:06}.npy" for task, one in enumerate(records) for n in range(one["pieces"])]
+        sizes = [np.asarray(job.array(f"sizes-{name}")) for name in names]
+        self._files = [f"{SHINGLED}{name}" for name in names]
+        self._edges = np.cumsum([0, *map(len, sizes)])
+        self.shards = np.cumsum([0, *(one["documents"] for one in records)])
+        self.sizes: Positions = np.concatenate([np.empty(0, np.int64), *sizes])
+        self._begins = np.concatenate([np.empty(0, np.int64), *(np.cumsum(one) - one for one in sizes)])
+        self.ids = pa.chunked_array(
+            [chunk for task in range(len(records)) for chunk in job.table(_ids(task)).column("id").chunks],
+            pa.large_string(),
+        )
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def load(self, documents: Positions) -> FeatureSets:
+        """Read the features of some documents, ascending."""
+        sizes = self.sizes[documents]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        values = np.empty(int(offsets[-1]), np.uint64)
+        bounds = np.searchsorted(documents, self._edges)
+        for name, begin, end in zip(self._files, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            if begin < end:
+                spans = _spans(self._begins[documents[begin:end]], sizes[begin:end])
+                values[offsets[begin] : offsets[end]] = self._job.array(name)[spans]
+        return FeatureSets(Features(values, offsets), np.arange(len(documents)))
+
+    def names(self, positions: Positions) -> pa.Array:
+        """Return the ids at these positions, as a dictionary."""
+        distinct, places = np.unique(positions, return_inverse=True)
+        names = gathered(self.ids, distinct).cast(pa.large_string()).dictionary_encode()
+        return names.take(pa.array(places))
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The blocks of documents that are compared, each alone or with another one.
+
+    Documents of similar size are in one block, so that blocks of too different sizes need not be compared.
+    """
+
+    documents: list[Positions]
+    pairs: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, sizes: Positions, first: int, most: int, rule: PairRule) -> "Blocks":
+        """Cut documents with these numbers of features into blocks of at most about *most* bytes.
+
+        *first* is the first document of the second collection, if the pairs are between two.
+        """
+        end = first if rule.between else len(sizes)
+        own, others = _cut(sizes, 0, end, most), _cut(sizes, end, len(sizes), most)
+        every: Iterable[tuple[int, int]] = combinations_with_replacement(range(len(own)), 2)
+        if rule.between:
+            every = product(range(len(own)), range(len(own), len(own) + len(others)))
+        documents = [*own, *others]
+        ends = [(int(sizes[block].min()), int(sizes[block].max())) for block in documents]
+        least = rule.threshold if rule.measure == "resemblance" else 0.0
+
+        def may_match(one: int, other: int) -> bool:
+            return all(
+                ends[left][1] >= least * ends[right][0] - _ROUNDING for left, right in ((one, other), (other, one))
+            )
+
+        return cls(documents, [pair for pair in every if may_match(*pair)])
+
+    @property
+    def work(self) -> list[int]:
+        """The numbers of documents that are compared for each pair of blocks."""
+        return [len(self.documents[one]) + len(self.documents[other]) * (one != other) for one, other in self.pairs]
+
+    def loaded(self, stored: StoredSets, task: int) -> tuple[Positions, FeatureSets, Words | None]:
+        """Read a block, or two: return the documents, their features, and which block each is of if there are two."""
+        one, other = self.pairs[task]
+        if one == other:
+            return self.documents[one], stored.load(self.documents[one]), None
+        documents = np.sort(np.concatenate([self.documents[one], self.documents[other]]))
+        sides = np.isin(documents, self.documents[other], assume_unique=True).astype(np.uint64)
+        return documents, stored.load(documents), sides
+
+
+def _cut(sizes: Positions, begin: int, end: int, most: int) -> list[Positions]:
+    """Return blocks of the documents that have features, from small to large ones; positions ascend in each."""
+    documents = begin + np.flatnonzero(sizes[begin:end])
+    documents = documents[np.argsort(sizes[documents], kind="stable")]
+    blocks = np.cumsum(8 * sizes[documents] + _EACH) // most
+    edges = np.flatnonzero(np.diff(blocks)) + 1
+    return [np.sort(block) for block in np.split(documents, edges) if len(block)]
+
+
+def compare(
+    job: Job, rule: PairRule, loaded: tuple[Positions, FeatureSets, Words | None], engine: LocalEngine, task: int
+) -> Record:
+    """Find the pairs of two blocks, or of one with itself, and store them in sorted runs."""
+    documents, sets, sides = loaded
+    join = rule.join(sets, sides, engine)
+    held: list[npt.NDArray[np.int32]] = []
+    record: Record = {"pairs": 0, "runs": 0, "files": {}}
+
+    def store() -> None:
+        left, right, shared = np.concatenate(held, axis=1)
+        held.clear()
+        order = np.lexsort((right, left))
+        run = np.stack([documents[left[order]], documents[right[order]], shared[order].astype(np.int64)])
+        record["files"] |= job.save(_run(task, record["runs"]), run)
+        record["runs"] += 1
+        record["pairs"] += len(order)
+
+    for rows in rule.found(join, engine):
+        held.append(rows)
+        if sum(one.shape[1] for one in held) >= _HELD:
+            store()
+    if held:
+        store()
+    return record
+
+
+def tables(
+    job: Job, stored: StoredSets, records: list[Record], first: int | None, *, clusters: bool
+) -> Iterator[pa.Table]:
+    """Yield the pairs of all blocks, some at a time, as ``pairs`` has them in memory; at least one table.
+
+    *first* is the first document of the second collection, if the pairs are between two.
+    """
+    runs = [job.array(_run(task, run)) for task, one in enumerate(records) for run in range(one["runs"])]
+    parents = _clusters(runs, len(stored)) if clusters else None
+    named = [stored.names, lambda positions: stored.names(positions + (first or 0))][: 1 if first is None else 2]
+    for begin, end in _ranges(runs, len(stored)):
+        bounds = [np.searchsorted(run[0], [begin, end]).tolist() for run in runs]
+        parts = [run[:, low:high] for run, (low, high) in zip(runs, bounds, strict=True)]
+        rows = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
+        left, right, shared = rows[:, np.lexsort((rows[1], rows[0]))]
+        common = Shared(shared, stored.sizes[left], stored.sizes[right])
+        yield pair_table(left, right, common, named, first or 0, parents)
+
+
+def _ranges(runs: list[Any], number: int) -> list[tuple[int, int]]:
+    """Return ranges of left documents that together have about as many pairs as are sorted at a time."""
+    counts = np.zeros(number + 1, np.int64)
+    for left, _, __ in runs:
+        for begin in range(0, len(left), _HELD):
+            documents, times = np.unique(left[begin : begin + _HELD], return_counts=True)
+            counts[documents] += times
+    edges = np.flatnonzero(np.diff(np.cumsum(counts) // _HELD)) + 1
+    return [*pairwise([0, *edges.tolist(), number + 1])]
+
+
+def _clusters(runs: list[Any], number: int) -> Positions:
+    """Return the smallest position of the documents that are connected with each one."""
+    parents = np.arange(number)
+    for run in runs:
+        for begin in range(0, run.shape[1], _HELD):
+            left, right = (np.array(column[begin : begin + _HELD]) for column in run[:2])
+            connect(left, right, parents)
+    roots(parents)
+    return parents
+
+
+def _run(task: int, run: int) -> str:
+    return f"pairs-{task:06}-{run:06}.npy"
+
+
+def _ids(task: int) -> str:
+    return f"{IDS}{task:06}.arrow"
