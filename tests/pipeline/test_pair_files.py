@@ -103,9 +103,15 @@ def test_what_is_refused(tmp_path):
     bare.write_text("not JSON\n")
     with pytest.raises(DataError, match="its only record was rejected"):
         pair_files([one], [bare], out=out, work=work)
+    assert not work.exists()
+    bare.write_text('{"text": "some text"}\nnot JSON\n')
+    with pytest.raises(DataError, match=r"bare\.jsonl:2"):
+        pair_files([bare], out=out, work=work, strict=True)
+    assert not work.exists()
     for wrong in ({"memory": 1}, {"threshold": 0.0}, {"measure": "cosine"}):
         with pytest.raises(ParameterError):
             pair_files([one], out=out, work=work, **wrong)
     with pytest.raises(ParameterError, match="save it first"):
         pair_files(["-"], out=out, work=work)
     assert not work.exists()
+    assert pair_files([bare], out=out, work=work).rejected[0].position == 2

@@ -115,8 +115,13 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             shards = Shards.from_dict(begun["shards"], request)
             job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
             sizes = [shard.size for shard in shards.shards]
-            records = stages.each("shingle", "", partial(shingle, job), sizes, "shingle")
-            _require_documents(job, records, journal)
+            try:
+                records = stages.each("shingle", "", partial(shingle, job), sizes, "shingle")
+                _require_documents(job, records)
+            except DataError as error:
+                if getattr(error.__cause__, "errno", None) is None:  # the input must be changed, and read again
+                    journal.abandon()
+                raise
             stored = StoredSets(job, records)
             number = sum(shard.source < compared for shard in shards.shards)
             first = int(stored.shards[number]) if rule.between else None
@@ -132,23 +137,19 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     return PairedFiles(documents=len(stored), pairs=sum(one["pairs"] for one in found), rejected=_rejected(records))
 
 
-def _require_documents(job: Job, records: list[dict[str, Any]], journal: Journal) -> None:
-    """Raise ``DataError`` if all records of a collection were rejected, or none has a field: inputs must change."""
+def _require_documents(job: Job, records: list[dict[str, Any]]) -> None:
+    """Raise ``DataError`` if all records of a collection were rejected, or none has a field."""
     sources = [shard.source for shard in job.shards.shards]
     for own in ([source < job.compared for source in sources], [source >= job.compared for source in sources]):
-        some = [record for record, chosen in zip(records, own, strict=True) if chosen]
+        some = [*compress(records, own)]
         names = [display(job.shards.inputs[source]) for source in sorted({*compress(sources, own)})]
-        try:
-            rejected = _rejected(some)
-            if rejected and not any(record["documents"] for record in some):
-                raise nothing_left(names, rejected)
-            for name in (job.shards.request.text, job.shards.request.id):
-                existing = lacking_fields(some, name) if some else None
-                if existing is not None:
-                    raise missing_field(", ".join(names), name, existing)
-        except DataError:
-            journal.abandon()
-            raise
+        rejected = _rejected(some)
+        if rejected and not any(record["documents"] for record in some):
+            raise nothing_left(names, rejected)
+        for name in (job.shards.request.text, job.shards.request.id):
+            existing = lacking_fields(some, name) if some else None
+            if existing is not None:
+                raise missing_field(", ".join(names), name, existing)
 
 
 def _rejected(records: list[dict[str, Any]]) -> list[Rejected]:
