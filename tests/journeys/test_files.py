@@ -372,6 +372,26 @@ def test_interrupted_while_it_is_loading_it_says_nothing():
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
 
 
+MAKING_CLASSES = """
+import os, signal, sys
+from neardup.interfaces.cli import check, main
+
+def run(arguments):
+    exec("os.kill(os.getpid(), signal.SIGINT)\\nfor _ in range(1 << 20): pass")
+
+check.run = run
+sys.exit(main(["check", "seen"]))
+"""
+
+
+def test_interrupted_while_code_is_made_from_a_string_it_has_its_exit_code(tmp_path):
+    """As libraries make data classes while they are loaded."""
+    (tmp_path / "classes.py").write_text(MAKING_CLASSES)
+    program = [sys.executable, "-m", "classes"]
+    done = subprocess.run(program, cwd=tmp_path, check=False, capture_output=True, timeout=PATIENCE)
+    assert (done.returncode, done.stderr) == (130, b"neardup: interrupted; the index is as it was\n")
+
+
 # Installations that cannot be written to
 
 

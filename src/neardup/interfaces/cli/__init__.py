@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from neardup import __version__
 from neardup.interfaces.cli.advice import advice
-from neardup.interfaces.cli.interruption import SIGNALLED, signals_as_they_came
+from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
 from neardup.interfaces.cli.terminal import complain
 from neardup.model.errors import (
     ExtraMissing,
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:  # reading and writing documents raises own errors
         _abandon_stdout()
         return _complain(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
-    except KeyboardInterrupt:
+    except (Interrupted, KeyboardInterrupt):
         words = getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED)
         return _complain(words, SIGNALLED + signal.SIGINT)
     except MemoryError:

@@ -16,6 +16,14 @@ _LOOK: Final = 0.1  # seconds between checks for signals
 _ending = threading.Event()
 
 
+class Interrupted(SystemExit):
+    """An interrupt from the keyboard.
+
+    Python would end itself by the signal, without an exit code, once a ``KeyboardInterrupt`` has passed through code
+    that was made from a string, such as that of data classes, even if the exception was caught.
+    """
+
+
 @contextmanager
 def signals_as_they_came() -> Iterator[None]:
     """End as a signal requests, and remove unfinished output, whichever error the signal becomes in other code.
@@ -28,9 +36,7 @@ def signals_as_they_came() -> Iterator[None]:
     def stop(number: int, _: object = None) -> NoReturn:
         came.append(number)
         _ending.set()
-        if number == signal.SIGINT:
-            raise KeyboardInterrupt
-        sys.exit(SIGNALLED + number)
+        raise Interrupted(SIGNALLED + number) if number == signal.SIGINT else SystemExit(SIGNALLED + number)
 
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
