@@ -7,9 +7,11 @@ import pyarrow as pa
 import pytest
 from audits import LEAKY, TEXTS, collection
 
-from neardup import Checksum, DataError, MinHash, ParameterError, Sentences, audit, dedup
+from neardup import Checksum, DataError, MinHash, ParameterError, Sentences, SimHash, TermWeights, audit, dedup
+from neardup.decisions.evidence import WeightedSets
 from neardup.evaluation.measures import resemblance
 from neardup.pipeline import audit as module
+from neardup.text.columns import whole_batch
 
 
 def by_definition(result, texts):
@@ -38,6 +40,24 @@ def test_an_audit_of_everything_is_the_definition():
         assert one.reason == "no shared key"
     assert [one.value for one in found.missed] == sorted((one.value for one in found.missed), reverse=True)
     assert abs(found.predicted - found.recall.value) < 0.1
+
+
+@pytest.mark.parametrize("weights", ["tf", TermWeights.fitted(TEXTS)])
+def test_an_audit_by_cosine_is_the_definition(weights):
+    scheme = SimHash(rule="cosine", threshold=0.75, weights=weights, distance=4)
+    result = dedup(TEXTS, scheme=scheme)
+    found = audit(result, scheme=scheme, sample=len(TEXTS))
+    features = scheme.shingling.batch_features(whole_batch(pa.chunked_array([TEXTS])))
+    sets = WeightedSets(features, np.arange(len(TEXTS)), scheme.weight_table)
+    kept = [place for place in range(len(TEXTS)) if result.mask[place]]
+    pairs = np.array([(place, other) for place in range(len(TEXTS)) for other in kept if other < place])
+    duplicates = {*pairs[sets.cosines(*pairs.T) >= 0.75, 0].tolist()}
+    missed = duplicates & {*kept}
+    assert len(missed) > 3
+    assert (found.recall.of, found.recall.found) == (len(duplicates), len(duplicates) - len(missed))
+    assert (found.measure, found.precision.value) == ("cosine", 1.0)
+    assert {one.position for one in found.missed} <= missed
+    assert all(audit(result, scheme=scheme, sample=90, threads=threads).recall.of for threads in (1, 2))
 
 
 def test_a_sample_holds_the_truth_and_does_not_depend_on_threads():

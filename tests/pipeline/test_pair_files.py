@@ -38,7 +38,7 @@ def rows(table):
     return table.to_pylist()
 
 
-@pytest.mark.parametrize("measure", ["resemblance", "containment", "overlap"])
+@pytest.mark.parametrize("measure", ["resemblance", "containment", "overlap", "cosine"])
 @pytest.mark.parametrize("between", [False, True])
 def test_the_same_pairs_as_in_memory(tmp_path, few, measure, between):
     one, other = lines(tmp_path / "a.jsonl", TEXTS), lines(tmp_path / "b.jsonl", TEXTS[20:50], 500)
@@ -108,7 +108,7 @@ def test_what_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"bare\.jsonl:2"):
         pair_files([bare], out=out, work=work, strict=True)
     assert not work.exists()
-    for wrong in ({"memory": 1}, {"threshold": 0.0}, {"measure": "cosine"}):
+    for wrong in ({"memory": 1}, {"threshold": 0.0}, {"measure": "distance"}):
         with pytest.raises(ParameterError):
             pair_files([one], out=out, work=work, **wrong)
     with pytest.raises(ParameterError, match="save it first"):

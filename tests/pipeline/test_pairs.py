@@ -3,7 +3,9 @@ import pyarrow as pa
 import pytest
 from audits import TEXTS
 
-from neardup import Checksum, MinHash, ParameterError, Trials, containment, pairs, resemblance
+from neardup import Checksum, MinHash, ParameterError, SimHash, TermWeights, Trials, containment, pairs, resemblance
+from neardup.decisions.evidence import WeightedSets
+from neardup.text.columns import whole_batch
 
 TEXTS = [*TEXTS[:60], "", "...", TEXTS[3], f"{TEXTS[5]} {TEXTS[6]}"]
 
@@ -45,6 +47,28 @@ def test_between_two_collections():
     assert (len(other) - 1) not in inside["left_position"].to_pylist()  # it contains them, not the other way round
 
 
+def test_cosines_are_those_that_dedup_verifies():
+    words = [text.split() for text in TEXTS]
+    weights = TermWeights.fitted(TEXTS)
+    for scheme in (SimHash(), SimHash(shingle=2), SimHash(weights=weights), MinHash(shingle=1)):
+        found = pairs(TEXTS, measure="cosine", threshold=0.7, scheme=scheme, clusters=True)
+        number = range(len(TEXTS))
+        measured = scheme if isinstance(scheme, SimHash) else SimHash()
+        features = measured.shingling.batch_features(whole_batch(pa.chunked_array([TEXTS])))
+        sets = WeightedSets(features, np.arange(len(TEXTS)), measured.weight_table)
+        every = np.array([(a, b) for a in number for b in range(a + 1, len(TEXTS))])
+        values = sets.cosines(*every.T)
+        assert ends(found) == [tuple(pair) for pair in every[values >= 0.7].tolist()]
+        assert found["cosine"].to_pylist() == values[values >= 0.7].tolist()
+        for one in found.slice(0, 5).to_pylist() if measured.shingle == 1 else []:
+            left, right = (set(words[one[f"{side}_position"]]) for side in ("left", "right"))
+            assert one["resemblance"] == len(left & right) / len(left | right)
+        assert len(found) > 10
+    between = pairs(TEXTS[:30], TEXTS[30:], measure="cosine", threshold=0.7, scheme=SimHash())
+    alone = pairs(TEXTS, measure="cosine", threshold=0.7, scheme=SimHash())
+    assert [(a, b + 30) for a, b in ends(between)] == [(a, b) for a, b in ends(alone) if a < 30 <= b]
+
+
 def test_clusters_are_of_connected_documents():
     chain = [" ".join(f"w{n}" for n in range(begin, begin + 40)) for begin in (0, 8, 16, 500)]
     found = pairs([*reversed(chain), ""], threshold=0.6, clusters=True)
@@ -65,7 +89,7 @@ def test_ids_bags_and_empty_collections():
 
 
 def test_what_is_refused():
-    for wrong in ({"measure": "cosine"}, {"threshold": 0.0}, {"threshold": 1.1}, {"scheme": Checksum()}):
+    for wrong in ({"measure": "distance"}, {"threshold": 0.0}, {"threshold": 1.1}, {"scheme": Checksum()}):
         with pytest.raises(ParameterError):
             pairs(TEXTS, **wrong)
     with pytest.raises(ParameterError, match="two collections"):

@@ -53,24 +53,27 @@ class FeatureSets:
 
 
 class WeightedSets(FeatureSets):
-    """Feature sets with the weights of a *table*, multiplied by how often a document has a feature."""
+    """Feature sets with the weights of a *table*, multiplied by how often a document has a feature.
+
+    *norms* are the sums of the squared weights of documents, once these have been made distinct.
+    """
 
     def __init__(self, features: Features, positions: Positions, table: WeightTable) -> None:
         super().__init__(features, positions)
         self._table = table
-        self._weights = np.empty(len(self.values))
-        self._norms = np.zeros(len(positions))
+        self.weights = np.empty(len(self.values))
+        self.norms = np.zeros(len(positions))
 
     def make_distinct(self, documents: Positions) -> None:
         """Remove the repeats of these documents, and count them."""
         own = self.values, self.starts, self.sizes
-        make_weighted(*own, documents, self._distinct, *self._table, self._weights, self._norms)
+        make_weighted(*own, documents, self._distinct, *self._table, self.weights, self.norms)
 
     def cosines(self, left: AnyPositions, right: AnyPositions) -> Shares:
         """Return the cosines of documents ``left[i]`` and ``right[i]``; 0 if one has no features."""
         self.make_distinct(self.repeating(np.concatenate([left, right])))
         found = np.empty(len(left))
-        cosines(self.values, self._weights, self.starts, self.sizes, self._norms, left, right, found)
+        cosines(self.values, self.weights, self.starts, self.sizes, self.norms, left, right, found)
         return found
 
 

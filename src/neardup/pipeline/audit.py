@@ -3,20 +3,22 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.evidence import COSINE, exact_measure
+from neardup.decisions.evidence import COSINE, WeightedSets, exact_measure
 from neardup.decisions.partners import Partners
 from neardup.decisions.ranking import ranking
+from neardup.decisions.weighted_partners import WeightedPartners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import NO_KEY, OVERSIZED, REFUSED, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
 from neardup.model.errors import DataError, ParameterError, require, require_kind, require_share, require_whole
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.address_ranks import address_ranks
+from neardup.pipeline.comparison import feature_sets
 from neardup.pipeline.corpus import chosen_scheme
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.progress import Progress, followed
@@ -32,6 +34,7 @@ _READ: Final = 50_000  # characters of a text that are kept to be shown
 _AGREES: Final = 1e-9
 _BELOW: Final = 0.1  # partners are found from that far below the threshold: the closest one that was not enough
 
+Among = Callable[[Features], tuple[Positions, Positions, Values]]  # see ``_Sample._partners``
 Pieces = Callable[[], Iterator[tuple[pa.ChunkedArray, Words]]]  # texts in the order of the input, and their sites
 
 
@@ -149,8 +152,6 @@ def audit_run(  # noqa: PLR0913 - as audit
 def _require_texts(scheme: Scheme) -> None:
     rule = "signs fields, not texts: equal fields are always found, so there is nothing to audit"
     require(not isinstance(scheme, FieldScheme), "scheme", scheme.name, rule)
-    measure = exact_measure(scheme.rule)
-    require(measure != COSINE, "measure", measure, "cannot be audited: audits compare sets of features")
 
 
 def _filled(column: pa.ChunkedArray, missing: float) -> Any:
@@ -173,7 +174,7 @@ class _Sample:
     def audit(self) -> Audit:
         run, scheme, positions = self._run, self._scheme, self._positions
         texts, features, sites = self._read()
-        partners = Partners(features, scheme.threshold - _BELOW, measure=self._measure)
+        partners = self._partners(features)
         dropped = run.representatives[positions] >= 0
         closest = np.where(run.exact[positions], 1.0, np.nan)
         allowed = run.exact[positions].copy()
@@ -241,7 +242,31 @@ class _Sample:
             separate(features, numbers, np.arange(len(found)))
         return found, features, numbers
 
-    def _scan(self, partners: Partners, sites: Words) -> Iterator[tuple[Any, ...]]:
+    def _partners(self, features: Features) -> Among:
+        """Return what finds those among documents that sampled ones may match.
+
+        It returns the numbers of the sampled documents and those of the others, and their measures. Threads may call it
+        in parallel.
+        """
+        least, measure = max(0.0, self._scheme.threshold - _BELOW), self._measure
+        if measure == COSINE:
+            sample = cast("WeightedSets", feature_sets(self._scheme, features, np.arange(len(features))))
+            weighted = WeightedPartners(sample, np.arange(len(features)), least)
+
+            def with_cosines(features: Features) -> tuple[Positions, Positions, Values]:
+                every = np.arange(len(features))
+                return weighted.among(cast("WeightedSets", feature_sets(self._scheme, features, every)), every)
+
+            return with_cosines
+        partners = Partners(features, least, measure=measure)
+
+        def with_shared(features: Features) -> tuple[Positions, Positions, Values]:
+            found = partners.among(features)
+            return found.left, found.right, found.common.measured(measure)
+
+        return with_shared
+
+    def _scan(self, partners: Among, sites: Words) -> Iterator[tuple[Any, ...]]:
         """Yield the better-ranked kept partners of sampled documents, batch by batch.
 
         These are the number in the sample, the position of the partner, their measure, what they must reach, and a
@@ -266,14 +291,13 @@ class _Sample:
                 features = self._scheme.shingling.batch_features(batch)
                 if len(numbers):
                     separate(features, numbers[start : start + len(batch)], np.arange(len(batch)))
-                return start, len(batch), partners.among(features)
+                return start, len(batch), partners(features)
 
-            for start, size, found in self._engine.map(look, placed()):
-                rows = found.right + start
+            for start, size, (sampled, others, measured) in self._engine.map(look, placed()):
+                rows = others + start
                 right = kept[rows] + first
-                better = run.ranks[right] < run.ranks[self._positions[found.left]]
-                left, right, rows = found.left[better], right[better], rows[better]
-                values = found.common.measured(self._measure)[better]
+                better = run.ranks[right] < run.ranks[self._positions[sampled]]
+                left, right, rows, values = sampled[better], right[better], rows[better], measured[better]
                 least = np.full(len(left), self._scheme.threshold)
                 if len(numbers):
                     both = np.concatenate([sites[left], numbers[rows]])

@@ -65,7 +65,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
 ) -> PairedFiles:
     """Write all pairs of the documents of files to *out*; the same as ``pairs`` finds, in the same order.
 
-    The distinct features of all documents are stored in the folder *work*, which is removed at the end; if the run is
+    The features of all documents are stored in the folder *work*, which is removed at the end; if the run is
     interrupted, the same call continues it. Blocks of documents are compared, each with itself and with every other
     block whose sizes allow the threshold, so that *memory* bytes are enough: with half the memory, there are up to four
     times as many comparisons of blocks. About 40 bytes per document are in memory in addition. *reading* are parameters
@@ -116,13 +116,13 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
             sizes = [shard.size for shard in shards.shards]
             try:
-                records = stages.each("shingle", "", partial(shingle, job), sizes, "shingle")
+                records = stages.each("shingle", "", partial(shingle, job, rule), sizes, "shingle")
                 _require_documents(job, records)
             except DataError as error:
                 if getattr(error.__cause__, "errno", None) is None:  # the input must be changed, and read again
                     journal.abandon()
                 raise
-            stored = StoredSets(job, records)
+            stored = StoredSets(job, rule, records)
             number = sum(shard.source < compared for shard in shards.shards)
             first = int(stored.shards[number]) if rule.between else None
             blocks = Blocks.of(stored.sizes, first or 0, block, rule)
@@ -132,7 +132,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
                 return compare(job, rule, blocks.loaded(stored, task), engine, task)
 
             found = one_by_one.each("compare", "", compared_blocks, blocks.work)
-            write_table(out, tables(job, stored, found, first, clusters=clusters), force=force)
+            write_table(out, tables(job, rule, stored, found, first, clusters=clusters), force=force)
             journal.finish()
     return PairedFiles(documents=len(stored), pairs=sum(one["pairs"] for one in found), rejected=_rejected(records))
 

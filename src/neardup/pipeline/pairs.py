@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.decisions.evidence import FeatureSets, Shared
+from neardup.decisions.evidence import COSINE, FeatureSets, Shared, Shares, WeightedSets
 from neardup.decisions.pairs import Join
+from neardup.decisions.weighted_partners import CosineJoin
 from neardup.engines.local import LocalEngine
 from neardup.kernels.sets import connect_given, roots
 from neardup.model.arrays import Features, Positions, Words
@@ -20,12 +21,14 @@ from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus import chosen_scheme
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.progress import Progress, followed
+from neardup.schemes.simhash import SimHash
 from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
 
-PairMeasure = Literal["resemblance", "containment", "overlap"]
+PairMeasure = Literal["resemblance", "containment", "overlap", "cosine"]
 
 _PARTS: Final = 64  # of the documents, one at a time on each thread
+_COSINE_PARTS: Final = 16  # each of them looks at all documents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,23 +42,35 @@ class PairRule:
     @classmethod
     def of(cls, measure: str, threshold: float, *, clusters: bool, between: bool) -> Self:
         """Return the rule of a call of ``pairs``; raises ``ParameterError``."""
-        require(measure in get_args(PairMeasure), "measure", measure, "must be resemblance, containment or overlap")
+        known = "must be resemblance, containment, overlap or cosine"
+        require(measure in get_args(PairMeasure), "measure", measure, known)
         threshold = require_share("threshold", threshold)
         require_flag("clusters", clusters)
         require(not (clusters and between), "clusters", clusters, "cannot be used with two collections")
         return cls(measure=cast("PairMeasure", measure), threshold=threshold, between=between)
 
-    def join(self, sets: FeatureSets, sides: Words | None, engine: LocalEngine) -> Join:
+    def sets(self, scheme: Scheme, features: Features) -> FeatureSets:
+        """Return the features of documents, with the weights of the scheme if cosines are measured."""
+        everything = np.arange(len(features))
+        if self.measure == COSINE:
+            return WeightedSets(features, everything, getattr(scheme, "weight_table", SimHash().weight_table))
+        return FeatureSets(features, everything)
+
+    def join(self, sets: FeatureSets, sides: Words | None, engine: LocalEngine) -> Join | CosineJoin:
         """Prepare finding the pairs of documents with these features, of two *sides* if these are given."""
+        ways: dict[str, Any] = {"sides": sides, "parts": engine.parts, "map": engine.map}
+        if isinstance(sets, WeightedSets):
+            return CosineJoin(sets, self.threshold, **ways)
         measure = "resemblance" if self.measure == "resemblance" else "overlap"
-        return Join(sets, self.threshold, measure=measure, sides=sides, parts=engine.parts, map=engine.map)
+        return Join(sets, self.threshold, measure=measure, **ways)
 
     def found(
-        self, join: Join, engine: LocalEngine, progress: Progress = lambda *_: None
+        self, join: Join | CosineJoin, engine: LocalEngine, progress: Progress = lambda *_: None
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the left and the right documents of pairs, ``left < right``, and what they share, some at a time."""
         number = len(join)
-        edges = np.linspace(0, number, min(number, _PARTS) + 1).astype(np.int64).tolist()
+        most = _COSINE_PARTS if isinstance(join, CosineJoin) else _PARTS
+        edges = np.linspace(0, number, min(number, most) + 1).astype(np.int64).tolist()
         parts = (slice(*part) for part in pairwise(edges))
         for done, joined in zip(edges[1:], engine.map(lambda part: list(join.pairs(part)), parts), strict=True):
             for one in joined:
@@ -82,13 +97,15 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
     """Return all pairs of documents whose exact *measure* is at least *threshold*: none is missed.
 
     Without *others*, these are the pairs of one collection; with them, those of a document and one of the *others*.
-    *measure* is ``"resemblance"``; ``"overlap"``, of the smaller one; or ``"containment"``: of the left document in the
-    right one or, in one collection, in either direction. The features are those of *scheme* (default: ``MinHash()``),
-    as sets or bags; its signatures are not used. Containers and *id* are as in ``dedup``.
+    *measure* is ``"resemblance"``; ``"overlap"``, of the smaller one; ``"containment"``: of the left document in the
+    right one or, in one collection, in either direction; or ``"cosine"``, of the features weighted by how often they
+    occur, times the weights of a ``SimHash`` scheme. The features are those of *scheme* (default: ``MinHash()``), as
+    sets or bags; its signatures are not used. Containers and *id* are as in ``dedup``.
 
     The columns are ``left`` and ``right``, the ids (dictionaries of strings); ``left_position`` and ``right_position``
-    (int64), by which the rows ascend; ``resemblance``, ``left_in_right`` and ``right_in_left``; and with *clusters*,
-    which needs one collection, ``cluster`` (int64): the smallest position of the documents that are connected by pairs.
+    (int64), by which the rows ascend; ``resemblance``, ``left_in_right`` and ``right_in_left``; ``cosine`` if that is
+    measured; and with *clusters*, which needs one collection, ``cluster`` (int64): the smallest position of the
+    documents that are connected by pairs.
     Documents without features are in no pair. No documents have no pairs.
 
     Everything is in memory, also all pairs: *n* copies of one text are *n* (*n* - 1) / 2 pairs. Raises
@@ -101,7 +118,8 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
         features = _features(collections, chosen, engine, follow)
         number, first = len(features.offsets) - 1, len(collections[0].texts)
         sides = (np.arange(number) >= first).astype(np.uint64) if rule.between else None
-        join = rule.join(FeatureSets(features, np.arange(number)), sides, engine)
+        sets = rule.sets(chosen, features)
+        join = rule.join(sets, sides, engine)
         rows = np.concatenate([np.empty((3, 0), np.int32), *rule.found(join, engine, follow)], axis=1)
     order = np.argsort(rows[0] * np.int64(number) + rows[1])  # no pair is there twice
     left, right, shared = (row[order].astype(np.int64) for row in rows)
@@ -109,7 +127,8 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
         partial(_named, one.ids.cast(pa.large_string()).combine_chunks().dictionary_encode()) for one in collections
     ]
     found = Shared(shared, join.sizes[left], join.sizes[right])
-    return pair_table(left, right, found, named, first, _clusters(left, right, first) if clusters else None)
+    cosines = sets.cosines(left, right) if isinstance(sets, WeightedSets) else None
+    return pair_table(left, right, found, named, first, cosines, _clusters(left, right, first) if clusters else None)
 
 
 def scheme_of_texts(scheme: Scheme | None) -> Scheme:
@@ -138,6 +157,7 @@ def pair_table(  # noqa: PLR0913, PLR0917 - what the columns are made of
     common: Shared,
     named: Sequence[Callable[[Positions], pa.Array]],
     first: int,
+    cosines: Shares | None,
     clusters: Positions | None,
 ) -> pa.Table:
     """Return the table of pairs; see ``pairs``.
@@ -146,7 +166,7 @@ def pair_table(  # noqa: PLR0913, PLR0917 - what the columns are made of
     *clusters* are those of all documents.
     """
     right = right - first if len(named) > 1 else right
-    columns = {
+    columns: dict[str, Any] = {
         "left": named[0](left),
         "right": named[-1](right),
         "left_position": left,
@@ -155,7 +175,11 @@ def pair_table(  # noqa: PLR0913, PLR0917 - what the columns are made of
         "left_in_right": common.left_in_right,
         "right_in_left": common.right_in_left,
     }
-    return pa.table(columns if clusters is None else columns | {"cluster": clusters[left]})
+    if cosines is not None:
+        columns["cosine"] = cosines
+    if clusters is not None:
+        columns["cluster"] = clusters[left]
+    return pa.table(columns)
 
 
 def _named(ids: pa.DictionaryArray, positions: Positions) -> pa.Array:

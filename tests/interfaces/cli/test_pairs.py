@@ -50,6 +50,14 @@ def test_two_collections_and_containment(neardup, pages):
     assert [(one["left"], one["right"]) for one in found] == [("x", "a"), ("x", "b"), ("x", "d")]
 
 
+def test_cosines_of_words(neardup, pages):
+    given = ("--measure", "cosine", "--scheme", "simhash", "--threshold", "0.9")
+    shown = neardup("pairs", "pages.jsonl", *given, "--out", "cosines.jsonl", code=1)
+    assert "1  pair, cosine at least 0.9" in shown.out
+    (one,) = map(json.loads, (pages / "cosines.jsonl").read_text().splitlines())
+    assert (one["left"], one["right"], one["cosine"]) == ("a", "b", pytest.approx(19 / (19 * 20) ** 0.5))
+
+
 def test_in_a_work_folder(neardup, pages):
     given = ("--threshold", "0.2", "--clusters", "--json")
     told = neardup("pairs", "pages.jsonl", *given, "--out", "p.jsonl", code=1).out

@@ -32,10 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--measure",
-        choices=("resemblance", "containment", "overlap"),
+        choices=("resemblance", "containment", "overlap", "cosine"),
         default="resemblance",
         help="what must reach the threshold: the resemblance; the share of the document of A that is in that of B or,"
-        " in one collection, of either in the other; or the share of the smaller one",
+        " in one collection, of either in the other; the share of the smaller one; or the cosine of how often shingles"
+        " occur",
     )
     outputs = parser.add_argument_group("outputs")
     outputs.add_argument(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.decisions.evidence import FeatureSets, Shared
+from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets
 from neardup.engines.local import LocalEngine
 from neardup.kernels.sets import roots
 from neardup.model.arrays import Features, Positions, Words
@@ -26,8 +26,8 @@ _HELD: Final = 1 << 20  # pairs that are sorted together
 _ROUNDING: Final = 1e-9
 
 
-def shingle(job: Job, task: int) -> Record:
-    """Read a shard, and store the distinct features of its documents, piece by piece."""
+def shingle(job: Job, rule: PairRule, task: int) -> Record:
+    """Read a shard, and store the features of its documents, piece by piece: the distinct ones unless they count."""
     record: Record = {"documents": 0, "pieces": 0, "rejected": [], "lacking": None, "files": {}}
     fields = [job.shards.request.text, *([job.shards.request.id] if job.shards.request.id != DEFAULT_ID else [])]
     ids: list[pa.Table] = []
@@ -39,10 +39,10 @@ def shingle(job: Job, task: int) -> Record:
         known = record["lacking"]
         record["lacking"] = lacking if known is None else {name: known[name] for name in known if name in lacking}
         ids.append(pa.table({"id": piece.ids.cast(pa.large_string())}))
-        parts = [_distinct(job.scheme.shingling.batch_features(batch)) for batch in batches(piece.texts)]
+        parts = [_stored(job.scheme.shingling.batch_features(batch), rule) for batch in batches(piece.texts)]
         name = f"{task:06}-{record['pieces']:06}.npy"
-        record["files"] |= job.save(f"sizes-{name}", np.concatenate([sizes for _, sizes in parts]))
-        record["files"] |= job.save(f"{SHINGLED}{name}", np.concatenate([values for values, _ in parts]))
+        for kind, arrays in zip((SHINGLED, "sizes-", "distinct-"), zip(*parts, strict=True), strict=True):
+            record["files"] |= job.save(f"{kind}{name}", np.concatenate(arrays))
         record["documents"] += len(piece)
         record["pieces"] += 1
     none = pa.table({"id": pa.array([], pa.large_string())})
@@ -51,11 +51,15 @@ def shingle(job: Job, task: int) -> Record:
     return record
 
 
-def _distinct(features: Features) -> tuple[Words, Positions]:
-    """Return the distinct features of documents, one after the other, and their numbers."""
+def _stored(features: Features, rule: PairRule) -> tuple[Words, Positions, Positions]:
+    """Return the features of documents to store, one after the other, their numbers, and those of distinct ones."""
+    counting = rule.measure == COSINE
+    every = Features(features.values.copy(), features.offsets) if counting else features
     sets = FeatureSets(features, np.arange(len(features)))
     sets.make_distinct(np.arange(len(features)))
-    return sets.values[_spans(sets.starts, sets.sizes)], sets.sizes
+    if counting:
+        return every.values, np.diff(every.offsets), sets.sizes
+    return sets.values[_spans(sets.starts, sets.sizes)], sets.sizes, sets.sizes
 
 
 def _spans(starts: Positions, sizes: Positions) -> Positions:
@@ -65,16 +69,21 @@ def _spans(starts: Positions, sizes: Positions) -> Positions:
 
 
 class StoredSets:
-    """The distinct features of all documents, and their ids, in the files of shards with these *records*."""
+    """The features of all documents, and their ids, in the files of shards with these *records*.
 
-    def __init__(self, job: Job, records: list[Record]) -> None:
-        self._job = job
+    *sizes* are the numbers of features that are stored, and *distinct* those of distinct ones.
+    """
+
+    def __init__(self, job: Job, rule: PairRule, records: list[Record]) -> None:
+        self._job, self._rule = job, rule
         names = [f"{task:06}-{n:06}.npy" for task, one in enumerate(records) for n in range(one["pieces"])]
         sizes = [np.asarray(job.array(f"sizes-{name}")) for name in names]
+        distinct = [np.asarray(job.array(f"distinct-{name}")) for name in names]
         self._files = [f"{SHINGLED}{name}" for name in names]
         self._edges = np.cumsum([0, *map(len, sizes)])
         self.shards = np.cumsum([0, *(one["documents"] for one in records)])
         self.sizes: Positions = np.concatenate([np.empty(0, np.int64), *sizes])
+        self.distinct: Positions = np.concatenate([np.empty(0, np.int64), *distinct])
         self._begins = np.concatenate([np.empty(0, np.int64), *(np.cumsum(one) - one for one in sizes)])
         self.ids = pa.chunked_array(
             [chunk for task in range(len(records)) for chunk in job.table(_ids(task)).column("id").chunks],
@@ -94,7 +103,7 @@ class StoredSets:
             if begin < end:
                 spans = _spans(self._begins[documents[begin:end]], sizes[begin:end])
                 values[offsets[begin] : offsets[end]] = self._job.array(name)[spans]
-        return FeatureSets(Features(values, offsets), np.arange(len(documents)))
+        return self._rule.sets(self._job.scheme, Features(values, offsets))
 
     def names(self, positions: Positions) -> pa.Array:
         """Return the ids at these positions, as a dictionary."""
@@ -172,8 +181,11 @@ def compare(
         left, right, shared = np.concatenate(held, axis=1)
         held.clear()
         order = np.lexsort((right, left))
-        run = np.stack([documents[left[order]], documents[right[order]], shared[order].astype(np.int64)])
-        record["files"] |= job.save(_run(task, record["runs"]), run)
+        left, right, shared = left[order], right[order], shared[order].astype(np.int64)
+        run = [documents[left], documents[right], shared]
+        if isinstance(sets, WeightedSets):
+            run.append(sets.cosines(left, right).view(np.int64))
+        record["files"] |= job.save(_run(task, record["runs"]), np.stack(run))
         record["runs"] += 1
         record["pairs"] += len(order)
 
@@ -186,8 +198,8 @@ def compare(
     return record
 
 
-def tables(
-    job: Job, stored: StoredSets, records: list[Record], first: int | None, *, clusters: bool
+def tables(  # noqa: PLR0913 - what was found, of what, by which rule
+    job: Job, rule: PairRule, stored: StoredSets, records: list[Record], first: int | None, *, clusters: bool
 ) -> Iterator[pa.Table]:
     """Yield the pairs of all blocks, some at a time, as ``pairs`` has them in memory; at least one table.
 
@@ -199,16 +211,17 @@ def tables(
     for begin, end in _ranges(runs, len(stored)):
         bounds = [np.searchsorted(run[0], [begin, end]).tolist() for run in runs]
         parts = [run[:, low:high] for run, (low, high) in zip(runs, bounds, strict=True)]
-        rows = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
-        left, right, shared = rows[:, np.lexsort((rows[1], rows[0]))]
-        common = Shared(shared, stored.sizes[left], stored.sizes[right])
-        yield pair_table(left, right, common, named, first or 0, parents)
+        rows = np.concatenate([np.empty((3 + (rule.measure == COSINE), 0), np.int64), *parts], axis=1)
+        left, right, shared, *cosines = rows[:, np.lexsort((rows[1], rows[0]))]
+        common = Shared(shared, stored.distinct[left], stored.distinct[right])
+        measured = cosines[0].view(np.float64) if cosines else None
+        yield pair_table(left, right, common, named, first or 0, measured, parents)
 
 
 def _ranges(runs: list[Any], number: int) -> list[tuple[int, int]]:
     """Return ranges of left documents that together have about as many pairs as are sorted at a time."""
     counts = np.zeros(number + 1, np.int64)
-    for left, _, __ in runs:
+    for left, *_ in runs:
         for begin in range(0, len(left), _HELD):
             documents, times = np.unique(left[begin : begin + _HELD], return_counts=True)
             counts[documents] += times

@@ -1,0 +1,124 @@
+"""All documents whose cosine with a few others is high enough: exactly, without signatures."""
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from neardup.decisions.evidence import Shares, WeightedSets, count_shared
+from neardup.decisions.pairs import JoinedPairs
+from neardup.kernels.partners import enter
+from neardup.kernels.weighted_partners import spared, weighted_partners
+from neardup.model.arrays import Flags, Positions, Words
+
+_ROOM: Final = 1 << 16  # pairs that are found at a time
+_LONG: Final = 8  # documents: more of them make a list long
+_FEW: Final = 1 << 14  # documents that are looked for at a time
+
+
+class FoundCosines(NamedTuple):
+    """Pairs of one of a few documents, *left*, and another one, *right*, by their numbers, with their *cosines*."""
+
+    left: Positions
+    right: Positions
+    cosines: Shares
+
+
+class WeightedPartners:
+    """A few *documents* of some weighted sets, by which those are found whose cosine with one is at least *least*.
+
+    A document shares a feature with its partners besides any that have less than ``least ** 2`` of its squared weights.
+    So its features that are the most common among the few are not looked up: they only count for documents that share
+    another one.
+    """
+
+    def __init__(self, sets: WeightedSets, documents: Positions, least: float) -> None:
+        sets.make_distinct(sets.repeating(documents))
+        sizes, self._least, self._norms = sets.sizes[documents], least, sets.norms[documents]
+        bounds = np.concatenate([[0], np.cumsum(sizes)])
+        owners = np.repeat(np.arange(len(documents)), sizes)
+        places = np.repeat(sets.starts[documents] - bounds[:-1], sizes) + np.arange(len(owners))
+        distinct, of, counts = np.unique(sets.values[places], return_inverse=True, return_counts=True)
+        by_count = np.argsort(-counts, kind="stable")  # the most common ones have the first numbers
+        numbers = np.empty(len(distinct), np.int64)
+        numbers[by_count] = np.arange(len(distinct))
+        order = np.argsort(owners * len(distinct) + numbers[of])
+        numbers, weights = numbers[of][order], sets.weights[places[order]]
+        unlisted = np.zeros(len(owners), np.bool_)
+        spared(numbers, weights, bounds, self._norms, counts[by_count], _LONG, least, unlisted)
+        self._list(numbers, weights, owners, unlisted, len(distinct))
+        bits = max(3, (2 * len(distinct)).bit_length())  # at most half of the table is filled
+        self._hash = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
+        self._keys, self._numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int32)
+        enter(distinct[by_count], *self._hash, self._keys, self._numbers)
+
+    def _list(self, numbers: Positions, weights: Shares, owners: Positions, unlisted: Flags, distinct: int) -> None:
+        """List the documents that have a feature, and for each document its features in no list."""
+        listed = np.flatnonzero(~unlisted)
+        listed = listed[np.argsort(numbers[listed], kind="stable")]
+        rest = np.flatnonzero(unlisted)
+        self._lists = (
+            np.searchsorted(numbers[listed], np.arange(distinct + 1)),
+            *(owners[listed], weights[listed]),
+            np.searchsorted(owners[rest], np.arange(len(self._norms) + 1)),
+            *(numbers[rest], weights[rest]),
+        )
+
+    def among(self, sets: WeightedSets, documents: Positions) -> FoundCosines:
+        """Return the partners among some *documents* of weighted sets; right are the numbers of these.
+
+        Threads may call it in parallel, of the same sets only if these are distinct already.
+        """
+        sets.make_distinct(sets.repeating(documents))
+        room = _ROOM + len(self._norms)
+        arrays = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
+        parts = [[array[:0] for array in arrays]]
+        first = 0
+        while first < len(documents):
+            first, found = weighted_partners(
+                *(sets.values, sets.weights, sets.starts, sets.sizes, sets.norms, documents, first),
+                *(*self._hash, self._keys, self._numbers, *self._lists, self._norms, self._least, *arrays),
+            )
+            parts.append([array[:found].copy() for array in arrays])
+        return FoundCosines(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+class CosineJoin:
+    """Documents whose pairs are found: those with a cosine of at least *threshold*; see ``Join``."""
+
+    def __init__(
+        self,
+        sets: WeightedSets,
+        threshold: float,
+        *,
+        sides: Words | None = None,
+        parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)],
+        map: Callable[..., Iterable[Any]] = map,  # noqa: A002 - it may be another one
+    ) -> None:
+        map_ = map
+        self._sets, self._threshold, self._sides = sets, threshold, sides
+        repeating = sets.repeating(np.arange(len(sets.sizes)))
+        list(map_(lambda part: sets.make_distinct(repeating[part]), parts(len(repeating))))
+        self.sizes = sets.sizes
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def pairs(self, part: slice) -> Iterator[JoinedPairs]:
+        """Yield the pairs of a part of the documents with later ones, some at a time.
+
+        Threads may take different parts at a time.
+        """
+        for first in range(part.start, part.stop, _FEW):
+            few = np.arange(first, min(first + _FEW, part.stop))
+            others = np.arange(first, len(self))
+            if self._sides is not None and (self._sides[few] == self._sides[first]).all():
+                others = others[self._sides[others] != self._sides[first]]
+            found = WeightedPartners(self._sets, few, self._threshold).among(self._sets, others)
+            left, right = few[found.left], others[found.right]
+            new = left < right
+            if self._sides is not None:
+                new &= self._sides[left] != self._sides[right]
+            left, right = left[new], right[new]
+            yield JoinedPairs(left, right, count_shared(self._sets, left, right), len(left))
