@@ -38,7 +38,7 @@ from neardup import (
 from neardup.errors import RecipeMismatch, StorageRefused
 from neardup.hamming import TableDesign
 from neardup.index.disk.arrays import checksum
-from neardup.model.seen import GroupPage, Removal
+from neardup.model.seen import Removal
 from neardup.planning import Banding, Blocks
 
 KEY = bytes.fromhex("00112233445566778899aabbccddeeff")
@@ -789,24 +789,6 @@ def test_the_same_again_changes_nothing_and_other_content_takes_its_place(folder
         assert index.get(["a"])[0].fields == {"rank": 5}
         assert index.group("b") == ["b"]
         assert index.get(["b"])[0].representative == "b"
-
-
-def test_pages_of_a_group(folder):
-    with Index.create(folder) as index:
-        index.admit([f"d{number}" for number in range(9)], [TEXTS[0]] * 9)
-        index.flush()
-        index.admit(["e", "other"], [TEXTS[0], TEXTS[2]])
-        whole = index.group("d3")
-        assert whole == ["d0", *(f"d{number}" for number in range(1, 9)), "e"]
-        for skip, most in ((0, 1), (0, 0), (3, 4), (8, 5), (99, 2), (2, None)):
-            end = None if most is None else skip + most
-            assert index.group_page("e", skip, most) == GroupPage("d0", 10, whole[skip:end])
-        assert index.group_page("other") == GroupPage("other", 1, ["other"])
-        assert index.group_page("nobody") is None
-        index.remove(["d3"])
-        assert index.group_page("e", 2, 2) == GroupPage("d0", 9, ["d2", "d4"])
-        with pytest.raises(ParameterError, match="skip"):
-            index.group_page("e", -1)
 
 
 def test_a_replaced_document_leaves_before_its_batch_is_judged(folder):

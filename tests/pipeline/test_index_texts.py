@@ -6,6 +6,7 @@ import pytest
 from neardup import Checksum, DataError, Field, Index, MinHash, ParameterError, SimHash, dedup_files
 from neardup.model.errors import RunChanged, StorageRefused
 from neardup.pipeline.index_texts import IndexTexts
+from neardup.pipeline.page_terms import require_extraction
 from neardup.pipeline.spilled import files
 from neardup.sources.read import request_of
 from neardup.text.extraction import Extraction
@@ -61,7 +62,7 @@ def test_what_cannot_be_compared_with_is_refused(index, tmp_path):
         texts.require(request(), ["host"], None)
     with pytest.raises(ParameterError, match="cannot be used when comparing with an index"):
         texts.require(request(format="csv"), [], None)
-    index.require_extraction(Extraction(view="visible"))
+    require_extraction(index, Extraction(view="visible"))
     texts = IndexTexts(str(tmp_path / "index"))
     texts.require(request(), [], Extraction(view="visible").identity)
     with pytest.raises(StorageRefused, match="pages were extracted as text view visible"):

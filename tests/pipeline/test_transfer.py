@@ -27,6 +27,7 @@ from neardup import (
 from neardup.index.disk import merger
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.ingestion import fill_index
+from neardup.pipeline.page_terms import require_extraction
 from neardup.pipeline.spilled import files
 from neardup.text.extraction import Extraction
 
@@ -298,9 +299,9 @@ def test_the_index_extracts_pages_as_the_state_does(tmp_path, monkeypatch):
     with State.open(tmp_path / "state") as state, Index.create(texts=True) as index:
         index.fill(state)
         assert index.get(["a.html"])[0].text.strip() == "One two three four five six."
-        index.require_extraction(extraction)
+        require_extraction(index, extraction)
         with pytest.raises(StorageError, match="text view visible"):
-            index.require_extraction(Extraction(view="main"))
+            require_extraction(index, Extraction(view="main"))
     monkeypatch.setattr(Extraction, "extractor", "another 1.0")
     with State.open(tmp_path / "state") as state, Index.create() as index:
         with pytest.raises(StorageError, match="compared with text view visible by another 1"):

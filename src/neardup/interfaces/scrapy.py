@@ -399,6 +399,7 @@ def _opened(
     from neardup.pipeline.crawl import CrawlFilter
     from neardup.pipeline.index import Index
     from neardup.pipeline.ingestion import is_index
+    from neardup.pipeline.page_terms import require_extraction
     from neardup.pipeline.page_texts import index_fields
     from neardup.sources.keys import key_in
 
@@ -425,7 +426,7 @@ def _opened(
         index = Index.create(folder, settings.scheme, key=key, durability=settings.durability, **made)
     if extraction is not None:
         try:
-            index.require_extraction(extraction)
+            require_extraction(index, extraction)
         except BaseException:
             index.close()
             raise

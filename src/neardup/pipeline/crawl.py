@@ -12,6 +12,7 @@ from neardup.model.errors import DataError, counted, kind_of, require_kind, requ
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.fields import field_table
 from neardup.pipeline.index import Index
+from neardup.pipeline.page_terms import require_url_rules
 from neardup.pipeline.records import URL, address_fields
 from neardup.sources.addresses import Addresses
 from neardup.text.columns import text_column
@@ -51,7 +52,7 @@ class CrawlFilter:
             require_kind("index", index, Index)
         require_kind("addresses", self._addresses, Addresses)
         if index is not None:
-            index.require_url_rules(self._addresses.rules)
+            require_url_rules(index, self._addresses.rules)
         self._least = changed_at_least
         if changed_at_least is not None:
             require_share("changed_at_least", changed_at_least)

@@ -12,6 +12,7 @@ from neardup.model.verdicts import as_record
 from neardup.pipeline.field_values import READ
 from neardup.pipeline.index import Index
 from neardup.pipeline.inputs import MOST_ID_BYTES
+from neardup.pipeline.page_terms import require_extraction, require_url_rules
 from neardup.pipeline.page_texts import page_texts
 from neardup.pipeline.records import address_fields
 from neardup.pipeline.search import Search
@@ -60,10 +61,10 @@ class Answering:
     ) -> None:
         require(len({text, url, id}) == 3, "text", text, "must be another field than the id and the URL")  # noqa: PLR2004
         self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
-        index.require_url_rules(self._addresses.rules)
+        require_url_rules(index, self._addresses.rules)
         self._extraction = extraction
         if extraction is not None:
-            index.require_extraction(extraction)
+            require_extraction(index, extraction)
         self._text, self._url, self._id = text, url, id
         self._search, self._least = search, changed_at_least
         self._signed: tuple[str, ...] = index.scheme.columns

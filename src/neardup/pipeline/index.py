@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from os import PathLike
-from typing import Any, Final, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -16,11 +16,9 @@ from neardup.index.disk.folder import Ways, create, open_
 from neardup.index.disk.memory_files import FOLDER, MemoryDisk
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import LEAST_MEMORY, Durability, Store
-from neardup.model.arrays import Positions, Signatures
+from neardup.model.arrays import Signatures
 from neardup.model.errors import (
     DataError,
-    StorageDamaged,
-    StorageRefused,
     require,
     require_flag,
     require_function,
@@ -37,7 +35,8 @@ from neardup.pipeline import terms as own_terms
 from neardup.pipeline.admissions import Admissions
 from neardup.pipeline.changes import Changes, changes
 from neardup.pipeline.crawl_decisions import Judge
-from neardup.pipeline.fields import SITE, documents_at, field_kinds, field_values, has_sites
+from neardup.pipeline.fields import SITE, documents_at, field_kinds, field_values
+from neardup.pipeline.group_pages import GroupPages
 from neardup.pipeline.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.state import State
@@ -45,10 +44,6 @@ from neardup.pipeline.transfer import Filled, fill
 from neardup.schemes import registry
 from neardup.schemes.terms import common_of
 from neardup.sources.addresses import Addresses
-from neardup.sources.url_rules import UrlRules
-from neardup.text.extraction import Extraction, other_extraction
-
-_WITHOUT_TEMPLATES: Final = "was made without templates of hosts; create another index for pages with templates"
 
 
 class Index:
@@ -63,7 +58,7 @@ class Index:
         self._kinds = {name: kind for name, kind in store.columns.fields if name != SITE}
         self._judge, self._asks = Judge(store, scheme), repr(scheme)
         self._admissions = Admissions(store, scheme, self._judge)
-        self._cluster: tuple[object, Positions] | None = None  # of the last page, and its documents
+        self._groups = GroupPages(store)
 
     # Creating and opening.
 
@@ -208,35 +203,6 @@ class Index:
         known: dict[str, str | None] | None = self._store.manifest.terms.get("extraction")
         return known
 
-    def require_extraction(self, extraction: Extraction) -> None:
-        """Record how web pages become the texts of this index; call it before admitting texts of pages.
-
-        An index that was opened to read records nothing. Raises ``StorageRefused`` if earlier ones were extracted
-        otherwise: they would differ from the same pages now; and for templates of an index without a field for them.
-        """
-        known, own = self.extraction, extraction.identity
-        if extraction.templates is not None and not (self._scheme.columns or has_sites(self._store)):
-            raise StorageRefused(str(self._store.folder), _WITHOUT_TEMPLATES, "other extraction")
-        if known is None:
-            if self._store.writes:
-                self._store.restate(extraction=own)
-        elif known != own:
-            raise StorageRefused(str(self._store.folder), other_extraction(known, own), "other extraction")
-
-    def require_url_rules(self, rules: UrlRules | None) -> None:
-        """Record which rules of hosts the ids of pages follow, if any; call it before using ids of URLs.
-
-        Raises ``StorageRefused`` if there are documents whose ids follow other rules: they would not be found.
-        """
-        known, own = self._store.manifest.terms.get("url_rules"), None if rules is None else rules.id
-        if known == own:
-            return
-        if self._store.next_ordinal:
-            reason = f"its ids follow {_rules(known)}, but {_rules(own)} would be used now"
-            raise StorageRefused(str(self._store.folder), reason, "other URL rules")
-        if self._store.writes:
-            self._store.restate(url_rules=own)
-
     @property
     def store(self) -> Store:
         """The files of the index and their content, for extensions of the index."""
@@ -364,22 +330,7 @@ class Index:
 
         The first member is the representative; the others follow in order of admission.
         """
-        skip = require_whole("skip", skip, 0)
-        end = None if most is None else skip + require_whole("most", most, 0)
-        with self._store.busy:
-            place = self._store.with_ids(as_strings([id]))
-            if place[0] < 0:
-                return None
-            keeper = self._store.take("keeper", place)
-            asked = self.state, int(keeper[0])
-            if self._cluster is None or self._cluster[0] != asked:
-                places = np.concatenate([self._store.with_ordinals(keeper), self._store.kept_by(keeper)])
-                if places[0] < 0:
-                    raise StorageDamaged(str(self._store.folder), f"has no representative of {id!r}")
-                self._cluster = asked, places
-            places = self._cluster[1]
-            names = self._store.decoded("id", np.concatenate([places[:1], places[skip:end]]))
-            return GroupPage(names[0], len(places), names[1:])
+        return self._groups.page(id, skip, most)
 
     def admissions(self, ids: Iterable[str]) -> list[Admission | None]:
         """Return the admission numbers of documents; ``None`` for an unknown id."""
@@ -630,7 +581,3 @@ def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:
 
 def _least(changed_at_least: float | None) -> float | None:
     return None if changed_at_least is None else require_share("changed_at_least", changed_at_least)
-
-
-def _rules(identity: str | None) -> str:
-    return "no URL rules" if identity is None else f"the URL rules {identity}"

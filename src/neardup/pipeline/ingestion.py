@@ -24,6 +24,7 @@ from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, 
 from neardup.pipeline.crawl import Moment
 from neardup.pipeline.fields import SITE, field_kinds
 from neardup.pipeline.index import Index
+from neardup.pipeline.page_terms import require_extraction, require_url_rules
 from neardup.pipeline.page_texts import index_fields
 from neardup.pipeline.records import HOST, URL, address_fields, fields_of, named
 from neardup.pipeline.search import TITLE, Search, keeping_up
@@ -179,9 +180,9 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         if table:
             stack.enter_context(table)
         if urls is not None:
-            index.require_url_rules(None if addresses is None else addresses.rules)
+            require_url_rules(index, None if addresses is None else addresses.rules)
         if documents.has_pages:
-            index.require_extraction(extraction)
+            require_extraction(index, extraction)
         last = {own: row for row, own in enumerate(ids) if own is not None}  # the last document of each id
         rows = np.array(sorted(last.values()), np.int64)
         batch = _Batch(documents.texts, ids, urls, _with(found.table, sites))

@@ -6,6 +6,7 @@ import numpy as np
 
 from neardup.pipeline.fields import SITE, has_sites
 from neardup.pipeline.index import Index
+from neardup.pipeline.page_terms import require_extraction
 from neardup.sources.pages import host_of
 from neardup.text.extraction import Extraction
 
@@ -22,7 +23,7 @@ def page_texts(
     Raises ``StorageRefused`` for an index whose texts of pages were extracted otherwise, which an index that is written
     records, and ``ExtraMissing`` as ``Extraction`` does.
     """
-    index.require_extraction(extraction)
+    require_extraction(index, extraction)
     texts, sites = extracted_pages(extraction, urls, markup)
     return texts, sites if has_sites(index.store) else {}
 

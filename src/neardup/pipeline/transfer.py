@@ -17,6 +17,7 @@ from neardup.model.arrays import Positions, Words
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.fields import SITE
 from neardup.pipeline.inputs import Given, microseconds
+from neardup.pipeline.page_terms import require_extraction
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.records import address_fields, fields_of, named
 from neardup.pipeline.spilled.state import State
@@ -185,7 +186,7 @@ def fill(  # noqa: PLR0913 - what is filled, and from what
     state.require(index.scheme)
     extraction = state.extraction  # the texts of pages are extracted again
     if extraction is not None:
-        index.require_extraction(extraction)
+        require_extraction(index, extraction)
     transfer = Transfer(store, index.scheme, state, url, addresses or Addresses())
     repeated: list[Positions] = []
 

@@ -9,6 +9,7 @@ from neardup.interfaces.http.operations import KEY_HEADER
 from neardup.interfaces.http.service import Service
 from neardup.model.errors import StorageRefused
 from neardup.model.verdicts import as_record
+from neardup.pipeline.page_terms import require_extraction
 from neardup.pipeline.templates import rule_of
 from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.text.host_templates import HostTemplates
@@ -180,7 +181,7 @@ def test_pages_may_be_html(serve, texts, crawled):
 
 def test_pages_need_the_extraction_of_the_index(serve, texts, crawled):
     with Index.open(crawled, "w") as index:
-        index.require_extraction(Extraction(view="visible"))
+        require_extraction(index, Extraction(view="visible"))
     answer = serve(crawled).post("/v1/seen/judge", {"pages": [{"url": "http://a.example/", "html": "a"}]})
     assert answer.status_code == 422
     assert "another text view" in answer.json()["detail"]

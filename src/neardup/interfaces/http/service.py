@@ -16,6 +16,7 @@ from neardup.model.query import terms_of
 from neardup.pipeline.collapse import collapse
 from neardup.pipeline.index import Index
 from neardup.pipeline.keyed_visits import KeyedVisits
+from neardup.pipeline.page_terms import require_extraction
 from neardup.pipeline.result_cache import JudgedSets
 from neardup.pipeline.search import Collapsing, Search, has_table
 from neardup.sources.addresses import Addresses
@@ -277,7 +278,7 @@ class Service:
         """Return an index after its templates were compared with those of the service; it is closed if they differ."""
         if self.extraction.templates is not None:
             try:
-                index.require_extraction(self.extraction)
+                require_extraction(index, self.extraction)
             except BaseException:
                 index.close()
                 raise
