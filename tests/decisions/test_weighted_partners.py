@@ -57,9 +57,7 @@ def test_partners_are_all_with_that_cosine(monkeypatch, least):
 
 
 @pytest.mark.parametrize("threshold", [0.1, 0.6, 0.9])
-@pytest.mark.parametrize("few", [7, 16_384])
-def test_no_pair_is_missed_and_none_is_too_many(monkeypatch, threshold, few):
-    monkeypatch.setattr(module, "_FEW", few)
+def test_no_pair_is_missed_and_none_is_too_many(threshold):
     every = bags(3)
     mixed = np.random.default_rng(4).integers(0, 2, len(every)).astype(np.uint64)
     for sides in (None, mixed, np.sort(mixed)):

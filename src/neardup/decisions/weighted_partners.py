@@ -14,7 +14,6 @@ from neardup.model.arrays import Flags, Positions, Words
 
 _ROOM: Final = 1 << 16  # pairs that are found at a time
 _LONG: Final = 8  # documents: more of them make a list long
-_FEW: Final = 1 << 14  # documents that are looked for at a time
 
 
 class FoundCosines(NamedTuple):
@@ -85,7 +84,10 @@ class WeightedPartners:
 
 
 class CosineJoin:
-    """Documents whose pairs are found: those with a cosine of at least *threshold*; see ``Join``."""
+    """Documents whose pairs are found: those with a cosine of at least *threshold*.
+
+    *sides*, if given, are 0 and 1, the collections of the documents; then only pairs of two collections count.
+    """
 
     def __init__(
         self,
@@ -106,19 +108,19 @@ class CosineJoin:
         return len(self.sizes)
 
     def pairs(self, part: slice) -> Iterator[JoinedPairs]:
-        """Yield the pairs of a part of the documents with later ones, some at a time.
+        """Yield the pairs of a part of the documents with later ones or, if there are sides, of those of side 0.
 
-        Threads may take different parts at a time.
+        Threads may take different parts at a time. Every part looks at all other documents, so few parts are faster.
         """
-        for first in range(part.start, part.stop, _FEW):
-            few = np.arange(first, min(first + _FEW, part.stop))
-            others = np.arange(first, len(self))
-            if self._sides is not None and (self._sides[few] == self._sides[first]).all():
-                others = others[self._sides[others] != self._sides[first]]
-            found = WeightedPartners(self._sets, few, self._threshold).among(self._sets, others)
-            left, right = few[found.left], others[found.right]
-            new = left < right
-            if self._sides is not None:
-                new &= self._sides[left] != self._sides[right]
+        few, others = np.arange(part.start, part.stop), np.arange(part.start, len(self))
+        if self._sides is not None:
+            few, others = few[self._sides[few] == 0], np.flatnonzero(self._sides)
+        if len(few) == 0:
+            return
+        found = WeightedPartners(self._sets, few, self._threshold).among(self._sets, others)
+        one, other = few[found.left], others[found.right]
+        left, right = np.minimum(one, other), np.maximum(one, other)
+        if self._sides is None:
+            new = one < other
             left, right = left[new], right[new]
-            yield JoinedPairs(left, right, count_shared(self._sets, left, right), len(left))
+        yield JoinedPairs(left, right, count_shared(self._sets, left, right), len(one))

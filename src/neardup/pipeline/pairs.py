@@ -28,7 +28,7 @@ from neardup.text.shingling import FeatureBuffer
 PairMeasure = Literal["resemblance", "containment", "overlap", "cosine"]
 
 _PARTS: Final = 64  # of the documents, one at a time on each thread
-_COSINE_PARTS: Final = 16  # each of them looks at all documents
+_FEW: Final = 1 << 11  # documents of a part, each of which looks at all documents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class PairRule:
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the left and the right documents of pairs, ``left < right``, and what they share, some at a time."""
         number = len(join)
-        most = _COSINE_PARTS if isinstance(join, CosineJoin) else _PARTS
+        most = max(2 * engine.threads, number // _FEW) if isinstance(join, CosineJoin) else _PARTS
         edges = np.linspace(0, number, min(number, most) + 1).astype(np.int64).tolist()
         parts = (slice(*part) for part in pairwise(edges))
         for done, joined in zip(edges[1:], engine.map(lambda part: list(join.pairs(part)), parts), strict=True):
