@@ -28,7 +28,7 @@ from neardup.text.shingling import FeatureBuffer
 PairMeasure = Literal["resemblance", "containment", "overlap", "cosine"]
 
 _PARTS: Final = 64  # of the documents, one at a time on each thread
-_FEW: Final = 1 << 11  # documents of a part, each of which looks at all documents
+_FEW: Final = 1 << 11  # documents of a part; every part looks at all others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
