@@ -86,8 +86,8 @@ def write(pairs: pa.Table, path: Path) -> None:
     partial.rename(path)
 
 
-def join(texts: list[str]) -> pa.Table:
-    documents, ranks, starts = ranked_shingles(texts)
+def join(texts: list[str], shingle: int = SHINGLE) -> pa.Table:
+    documents, ranks, starts = ranked_shingles(texts, shingle)
     left, right, common = similar_pairs(ranks, starts)
     sizes = np.diff(starts)
     found = pa.table(
@@ -100,12 +100,12 @@ def join(texts: list[str]) -> pa.Table:
     return found.sort_by([("left", "ascending"), ("right", "ascending")])
 
 
-def ranked_shingles(texts: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def ranked_shingles(texts: list[str], size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the documents from short to long, and the shingle ranks of each: sorted, the rarest first.
 
     Documents without a shingle are left out: they resemble nothing.
     """
-    document, shingle = numbered_shingles(texts)
+    document, shingle = numbered_shingles(texts, size)
     elements = np.unique(document << 32 | shingle)  # as sets
     document, shingle = elements >> 32, elements & 0xFFFFFFFF
     frequency = np.bincount(shingle)
@@ -121,18 +121,18 @@ def ranked_shingles(texts: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return order[empty:], (elements & 0xFFFFFFFF).astype(np.int32), starts
 
 
-def numbered_shingles(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def numbered_shingles(texts: list[str], size: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the document and the number of every shingle; equal numbers are equal shingles."""
     vocabulary: dict[str, int] = {}
     numbered = [np.array([vocabulary.setdefault(w, len(vocabulary)) for w in words(text)], np.int64) for text in texts]
     lengths = np.array([len(tokens) for tokens in numbered])
     tokens = np.concatenate(numbered)
     shingle = tokens
-    for place in range(1, SHINGLE):
+    for place in range(1, size):
         longer = shingle[: len(tokens) - place] << 32 | tokens[place:]
         _, shingle = np.unique(longer, return_inverse=True)
     document = np.repeat(np.arange(len(texts)), lengths)
-    inside = document[: len(shingle)] == document[SHINGLE - 1 :]
+    inside = document[: len(shingle)] == document[size - 1 :]
     return document[: len(shingle)][inside], shingle[inside]
 
 

@@ -73,9 +73,9 @@ def content(markup: str) -> str:
 class Truth:
     """How much the contents of pages resemble each other, exactly; below ``WRONG`` it is 0."""
 
-    def __init__(self, contents: list[str]) -> None:
+    def __init__(self, contents: list[str], shingle: int) -> None:
         self._contents = contents
-        pairs = join(contents)
+        pairs = join(contents, shingle)
         ends = zip(pairs["left"].to_pylist(), pairs["right"].to_pylist(), strict=True)
         self.pairs = dict(zip(ends, pairs["resemblance"].to_pylist(), strict=True))
         self.first: dict[str, int] = {}  # pages with equal contents, such as none, resemble each other completely
