@@ -1,6 +1,6 @@
 """The documentation, the messages and the help are in plain English: a table of constructions that are not used.
 
-Checked are the README, the guide and the glossary (without code), the string constants of the package that are not
+Checked are the documentation (without code and benchmarks), the string constants of the package that are not
 docstrings, the docstrings of public names, and all docstrings and comments of the rooms in ``CLEAN``, which grows.
 """
 
@@ -22,9 +22,11 @@ import neardup
 MEMBERS = (property, cached_property, classmethod, staticmethod)
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
-    ROOT / "README.md",
+    *sorted(ROOT.glob("*.md")),
+    ROOT / "docs/ARCHITECTURE.md",
     ROOT / "docs/glossary.md",
-    *(page for page in sorted((ROOT / "docs/guide").glob("*.md"))),
+    *sorted((ROOT / "docs/decisions").glob("*.md")),
+    *sorted((ROOT / "docs/guide").glob("*.md")),
 ]
 PACKAGE = ROOT / "src/neardup"
 CLEAN = (  # folders and files of the package whose docstrings and comments are plain, too
