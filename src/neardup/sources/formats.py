@@ -30,8 +30,8 @@ WARC_COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".lz4": "lz4"}
 NAMED: Final = ("jsonl", "csv", "tsv", "parquet")  # the names of formats
 DOCUMENTS: Final = frozenset({".txt", ".md", ".text", ".html", ".htm", ".xhtml"})
 KNOWN: Final = (
-    ".jsonl, .ndjson, .csv and .tsv (each also with .gz, .zst, .bz2 or .xz), .parquet, and .warc (also with .gz, .zst"
-    " or .lz4)"
+    ".jsonl, .ndjson, .csv and .tsv (each also with .gz, .zst, .bz2 or .xz), .parquet, and .warc and .wet (both"
+    " also with .gz, .zst or .lz4)"
 )
 _UNKNOWN: Final = {".json": "json ending", ".txt": "text ending", ".md": "text ending", ".html": "text ending"}
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")

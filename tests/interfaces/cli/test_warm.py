@@ -18,7 +18,7 @@ def test_warming_what_is_warm_says_so(capsys, monkeypatch):
     monkeypatch.setattr(warm_up, "warm", lambda: None)
     assert main(["warm"]) == 0
     shown = capsys.readouterr()
-    assert shown.out.startswith("The kernels are compiled already")
+    assert shown.out.startswith("Checking the kernels")
     assert "Ready after" in shown.out
     assert shown.err == ""
 

@@ -126,7 +126,7 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter):
     """A formatter that shows defaults, except those of switches, which are off, and of optional positional ones."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
-        return action.help if action.default in {False, None} else super()._get_help_string(action)
+        return action.help if action.default in {False, None, ""} else super()._get_help_string(action)
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "a",
         metavar="TEXT_A",
-        help="a file of text or HTML (its visible text counts; also .gz .zst .bz2 .xz), - for standard input, or, with"
+        help="a file of text or HTML (see --text-view; also .gz .zst .bz2 .xz), - for standard input, or, with"
         " --strings, the text itself",
     )
     parser.add_argument("b", metavar="TEXT_B", help="the text to compare it with, given in the same way")

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         default="last_seen",
         help="the time that counts: last_seen, first_seen, changed_at (the last change of the content), or a time field"
-        " of the index (default: last_seen)",
+        " of the index",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 

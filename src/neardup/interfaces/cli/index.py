@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="NAME:KIND",
         default=_HIDDEN,
-        help="keep a field: string, integer, number, time or flag; may be given several times",
+        help="keep a field: string, integer, number, time or flag; can be repeated",
     )
     making.add_argument(
         "--search",

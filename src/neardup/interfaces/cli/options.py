@@ -27,8 +27,8 @@ def add_inputs(parser: argparse.ArgumentParser, *, least: int = 1) -> None:
         "inputs",
         nargs="+" if least else "*",
         metavar="INPUT",
-        help=".jsonl .ndjson .csv .tsv (also .gz .zst .bz2 .xz), .parquet, .warc (also .gz .zst .lz4), a folder of text"
-        " or HTML files, or - for standard input; patterns and several inputs of one format are fine",
+        help=".jsonl .ndjson .csv .tsv (also .gz .zst .bz2 .xz), .parquet, .warc .wet (also .gz .zst .lz4), a folder"
+        " of text or HTML files, or - for standard input; patterns and several inputs of one format are allowed",
     )
 
 
@@ -64,7 +64,7 @@ def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = Fal
         action="append",
         metavar="PATTERN",
         default=_HIDDEN,
-        help="of folders: the files to read as texts, such as '*.py'; several are fine (default: text and HTML files)",
+        help="of folders: the files to read as texts, such as '*.py'; can be repeated (default: text and HTML files)",
     )
     add_view_option(reading)
     reading.add_argument("--strict", action="store_true", help="stop at the first broken record")
@@ -135,7 +135,7 @@ def add_config_option(parser: "argparse._ActionsContainer") -> None:
         "--config",
         metavar="FILE",
         default=_HIDDEN,
-        help="settings from a file such as neardup.toml; options that are given replace them",
+        help="settings from a file such as neardup.toml; other options replace them",
     )
 
 
@@ -196,7 +196,7 @@ def add_scheme_options(parser: argparse.ArgumentParser, *, with_measure: bool = 
         "--preset",
         choices=tuple(PRESETS),
         default=_HIDDEN,
-        help="settings by name, printed; options that are given replace them. "
+        help="settings by name, printed; other options replace them. "
         + "; ".join(f"{name}: {preset.about}" for name, preset in PRESETS.items()),
     )
 

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="content that resembles the last version of its page by at least S counts as unchanged, such as 0.95 for"
         " pages with a visitor counter (default: only equal content)",
     )
-    parser.add_argument("--skip", type=whole, metavar="N", default=0, help="pass over the first N lines")
+    parser.add_argument("--skip", type=whole, metavar="N", default=0, help="skip the first N lines")
     parser.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
     parser.add_argument(
         "--html",

@@ -35,9 +35,9 @@ INTERRUPTED = "interrupted before it served"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     parser.add_argument("index", metavar="DIR", nargs="?", default=_HIDDEN, help="the folder of the index")
-    parser.add_argument("--host", metavar="HOST", default="127.0.0.1", help="the address to listen at")
+    parser.add_argument("--host", metavar="HOST", default="127.0.0.1", help="the address to listen on")
     parser.add_argument(
-        "--port", type=whole, metavar="N", default=8000, help="the port to listen at; 0 takes a free one"
+        "--port", type=whole, metavar="N", default=8000, help="the port to listen on; 0 selects a free port"
     )
     parser.add_argument(
         "--workers",
@@ -71,20 +71,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         action="append",
         default=_HIDDEN,
-        help="believe the X-Forwarded-For and X-Forwarded-Proto headers of this proxy; several are fine",
+        help="accept the X-Forwarded-For and X-Forwarded-Proto headers of this proxy; can be repeated",
     )
     parser.add_argument(
         "--new-token",
         choices=("read", "write"),
         default=_HIDDEN,
-        help="make a token, add its hash to the token file, print it and end",
+        help="create a token, add its hash to the token file, print the token and exit",
     )
     parser.add_argument(
         "--allow-host",
         metavar="NAME",
         action="append",
         default=_HIDDEN,
-        help="answer to this name, too; several are fine (default: names of this machine only)",
+        help="also accept this Host header; can be repeated (default: names of this machine only)",
     )
 
 

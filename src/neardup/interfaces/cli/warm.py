@@ -1,4 +1,4 @@
-"""Compile the kernels now, so that the first real use is quick."""
+"""Compile all kernels now, so that no later command has to."""
 
 import argparse
 import sys
@@ -23,7 +23,7 @@ def run(_: argparse.Namespace) -> int:
 
     warmed = is_warm()
     if warmed:
-        print("The kernels are compiled already; checking them.", flush=True)
+        print("Checking the kernels, and compiling those that are missing.", flush=True)
     elif warmed is None:
         print(f"The kernels are compiled, but not for later commands: {_NO_FOLDER}", flush=True)
     else:

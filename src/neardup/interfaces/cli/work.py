@@ -1,4 +1,4 @@
-"""Help a running `dedup --work DIR`, from another process or machine."""
+"""Do tasks of a running `dedup --work DIR`, from another process or machine."""
 
 import argparse
 
