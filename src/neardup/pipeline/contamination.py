@@ -98,7 +98,8 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
 ) -> Contamination:
     """Find which items of files are in training files, which are read in pieces: they may be larger than memory.
 
-    *reading* are parameters of ``neardup.sources.read``; everything else is as in ``contamination``.
+    *reading* are parameters of ``neardup.sources.read``; everything else is as in ``contamination``. ``rejected`` of
+    the result are the records that are not documents. Raises ``ParameterError`` and ``DataError``.
     """
     for name, paths in (("training", training), ("items", items)):
         for path in require_sequence(name, paths, "names"):

@@ -64,7 +64,11 @@ _LARGE: Final = 1 << 30  # bytes: smaller runs always fit
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FilesResult:
-    """``result`` is that of ``dedup``; *rejected* are the records that are not documents, *documents* the others."""
+    """The result of ``dedup_files``.
+
+    ``result`` is that of ``dedup``, with the same attributes; ``rejected`` are the records that are not documents, each
+    with its location, the reason and a ``code``; ``documents`` are the others.
+    """
 
     result: Result | StoredResult
     rejected: list[Rejected]
@@ -117,7 +121,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     executors: Executors | None = None,
     progress: bool | Progress | None = None,
 ) -> FilesResult:
-    """Deduplicate files: write the kept records to *out*, in the inputs' columns and order.
+    """Deduplicate files: write the kept records to *out*, in the inputs' columns and order; return a ``FilesResult``.
 
     The ending of *out*, *dropped* and *mark* decides their format; records of the same format are copied unchanged.
     ``neardup.sources.tables`` explains the conversion of others, and which values are a ``DataError``.

@@ -51,6 +51,10 @@ class Index:
 
     Checking and recording are two calls: ``judge`` changes nothing, ``admit`` records documents. One process may write,
     any number may read. A reader answers from the state that it has read until ``refresh``.
+
+    After ``close``, methods raise ``StorageRefused``; so do changes of an index that is open to read. A method that
+    reads a damaged block raises ``StorageDamaged``, and a change that the system refuses to write ``StorageFailed``.
+    Ids that are not strings are a ``DataError``.
     """
 
     def __init__(self, store: Store, scheme: Any, disk: Disk) -> None:

@@ -78,9 +78,9 @@ class Result:
     - ``id`` (string), ``position`` (int64, from 0) and ``kept`` (bool);
     - ``representative``: the id of the kept document it is dropped for, null if it is kept itself, and
       ``representative_position``: its position, as ids need not be unique;
-    - ``rule``: ``same text``, ``same features``, ``resemblance`` or ``overlap`` (exact), ``checksum``, ``component``
-      (connected to the representative through other documents only), ``estimate`` or ``shared key``
-      (not verified);
+    - ``rule``: ``same text``, ``same features``, ``resemblance``, ``containment``, ``overlap`` or ``cosine`` (exact),
+      ``checksum``, ``component`` (connected to the representative through other documents only), ``estimate`` or
+      ``shared key`` (not verified);
     - ``resemblance``, ``contained_in_kept``, ``contains_kept``: measured on both documents' feature
       sets for verified rules; for ``estimate`` only the estimated resemblance, and null if the scheme estimates
       another measure; for ``shared key`` null;

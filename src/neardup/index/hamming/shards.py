@@ -89,7 +89,7 @@ class ShardedTables:
         return found if first is None else first_found(found, first)
 
     def count(self, queries: Words) -> Positions:
-        """Count the fingerprints near each query."""
+        """Count the fingerprints near each query: int64, one per query."""
         counts: Positions = np.sum([shard().count(queries) for _, shard in self._shards], axis=0)
         return counts
 

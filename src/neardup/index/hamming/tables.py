@@ -130,7 +130,10 @@ class HammingTables:
         return cls(*load(require_path("path", path)))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the index to a new file, for ``open``. The file has its name only when it is complete."""
+        """Write the index to a new file, for ``open``. The file has its name only when it is complete.
+
+        Raises ``StorageRefused`` for a path that exists or a missing folder, ``StorageFailed`` if it cannot be written.
+        """
         self._require_all()
         save(require_path("path", path), self.design, self._entries, self._lists)
 
@@ -146,8 +149,9 @@ class HammingTables:
     def lookup(self, queries: Words, first: int | None = None, there: Flags | None = None) -> Found:
         """Find the fingerprints near each query: arrays ``(query_index, position, distance)``, sorted by the first two.
 
-        *first* is the most positions per query, the smallest ones. *there* (bool, one per fingerprint)
-        marks the positions that can be found; by default all.
+        *queries* is a one-dimensional array of uint64, the results are int64, empty if nothing is near. *first* is the
+        most positions per query, the smallest ones. *there* (bool, one per fingerprint) marks the positions that can be
+        found; by default all. Raises ``ParameterError``, and ``StorageDamaged`` for a damaged file.
         """
         queries = _words("queries", queries)
         flags = require_flags(there, len(self))
@@ -163,7 +167,7 @@ class HammingTables:
         return index, positions, distances
 
     def count(self, queries: Words) -> Positions:
-        """Count the fingerprints near each query."""
+        """Count the fingerprints near each query: int64, one per query; errors as in ``lookup``."""
         queries = _words("queries", queries)
         guard = None if self._file is None else self._file.guard()
         counts = np.zeros(len(queries), np.int64)
@@ -182,8 +186,9 @@ class HammingTables:
     def join(self, other: "HammingTables | Words") -> Found:
         """Find the pairs of near fingerprints of two indexes: positions here, positions there, distances, sorted.
 
-        For many queries this is faster than ``lookup``: both indexes are read in the same order, table by table. An
-        array is indexed first, and so is an index of another design.
+        *other* is an index or an array of uint64, which is indexed first, as is an index of another design. The results
+        are int64. For many queries this is faster than ``lookup``, because both indexes are read in the same order,
+        table by table.
         """
         if not isinstance(other, HammingTables):
             other = HammingTables.build(other, self.distance, self.design)
