@@ -233,6 +233,23 @@ def test_every_option_of_the_command_line_is_explained():
     assert missing == []
 
 
+def test_the_readme_lists_every_page_of_the_guide():
+    readme = (ROOT / "README.md").read_text("utf-8").partition("## Documentation")[2]
+    assert {path.name for path in (ROOT / "docs/guide").iterdir()} == set(
+        re.findall(r"docs/guide/([\w-]+\.md)\)", readme)
+    )
+
+
+def test_the_architecture_names_what_exists():
+    page = (ROOT / "docs/ARCHITECTURE.md").read_text("utf-8")
+    package = ROOT / "src/neardup"
+    folders = {path.name for path in package.iterdir() if (path / "__init__.py").exists()} - {"samples"}
+    assert folders == set(re.findall(r"^\| `(\w+)/` \|", page, re.MULTILINE))
+    modules = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
+    named = set(re.findall(r"`([\w/]+\.py)`", page))
+    assert [name for name in named if not any(f"/{module}".endswith(f"/{name}") for module in modules)] == []
+
+
 def test_nothing_forbidden_is_under_version_control():
     found = []
     for path in tracked_files():
