@@ -88,7 +88,7 @@ class Checksum(SchemeDefaults):
             "title and 1,024 bytes of the text",
             "NAME[:BYTES],...",
         ),
-        Option("contribution", "text", "one more field, which enters whole and may be missing", "none", "NAME"),
+        Option("contribution", "text", "one more field, used in full, which may be missing", "none", "NAME"),
     )
 
     def __post_init__(self) -> None:

@@ -74,7 +74,9 @@ class FracMinHash(FeatureScheme):
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.8"),
         SHINGLE.by_default("3"),
-        Option("scaled", "whole", "one of how many shingles is sampled; fewer find shorter parts", "8", "M"),
+        Option(
+            "scaled", "whole", "one of how many shingles is sampled; a smaller number finds shorter parts", "8", "M"
+        ),
         Option("size", "whole", "most shingles in a signature", "512", "K"),
         BAG,
         *ANALYSIS,

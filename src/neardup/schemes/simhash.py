@@ -78,7 +78,7 @@ class SimHash(FeatureScheme):
         Option(
             "blocks",
             "whole",
-            "parts into which the bits are cut for the keys; decides how fast, not who matches",
+            "parts into which the bits are cut for the keys; affects speed, not matches",
             "3 more than the distance, 1 from distance 8 on",
         ),
         *ANALYSIS,

@@ -14,7 +14,7 @@ INTERRUPTED = "interrupted; the index is unchanged or partly merged; run the sam
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_index_argument(parser)
-    parser.add_argument("--json", action="store_true", help="print what it was before, and is after, as JSON")
+    parser.add_argument("--json", action="store_true", help="print the numbers before and after as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -22,7 +22,7 @@ EXAMPLE = "Example: neardup contamination train/*.parquet --against tests.jsonl 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_inputs(parser)
-    asked = parser.add_argument_group("what is sought")
+    asked = parser.add_argument_group("what is compared")
     asked.add_argument(
         "--against",
         metavar="TESTS",

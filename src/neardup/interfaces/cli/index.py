@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--durability",
         choices=("commit", "interval", "bulk"),
         default="commit",
-        help="what a power failure may take: nothing that was acknowledged, the last second, or the whole run",
+        help="what a power failure may lose: nothing that was acknowledged, the last second, or the whole run",
     )
     running.add_argument("--memory", type=whole, metavar="MIB", default=256, help="memory for new documents")
 

@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="leave out the designs that need more, such as 14GB",
     )
     tables.add_argument(
-        "--measure", action="store_true", help="predict times from what lookups cost on this machine, now"
+        "--measure", action="store_true", help="measure the costs of lookups on this machine, and predict times by them"
     )
     outputs = parser.add_argument_group("outputs")
     outputs.add_argument("--svg", metavar="PATH", default=_HIDDEN, help="draw the curves into a file")

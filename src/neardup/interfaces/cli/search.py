@@ -1,4 +1,4 @@
-"""Find documents of an index by their words, without those that repeat a better one."""
+"""Find documents of an index by their words, without repeats."""
 
 import argparse
 import json
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("--all", action="store_true", help="show the repeats that a result hides below it, and why")
     shown.add_argument("--sort", choices=("score", "newest"), default="score", help="best matches first, or newest")
     shown.add_argument(
-        "--site", metavar="HOST", default=_HIDDEN, help="only documents of this host, without www., such as a.example"
+        "--site", metavar="HOST", default=_HIDDEN, help="only documents of this host, with or without www."
     )
     shown.add_argument("--page", type=whole, metavar="N", default=1, help="which page")
     shown.add_argument("--size", type=whole, metavar="N", default=10, help="results of a page")
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--collapse",
         choices=("near", "exact", "site", "off"),
         default="near",
-        help="hide near duplicates, equal texts, what is of the same site, or nothing",
+        help="hide near duplicates, equal texts, results of the same site, or nothing",
     )
     hiding.add_argument(
         "--threshold",
@@ -62,9 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("exact", "estimate"),
         default=_HIDDEN,
         help="what decides about near duplicates: their texts, all of them, or the estimate of their signatures"
-        " (default: the texts, as far as there are not too many)",
+        " (default: the texts, unless there are too many)",
     )
-    hiding.add_argument("--keep", type=whole, metavar="N", default=1, help="how many of a group are shown")
+    hiding.add_argument("--keep", type=whole, metavar="N", default=1, help="the number of results shown per group")
     hiding.add_argument(
         "--include", type=whole, metavar="GROUP", default=_HIDDEN, help="show the members of a group only"
     )

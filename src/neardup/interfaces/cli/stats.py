@@ -1,4 +1,4 @@
-"""Show what an index is made of. Needs no key."""
+"""Show the contents and the size of an index. Needs no key."""
 
 import argparse
 import json

@@ -30,14 +30,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "inputs", nargs="*", metavar="INPUT", help="the documents, if texts were left out of the labels"
     )
-    goal = parser.add_argument_group("what the rule must be good at")
+    goal = parser.add_argument_group("the goal")
     goal.add_argument(
         "--goal",
         metavar="GOAL",
         default="f1",
         help="f1; or precision>=0.99 or recall>=0.99, with any share, and then the other one as high as possible",
     )
-    goal.add_argument("--draw", type=whole, metavar="N", default=1, help="another number deals other folds")
+    goal.add_argument(
+        "--draw", type=whole, metavar="N", default=1, help="another number divides the pairs in another way"
+    )
     outputs = parser.add_argument_group("outputs")
     outputs.add_argument(
         "--out", metavar="PATH", default=_HIDDEN, help="the settings of the rule (.toml), for --config (default: print)"
