@@ -105,7 +105,9 @@ class Plan:
                 heading += f", false rate {wanted.false_rate:g}"
             return f"{heading}, among {wanted.documents:,} documents; cheapest first"
         if self.is_classic:
-            return "Probability in percent that 2 of 6 trials agree, by hashes a trial (columns) and resemblance (rows)"
+            return (
+                "Probability in percent that 2 of 6 trials agree, by hashes per trial (columns) and resemblance (rows)"
+            )
         given = ", ".join(f"{name} {value:g}" for name, value in {**self.parameters, **self.layout}.items())
         return f"{self.scheme}: {given}" if given else self.scheme
 

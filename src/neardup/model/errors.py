@@ -151,7 +151,7 @@ class Change(NamedTuple):
             case "order":
                 return "the inputs are in another order, or repeated"
             case "time":
-                return f"{self.name} has another time of change, but the same size, beginning and end"
+                return f"{self.name} has another modification time, but the same size, beginning and end"
             case _:
                 return f"{self.name} was {self.kind}"
 

@@ -8,8 +8,7 @@ def test_a_worker_without_a_run_reports_at_once_what_it_waits_for(tmp_path, caps
     shown = capsys.readouterr()
     assert f"there is no run in {tmp_path / 'w'} yet; waiting 0.01 s for dedup --work (--idle)" in shown.err
     assert shown.out == (
-        "0 tasks done; no run is in this folder: it is complete, as its folder is removed at the end,"
-        " or it has not begun.\n"
+        "0 tasks done; this folder has no run: it was complete, and its folder removed, or it has not begun.\n"
     )
 
 

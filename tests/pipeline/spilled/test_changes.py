@@ -76,7 +76,7 @@ def test_the_time_of_a_small_file_does_not_count_and_that_of_a_large_one_does(be
     os.utime(sources[0])
     os.utime(large, ns=(5, 7))
     [words] = begun.changed([*sources, large])
-    assert words == f"{large} has another time of change, but the same size, beginning and end"
+    assert words == f"{large} has another modification time, but the same size, beginning and end"
     large.unlink()
     large.write_text("")
     os.utime(sources[0])

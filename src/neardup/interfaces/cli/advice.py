@@ -34,7 +34,7 @@ _NEXT = {  # by the code of an error
     "compressed stream": "decompress it first, such as with: zcat FILE | neardup ...",
     "too large": "that is the most that is read here",
     "changed": "run again when nothing writes to it",
-    "earlier input": "restore it, with its time of change, or remove what its run added: neardup state forget",
+    "earlier input": "restore it, with its modification time, or remove what its run added: neardup state forget",
     "json array": "convert it: jq -c '.[]' {where} > lines.jsonl",
     "json over lines": "convert them: jq -c . {where} > lines.jsonl",
     "all rejected": "nothing was written",

@@ -257,5 +257,5 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
     show_rejected(done.rejected, errors=errors)
     megabytes = done.documents.text_bytes / 1e6
     worth_telling = megabytes > seconds >= 1  # for a small collection, start-up would dominate
-    rate = f", {megabytes / seconds:,.0f} MB of text a second" if worth_telling else ""
+    rate = f", {megabytes / seconds:,.0f} MB of text per second" if worth_telling else ""
     show_lines([f"{seconds:.1f} s{rate}"], errors=errors)

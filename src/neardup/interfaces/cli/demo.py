@@ -114,7 +114,7 @@ def _show(done: "FilesResult", seconds: float) -> None:
     sizes = Counter(row["representative"] for row in dropped)
     chosen = _chosen(dropped)
     screen.print(f"\n{len(sizes):,} kept documents represent {len(dropped):,} others. {len(chosen)} of them,")
-    screen.print("with what differs marked:\n")
+    screen.print("with the differences marked:\n")
     ids = done.documents.ids.to_pylist()
     raw = done.documents.raw_texts(np.arange(len(ids)))
     texts: dict[str, str | None] = {own: (text or b"").decode() for own, text in zip(ids, raw, strict=True)}
@@ -142,7 +142,7 @@ def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> 
     from rich.text import Text
 
     screen = console()
-    others = f", as for {size - 1} more" if size > 1 else ""
+    others = f", which represents {size - 1} more" if size > 1 else ""
     gone_id, kept_id = printable(row["id"]), printable(row["representative"])
     screen.print(Text.assemble((gone_id, "bold"), " dropped for ", (kept_id, "bold"), others))
     screen.print(evidence_of(row), style="cyan")

@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--include", type=whole, metavar="GROUP", default=_HIDDEN, help="show the members of a group only"
     )
     hiding.add_argument("--top", type=whole, metavar="N", default=100, help="how many of the best hits are examined")
-    parser.add_argument("--seconds", type=number, metavar="S", default=2.0, help="how long it may take")
+    parser.add_argument("--seconds", type=number, metavar="S", default=2.0, help="the time limit, in seconds")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -105,7 +105,7 @@ def _totals(answer: "Answer") -> list[str]:
     if not answer.total:
         return [
             f"Nothing found for: {answer.query}",
-            "A document must have every word. Fewer words, or a * behind the beginning of one, find more."
+            "A document must have every word. Fewer words, or a * after the beginning of a word, find more."
             if any(letter.isalnum() for letter in answer.query)
             else "Only words and numbers are searched: signs and emoji are not.",
         ]

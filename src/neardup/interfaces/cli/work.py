@@ -13,7 +13,7 @@ EXAMPLE = "Example: neardup work /shared/run7"
 _ENDED = {
     "finished": "the run is complete",
     "stopped": "the process that started the run has ended; repeat its command to continue the run",
-    "absent": "no run is in this folder: it is complete, as its folder is removed at the end, or it has not begun",
+    "absent": "this folder has no run: it was complete, and its folder removed, or it has not begun",
 }
 _WAITING = {
     "absent": "there is no run in {folder} yet",
