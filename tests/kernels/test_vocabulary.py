@@ -26,10 +26,11 @@ def test_translate_replaces_what_the_table_knows(tokens, entries):
 @given(st.lists(st.just(0) | TOKENS, max_size=30), st.dictionaries(TOKENS, TOKENS, max_size=20))
 def test_meet_adds_what_it_does_not_and_lists_it_once(tokens, entries):
     keys, values = table_of(entries)
-    found = np.empty(len(tokens), np.int64)
-    count = vocabulary.meet(np.array(tokens, np.uint64), keys, values, found)
+    found, places = np.empty((2, len(tokens)), np.int64)
+    count = vocabulary.meet(np.array(tokens, np.uint64), keys, values, found, places)
     new = [place for place, token in enumerate(tokens) if token and token not in {*entries, *tokens[:place]}]
     assert found[:count].tolist() == new
+    assert keys[places[:count]].tolist() == [tokens[place] for place in new]
     known = dict(zip(keys.tolist(), values.tolist(), strict=True))
     known.pop(0, None)
     assert known == entries | {tokens[place]: tokens[place] for place in new}
@@ -60,10 +61,10 @@ def test_words_are_gathered_with_their_zeros(words):
     target, bounds = folded([" ".join(words)])
     filled = np.concatenate([[False], target[: bounds[-1]] != 0])
     starts = np.flatnonzero(filled[1:] & ~filled[:-1])[::-1].copy()
-    gathered = np.empty(vocabulary.gathered_size(target, starts), np.uint8)
-    vocabulary.gather(target, starts, gathered)
+    gathered = np.empty(len(target), np.uint8)
+    size = vocabulary.gather(target, starts, gathered)
     expected = [target[start:].tobytes().split(b"\0")[0] for start in starts]
-    assert gathered.tobytes() == b"".join(word + b"\0" for word in expected)
+    assert gathered[:size].tobytes() == b"".join(word + b"\0" for word in expected)
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=6), max_size=5))

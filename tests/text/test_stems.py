@@ -12,6 +12,11 @@ def test_words_of_other_scripts():
     assert [word.decode() for word in found] == Stemmer.Stemmer("german").stemWords(["häuser", "straße", "книги", "你"])
 
 
+def test_a_word_with_an_empty_stem_is_not_changed():
+    assert Stemmer.Stemmer("english").stemWord("''s") == ""
+    assert stems([b"runs", b"''s"], "english") == [b"run", b"''s"]
+
+
 def test_no_words():
     assert stems([], "english") == []
 

@@ -36,11 +36,11 @@ def insert(keys, values, new_keys, new_values):
 
 
 @kernel
-def meet(tokens, keys, values, found):
+def meet(tokens, keys, values, found, places):
     """Add each token that the table does not know, for now as its own value, and never one that is ``DROPPED``.
 
-    Their positions, the first of each, go to *found*. The table must have places for all and a free one.
-    Returns their number.
+    Their positions, the first of each, go to *found*, and where they are in the table to *places*. The table must have
+    places for all and a free one. Returns their number.
     """
     count = 0
     for position in range(tokens.size):
@@ -50,25 +50,14 @@ def meet(tokens, keys, values, found):
             keys[place] = token
             values[place] = token
             found[count] = position
+            places[count] = place
             count += 1
     return count
 
 
 @kernel
-def gathered_size(folded, starts):
-    """Return how many bytes the zero-ended words at *starts* take, with their zeros."""
-    total = 0
-    for start in starts:
-        end = start
-        while folded[end] != 0:
-            end += 1
-        total += end - start + 1
-    return total
-
-
-@kernel
 def gather(folded, starts, words):
-    """Copy the zero-ended words at *starts*, one behind the other, with their zeros."""
+    """Copy the zero-ended words at *starts*, one behind the other, with their zeros; return their size in bytes."""
     out = 0
     for start in starts:
         position = start
@@ -78,6 +67,7 @@ def gather(folded, starts, words):
             position += 1
         words[out] = 0
         out += 1
+    return out
 
 
 @kernel

@@ -19,8 +19,9 @@ def stemmer_version() -> str:
 
 
 def stems(words: list[bytes], language: str) -> list[bytes]:
-    """Stem each word (UTF-8). Words that are not valid UTF-8 are not changed."""
+    """Stem each word (UTF-8). A word with an empty stem is not changed."""
     import Stemmer
 
     stemmer = Stemmer.Stemmer(language, 0)  # the stemmer's own cache halves the speed, and each word is stemmed once
-    return [stemmed if isinstance(stemmed, bytes) else stemmed.encode() for stemmed in stemmer.stemWords(words)]
+    found: list[bytes] = stemmer.stemWords(words)
+    return found if all(found) else [stem or word for stem, word in zip(found, words, strict=True)]

@@ -10,11 +10,12 @@ from neardup.kernels import tokens as kernels
 from neardup.kernels import vocabulary as table
 from neardup.kernels.folding import PADDING
 from neardup.model.arrays import Bytes, Positions, Words
+from neardup.text.scratch import scratch
 from neardup.text.stems import stems
 
 MOST: Final = 1 << 18  # words in the table of a thread; 8 MB
 _SMALLEST: Final = 1 << 10
-_TOGETHER: Final = 1 << 16  # tokens that are processed together
+_TOGETHER: Final = 1 << 13  # tokens that are processed together: their words and stems fit into the cache
 
 
 class Vocabulary:
@@ -60,17 +61,15 @@ class Vocabulary:
             table.translate(tokens[part], known.keys, known.values)
 
     def _learn(self, known: "_Table", tokens: Words, starts: Positions, folded: Bytes, language: str) -> None:
-        found = np.empty(len(tokens), np.int64)
-        count = table.meet(tokens, known.keys, known.values, found)
+        found, places = np.empty((2, len(tokens)), np.int64)
+        count = table.meet(tokens, known.keys, known.values, found, places)
         if count == 0:
             return
         known.count += count
-        begins = starts[found[:count]]
-        raw = np.empty(table.gathered_size(folded, begins), np.uint8)
-        table.gather(folded, begins, raw)
-        words = raw[:-1].tobytes().split(b"\0")
-        stemmed = [stem or word for stem, word in zip(stems(words, language), words, strict=True)]
-        table.insert(known.keys, known.values, tokens[found[:count]], self.hashes(stemmed))
+        gathered: Bytes = scratch("gathered", len(folded), np.uint8)
+        size = table.gather(folded, starts[found[:count]], gathered)
+        words = gathered[: size - 1].tobytes().split(b"\0")
+        known.values[places[:count]] = self.hashes(stems(words, language))
 
 
 class _Table:
