@@ -1,7 +1,8 @@
 """What ranks documents by their addresses: how often an address is named as canonical, https, and the length."""
 
+from functools import cache
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urljoin
 
 import numpy as np
@@ -11,9 +12,10 @@ import pyarrow.compute as pc
 from neardup.decisions.ranking import AddressRanks, times_named
 from neardup.model.arrays import Positions, Words
 from neardup.model.policy import CANONICAL, Policy
-from neardup.sources.addresses import Addresses
 
-_ADDRESSES: Final = Addresses(ignore_scheme=True)
+if TYPE_CHECKING:
+    from neardup.sources.addresses import Addresses
+
 _AT_ONCE: Final = 1 << 16  # strings of Python
 _BLANKS: Final = " \t\r\n"
 
@@ -44,10 +46,10 @@ def named_address(own: str, canonical: str | None) -> str:
     """
     if canonical is not None and not _is_blank(canonical):
         try:
-            return _ADDRESSES.normal(urljoin(own, canonical.strip()))
+            return _forms().normal(urljoin(own, canonical.strip()))
         except ValueError:  # such as an invalid address of IPv6
             pass
-    return _ADDRESSES.normal(own)
+    return _forms().normal(own)
 
 
 class HintCounts(NamedTuple):
@@ -92,7 +94,7 @@ def _addresses(ids: pa.ChunkedArray, canonicals: pa.ChunkedArray) -> tuple[Words
     for begin in range(0, len(ids), _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
         for each, canonical in zip(ids[part].to_pylist(), canonicals[part].to_pylist(), strict=True):
-            address = _digest(_ADDRESSES.normal(each or ""))
+            address = _digest(_forms().normal(each or ""))
             own += address
             named += address if _is_blank(canonical) else _digest(named_address(each or "", canonical))
     return np.frombuffer(own, np.uint64), np.frombuffer(named, np.uint64)
@@ -104,3 +106,11 @@ def _is_blank(canonical: str | None) -> bool:
 
 def _digest(address: str) -> bytes:
     return blake2b(address.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+@cache
+def _forms() -> "Addresses":
+    """Return the rules of normal forms, which are loaded for runs that need them."""
+    from neardup.sources.addresses import Addresses
+
+    return Addresses(ignore_scheme=True)

@@ -1,7 +1,6 @@
 """Settings in a file: ``neardup.toml`` with the recipe, the layout and the policy of a collection."""
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -140,6 +139,8 @@ def scheme_name(settings: Mapping[str, Any]) -> str:
 
 def _tables(path: str) -> dict[str, dict[str, Any]]:
     """Read the tables of a file."""
+    import tomllib
+
     try:
         tables = tomllib.loads(Path(path).read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

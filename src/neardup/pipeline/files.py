@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from neardup.engines.executors import Executors
 from neardup.engines.local import LocalEngine, thread_count
 from neardup.engines.memory import available_memory
-from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.model.errors import (
     FieldMissing,
     OutputRefused,
@@ -32,14 +31,10 @@ from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Veri
 from neardup.model.protocols import Scheme, require_scheme
 from neardup.pipeline.corpus import chosen_scheme, dedup, require_fitting
 from neardup.pipeline.documents import SITE
-from neardup.pipeline.index_texts import IndexTexts
+from neardup.pipeline.memory import LEAST_MEMORY, MEMORY
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result, totals, with_places
 from neardup.pipeline.revisits import revisit_rows
-from neardup.pipeline.spilled.files import LEAST_MEMORY, MEMORY, RunSettings, dedup_in_pieces
-from neardup.pipeline.spilled.forecast import Forecast, amount
-from neardup.pipeline.spilled.state import WORK, is_state
-from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_URL, Collection, Quoting, Rejected, check_marks
 from neardup.sources.formats import STDIN, WARC, Kind, common_format, expand, is_url, kind, local
@@ -47,6 +42,10 @@ from neardup.sources.output import PAGES, check_output, check_table, is_page, is
 from neardup.sources.read import MAX_BYTES, read, request_of
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction
+
+if TYPE_CHECKING:  # runs in pieces are loaded when there is one
+    from neardup.pipeline.spilled.forecast import Forecast
+    from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 
 AnyPath = str | os.PathLike[str]
 
@@ -70,9 +69,9 @@ class FilesResult:
     with its location, the reason and a ``code``; ``documents`` are the others.
     """
 
-    result: Result | StoredResult
+    result: "Result | StoredResult"
     rejected: list[Rejected]
-    documents: Collection | StoredDocuments
+    documents: "Collection | StoredDocuments"
 
     def __repr__(self) -> str:
         return f"FilesResult({totals(self.result.summary)}, rejected={len(self.rejected):,})"
@@ -171,6 +170,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         _refuse_parts(part_size=part_size, out_format=out_format)
         require(executors is None, "work", work, "must be a folder that the executors see")
     else:
+        from neardup.pipeline.spilled.files import RunSettings, dedup_in_pieces
+
         with _work_folder(work) as folder, followed(progress) as follow, LocalEngine(threads) as engine:
             given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting}
             given |= {"glob": glob, "extraction": extraction, "html": html, "url": url}
@@ -281,8 +282,10 @@ def _work_if_large(inputs: Sequence[AnyPath], out: AnyPath) -> str | None:
     return folder
 
 
-def _announce(found: Forecast) -> None:
+def _announce(found: "Forecast") -> None:
     """Report what a run that was not asked to be one in pieces needs."""
+    from neardup.pipeline.spilled.forecast import amount
+
     minutes = f"{max(1, found.seconds / 60):,.0f} min"
     warnings.warn(
         f"this run of about {found.documents:,} documents needs about {amount(found.disk)} of disk and {minutes};"
@@ -300,6 +303,10 @@ def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None) -
         return {"state": Path(require_path("state", state)), "adds": True}
     if against is None:
         return {}
+    from neardup.index.disk.manifest import NAME as MANIFEST
+    from neardup.pipeline.index_texts import IndexTexts
+    from neardup.pipeline.spilled.state import is_state
+
     paths = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
     for path in paths:
         require_path("against", path)
@@ -317,6 +324,8 @@ def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None) -
 def _work_of(state: AnyPath | None, *outputs: AnyPath | None) -> Path | None:
     """Return the work folder of a run that names none; ``None`` if it has no outputs either."""
     if state is not None:
+        from neardup.pipeline.spilled.state import WORK
+
         return Path(state, WORK)
     known = (os.fspath(path) for path in outputs if path is not None)
     named = [path for path in known if not is_special(path) and not is_url(path)]
@@ -333,7 +342,7 @@ def _work_folder(path: AnyPath | None) -> Iterator[Path]:
             yield Path(folder)
 
 
-def _stored(result: StoredResult) -> FilesResult:
+def _stored(result: "StoredResult") -> FilesResult:
     return FilesResult(result, result.documents.rejected, result.documents)
 
 

@@ -16,10 +16,10 @@ from neardup.engines.local import LocalEngine
 from neardup.model.errors import DataError, OutputRefused, ParameterError, RunChanged, require_whole
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
+from neardup.pipeline.memory import LEAST_MEMORY, MEMORY
 from neardup.pipeline.pairs import PairMeasure, PairRule, scheme_of_texts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.changes import changes
-from neardup.pipeline.spilled.files import LEAST_MEMORY, MEMORY
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import Blocks, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, lacking_fields

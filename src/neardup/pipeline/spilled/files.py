@@ -52,8 +52,6 @@ from neardup.sources.remote import fetch, place
 from neardup.sources.shards import SHARD, Shards, is_distant
 from neardup.sources.standard_input import check_same, copy
 
-MEMORY: Final = 2 << 30  # bytes that a run in pieces may use
-LEAST_MEMORY: Final = 64_000_000
 _SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
 _SURE: Final = 0.7  # of the size of an output: records differ in length, and compress differently
 _LEAST: Final = 1 << 20  # bytes of a shard or block
