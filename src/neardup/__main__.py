@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 
-_YOUNG = 50_000  # objects between garbage collections: loading creates many, and few of them are garbage
+_YOUNG = 500_000  # objects between garbage collections: loading creates about 250,000, and few of them are garbage
 
 
 def main() -> int:

@@ -46,6 +46,7 @@ Report = Callable[[str], None]
 
 GRACE_SECONDS: Final = 30  # in which requests in progress are answered when the service ends
 _BACKLOG: Final = 1024
+_YOUNG: Final = 50_000  # objects between garbage collections
 _WRITER: Final = "writer"  # the socket of the process that writes, in the folder of the metrics
 _STARTING_SECONDS: Final = 60  # after which a worker that does not answer is replaced
 _FILES: Final = 1 << 16  # open connections and files, as far as the system allows
@@ -191,6 +192,7 @@ def _service(deployment: Deployment, report: Report) -> Service:
         raise
     gc.collect()
     gc.freeze()  # what is loaded now stays, and need not be collected again
+    gc.set_threshold(_YOUNG)  # requests must not wait long for a collection
     return service
 
 
