@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +16,6 @@ from neardup.engines.local import LocalEngine, thread_count
 from neardup.engines.memory import available_memory
 from neardup.model.errors import (
     FieldMissing,
-    OutputRefused,
     ParameterConflict,
     ParameterError,
     ValueRefused,
@@ -38,7 +36,16 @@ from neardup.pipeline.revisits import revisit_rows
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_URL, Collection, Quoting, Rejected, check_marks
 from neardup.sources.formats import STDIN, WARC, Kind, common_format, expand, is_url, kind, local
-from neardup.sources.output import PAGES, check_output, check_table, is_page, is_special, write_file, write_table
+from neardup.sources.output import (
+    PAGES,
+    check_output,
+    check_separate,
+    check_table,
+    is_page,
+    is_special,
+    write_file,
+    write_table,
+)
 from neardup.sources.read import MAX_BYTES, read, request_of
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction
@@ -426,12 +433,7 @@ def _check_paths(inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None
     for name, path in [*(("inputs", path) for path in inputs), *outputs.items()]:
         if path is not None or name == "inputs":
             require_path(name, path)
-    named = ((name, os.fspath(path)) for name, path in outputs.items() if path is not None)
-    places = [(name, path, Path(os.path.realpath(path))) for name, path in named if path != os.devnull]
-    for (name, _, place), (other, path, second) in combinations(places, 2):
-        same = place == second or (place.exists() and second.exists() and place.samefile(second))
-        if same or place.is_relative_to(second) or second.is_relative_to(place):
-            raise OutputRefused(path, f"{name} and {other} must be separate paths, none inside the other")
+    check_separate(outputs)
     found = None if outputs["out"] is None else kind(os.fspath(outputs["out"]))
     is_archive = found is not None and found.format == WARC
     require(is_archive or not revisits, "revisits", revisits, "requires that out is an archive (.warc or .warc.gz)")

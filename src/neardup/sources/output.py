@@ -6,9 +6,9 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final
@@ -105,6 +105,16 @@ def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, o
     page = f", or in {PAGES[0]} for a page" if or_page else ""
     endings = f"{_endings('parquet')} or {_endings('jsonl')}{page}"
     _check_file(path, expand(inputs) if inputs else (), fits=fits, endings=endings, force=force)
+
+
+def check_separate(outputs: Mapping[str, AnyPath | None]) -> None:
+    """Refuse two outputs at one path, or one inside the other: the second would replace the first."""
+    named = ((name, os.fspath(path)) for name, path in outputs.items() if path is not None)
+    places = [(name, path, Path(os.path.realpath(path))) for name, path in named if path != os.devnull]
+    for (name, _, place), (other, path, second) in combinations(places, 2):
+        same = place == second or (place.exists() and second.exists() and place.samefile(second))
+        if same or place.is_relative_to(second) or second.is_relative_to(place):
+            raise OutputRefused(path, f"{name} and {other} must be separate paths, none inside the other")
 
 
 def is_page(path: AnyPath) -> bool:

@@ -57,3 +57,32 @@ def test_an_index_has_the_recipe_of_the_settings(neardup, files):
     assert "shingle is 1, not 2" in shown.err
     (files / "other.toml").write_text("[recipe]\nshingle = 2\n")
     assert "seen: " in neardup("serve", "seen", "--config", "other.toml", "--port", "0", code=2).err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "neardup.toml: the settings cannot be read: No such file or directory"),
+        ("[dedup]\nthreshold = 1", "neardup.toml: dedup: is unknown; the tables are [recipe], [layout] and [policy]"),
+        ("threshold", "neardup.toml: is not valid TOML"),
+        ("[policy]\nthreshold = 60", "threshold"),
+    ],
+)
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("dedup", "in.jsonl", "--dry-run"),
+        ("index", "in.jsonl", "--to", "seen"),
+        ("serve", "seen"),
+        ("compare", "in.jsonl", "in.jsonl"),
+        ("audit", "in.jsonl", "--of", "why.jsonl"),
+        ("pairs", "in.jsonl", "--out", "pairs.jsonl"),
+        ("label", "in.jsonl", "--out", "labels.jsonl"),
+    ],
+)
+def test_a_file_that_is_missing_or_invalid_is_refused_by_each_verb(neardup, tmp_path, verb, content, message):
+    if content is not None:
+        (tmp_path / "neardup.toml").write_text(content)
+    shown = neardup(*verb, "--config", "neardup.toml", code=2)
+    assert message in shown.err
+    assert not shown.out

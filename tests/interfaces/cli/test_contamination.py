@@ -32,3 +32,6 @@ def test_wrong_uses(neardup, tmp_path):
     assert "--words 0" in neardup(*again, "--words", "0", code=2).err
     assert ".parquet" in neardup(*again, "--items", "x.txt", code=2).err
     assert "one of the inputs" in neardup(*again, "--items", "train.jsonl", "--force", code=2).err
+    twice = neardup(*again, "--items", "x.jsonl", "--documents", "./x.jsonl", "--force", code=2).err
+    assert "./x.jsonl: items and documents must be separate paths" in twice
+    assert not (tmp_path / "x.jsonl").exists()

@@ -35,6 +35,20 @@ def test_outputs_are_not_replaced(neardup, report):
     assert ".json" in neardup("rules", "why.jsonl", "--out", "rules.txt", code=2).err
 
 
+def test_the_folder_for_nutch_is_made_once_all_outputs_can_be_written(neardup, report):
+    (report / "rules.txt").write_text("mine")
+    wrong = [
+        ("rules.txt", "rules.txt: it is a file; name a folder for the files for Nutch"),
+        ("rules.json", "must be separate paths, none inside the other"),
+        ("", "--nutch"),
+    ]
+    for folder, message in wrong:
+        shown = neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", folder, code=2)
+        assert message in shown.err
+    neardup("rules", "why.jsonl", "--out", "none/rules.json", "--nutch", "nutch", code=2)
+    assert sorted(path.name for path in report.iterdir()) == ["rules.txt", "why.jsonl"]
+
+
 def test_documents_are_no_report(neardup, report):
     (report / "pages.jsonl").write_text('{"id": "http://a.example/", "text": "one"}\n')
     shown = neardup("rules", "pages.jsonl", "--out", "rules.json", code=1)

@@ -78,8 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except NeardupError as error:
-        usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
-        return _complain(advice(error, parsed), 0 if isinstance(error, RunComplete) else 2 if usage else 1)
+        return _report(error, parsed)
     except BrokenPipeError:  # the reader of the output has ended; it needs no message
         _abandon_stdout()
         return 1
@@ -143,7 +142,10 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if "config" in parsed:
         from neardup.interfaces.cli.options import settings_of
 
-        verbs[parsed.verb].set_settings(settings_of(parsed))
+        try:
+            verbs[parsed.verb].set_settings(settings_of(parsed))
+        except NeardupError as error:
+            sys.exit(_report(error, parsed))
         return parser.parse_args(arguments)
     return parsed
 
@@ -186,6 +188,12 @@ def _abandon_stdout() -> None:
     """Discard output that cannot be printed, or the interpreter would try again at its end."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _report(error: NeardupError, parsed: argparse.Namespace) -> int:
+    """Print an error for users of the command line; return its exit code."""
+    usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
+    return _complain(advice(error, parsed), 0 if isinstance(error, RunComplete) else 2 if usage else 1)
 
 
 def _complain(message: str, code: int) -> int:

@@ -52,10 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Search and summarise; return 1 if records were rejected."""
-    from neardup.sources.output import check_table, write_table
+    from neardup.sources.output import check_separate, check_table, write_table
 
     given = vars(arguments)
-    outputs = {name: given[name] for name in ("items", "documents") if name in given}
+    outputs: dict[str, str] = {name: given[name] for name in ("items", "documents") if name in given}
+    check_separate(outputs)
     for path in outputs.values():
         check_table(path, [*arguments.inputs, *arguments.against], force=arguments.force)
     say_if_cold()

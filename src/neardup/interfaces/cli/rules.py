@@ -7,7 +7,7 @@ from pathlib import Path
 
 from neardup.interfaces.cli.crawled import add_crawled, crawled_of
 from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
-from neardup.model.errors import plural, require_path
+from neardup.model.errors import OutputRefused, plural, require_path
 
 _HIDDEN = argparse.SUPPRESS
 _JSON = (".json",)
@@ -37,10 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the rules and write them; return 1 if records were rejected."""
-    from neardup.sources.output import check_file, write_file
+    from neardup.sources.output import check_file, check_separate, write_file
 
-    force, nutch = arguments.force, _nutch(vars(arguments).get("nutch"))
+    force, folder = arguments.force, vars(arguments).get("nutch")
+    if folder is not None:
+        require_path("nutch", folder)
+    nutch = [] if folder is None else [str(Path(folder, name)) for name in _NUTCH]
+    check_separate({"out": arguments.out, **dict(zip(_NUTCH, nutch, strict=False))})
     check_file(arguments.out, _JSON, arguments.inputs, force=force)
+    if folder is not None:
+        _make_folder(folder)
     for path in nutch:
         check_file(path, _ENDINGS, arguments.inputs, force=force)
     pages = crawled_of(arguments)
@@ -80,10 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if pages.rejected else 0
 
 
-def _nutch(folder: str | None) -> list[str]:
-    """Return the paths of the files for Nutch, after making their folder."""
-    if folder is None:
-        return []
-    require_path("nutch", folder)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    return [str(Path(folder, name)) for name in _NUTCH]
+def _make_folder(path: str) -> None:
+    """Make the folder of the files for Nutch, if it does not exist."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise OutputRefused(path, "it is a file; name a folder for the files for Nutch") from None
