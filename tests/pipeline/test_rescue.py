@@ -196,3 +196,6 @@ def test_what_cannot_be_rescued_is_refused(tmp_path):
         assert not (tmp_path / "new").exists()
     with pytest.raises(NeardupError, match="is not empty"):
         rescue(tmp_path / "seen", tmp_path / "seen", key=KEY)
+    with pytest.raises(NeardupError, match="is inside the index"):
+        rescue(tmp_path / "seen", tmp_path / "seen/new", key=KEY)
+    assert not (tmp_path / "seen/new").exists()

@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.index.disk.buffers import taken
 from neardup.index.disk.columns import NEVER, Batch, decoded
-from neardup.index.disk.files import Disk
+from neardup.index.disk.files import Disk, require_outside
 from neardup.index.disk.folder import Ways, create
 from neardup.index.disk.manifest import SECOND, Manifest
 from neardup.index.disk.rescue import Loss, Progress, Salvage
@@ -57,6 +57,7 @@ def rescue(
     the list of common shingles, are lost.
     """
     source, disk = Path(folder), Disk()
+    require_outside(Path(to), source)
     manifest, losses = _manifest(disk, source)
     chosen = terms.scheme_of(source, manifest, scheme, key, disk)
     own = terms.terms_of(manifest)

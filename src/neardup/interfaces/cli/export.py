@@ -37,8 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Export and summarise."""
     from neardup.pipeline.changes import export
-    from neardup.sources.output import check_table
+    from neardup.sources.output import check_separate, check_table
 
+    check_separate({"DIR": arguments.index, "to": arguments.to})
     check_table(arguments.to, force=arguments.force)
     with opened(arguments, "r") as index:
         done = export(index, arguments.to, arguments.since, force=arguments.force)
