@@ -172,3 +172,9 @@ def test_strings_of_any_class_are_strings(own, others, tmp_path):
     assert [group.id for group in found[0]] == [group.id for group in found[1]]
     values = [{"id": rank, "of": value} for rank, value in enumerate(["a", own, None, own])]
     assert neardup.collapse(values, neardup.SameValue("of")).kept == [0, 2]
+
+
+def test_ids_without_texts_need_an_index_or_records():
+    rule = "index=None must be an index: the hits are ids without texts; or pass records with the field 'text'"
+    with pytest.raises(ParameterError, match=rule):
+        neardup.collapse(["one two three", "four five six"])

@@ -911,7 +911,10 @@ def test_a_child_process_does_not_write(folder):
         ),
         ({"title": [None, 5]}, "document 1: field 'title' must be a string, but is the integer 5"),
         ({"rank": ["1", "x"]}, "document 1: field 'rank' must be an integer of 64 bits, but is the string 'x'"),
-        ({"rank": [2**80, 1]}, "field 'rank': has values that do not fit into one column: "),
+        (
+            {"rank": [1, 2**80]},
+            "document 1: field 'rank' is the integer 1208925819614629174706176, which has more than",
+        ),
         ({"rank": "12"}, "field 'rank': must have a value for each document, but is the string '12'"),
         (
             {"seen": ["2024-01-01T00:00:00Z", "2024-01-01"]},

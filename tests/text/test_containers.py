@@ -93,7 +93,7 @@ def test_columns_that_arrow_cannot_hold_do_not_matter_unless_they_are_needed():
         table_or_column(frame, ["meta"])
     wide = polars_frame(PAGES).with_columns(big=library("polars").col("id").cast(library("polars").Int128))
     assert table_or_column(wide, ["text"]).to_pydict() == {"text": ["one", "two"]}
-    with pytest.raises(DataError, match="column 'big'"):
+    with pytest.raises(DataError, match="column 'big': has a type that pyarrow cannot read; cast it to another"):
         table_or_column(wide, ["big"])
 
 

@@ -185,6 +185,7 @@ def _column(name: str, values: Any) -> Any:
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         if isinstance(values, Sequence):
             _require_one_type(name, values)
+            _require_64_bits(name, values)
         raise DataError(f"field {name!r}", f"has values that do not fit into one column: {error}") from error
 
 
@@ -195,6 +196,13 @@ def _require_one_type(name: str, values: Sequence[Any]) -> None:
         if value is not None and type(value) is not type(values[first]):
             before = f"while document {first} has {described(values[first])}: a field has values of one type"
             raise DataError(f"document {place}", f"field {name!r} is {described(value)}, {before}")
+
+
+def _require_64_bits(name: str, values: Sequence[Any]) -> None:
+    """Raise ``DataError`` for the first document whose value is an integer of more than 64 bits."""
+    for place, value in enumerate(values):
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise DataError(f"document {place}", f"field {name!r} is {described(value)}, which has more than 64 bits")
 
 
 def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:

@@ -97,7 +97,8 @@ class Hits:
                 raise DataError(f"field {field!r}", f"is missing in all hits; their fields are {shown}")
         if self._index is None:
             lacking = "texts" if field == "text" else f"values of {field!r}"
-            raise ParameterError("index", None, f"is required: the hits are ids without {lacking}")
+            rule = f"must be an index: the hits are ids without {lacking}; or pass records with the field {field!r}"
+            raise ParameterError("index", None, rule)
         return self._index.values(field, self.names[:number])
 
     def says(self, field: str) -> bool:

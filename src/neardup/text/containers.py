@@ -233,9 +233,13 @@ def _arrays(frame: Any, names: list[str], column: Callable[[Any, str], Any]) -> 
 
 def _array(values: Any, name: str) -> pa.ChunkedArray:
     """Return values as an Arrow column; a missing value of pandas (NaN, None, NaT) is null."""
-    try:
-        if hasattr(values, "__arrow_c_stream__") and not _is(values, "pandas"):
+    if hasattr(values, "__arrow_c_stream__") and not _is(values, "pandas"):
+        try:
             return pa.chunked_array(values)
+        except _NOT_ARROW as error:
+            rule = "has a type that pyarrow cannot read; cast it to another, such as integers of 64 bits"
+            raise DataError(f"column {name!r}", f"{rule}: {error}") from error
+    try:
         array = pa.array(values, from_pandas=_is(values, "pandas"))
     except UnicodeEncodeError:  # lone surrogates: such text is bytes that are not UTF-8
         array = pa.array([_as_bytes(value) for value in values], pa.large_binary())

@@ -99,6 +99,8 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         from neardup.interfaces.escaping import printable
 
+        if message.startswith("argument -h/--help: "):  # such as a search for -harbour
+            message = "an argument that begins with - is taken for an option; write -- before it"
         shown = printable(message.removeprefix("argument "))
         link = " See" if shown.endswith("?") else "; see"
         self.exit(2, f"neardup: {shown}{link} `{self.prog} --help`\n")
