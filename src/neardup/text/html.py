@@ -35,6 +35,7 @@ _PARTS: Final = r"""([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']
 _ATTRIBUTE: Final = re.compile(_PARTS, re.ASCII)
 _ATTRIBUTES: Final = rf"(?:[\s/]++|{_PARTS.replace('(', '(?:', 1)})*+"
 _TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^\s/>]*+)({_ATTRIBUTES})>", re.ASCII)
+_TEXT_AND_TAG: Final = re.compile(rf"([^<]*+){_TAG.pattern}", re.ASCII)
 _COMMENT: Final = re.compile(r"<!--(?:-?>|.*?--!?>)", re.DOTALL)
 _RAW_END: Final = {
     name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE | re.ASCII) for name in _RAW_DROPPED | _RAW_KEPT
@@ -48,7 +49,11 @@ MOST_TAGS: Final = 150_000  # of a page, which take less than half a second
 MOST_CANONICALS: Final = 64  # links with the address of a page
 _META_WINDOW: Final = 1024
 _META_CHARSET: Final = re.compile(rb"<meta\b[^>]*?\bcharset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
-_MARKS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_ORDER_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 # The charsets of the web: Python's name for the declared one, and the one that browsers use instead.
 _CHARSETS: Final = {
     "ascii": "cp1252",
@@ -93,8 +98,13 @@ class PageContent(NamedTuple):
         return "\n\n".join(part for part in (self.title, self.text) if part)
 
 
-_LINE_END: Final = object()
-_BLOCK_END: Final = object()
+# Marks between pieces of text, which have no NUL.
+_BLOCK_END: Final = "\0b"
+_LINE_END: Final = "\0l"
+_VERBATIM: Final = "\0v"  # before text of a <pre>, whose white space is kept
+_MARKS: Final = {"br": _LINE_END, "/br": _LINE_END, "td": " ", "th": " "}  # browsers read </br> as <br>
+_MARKS.update({end + name: _BLOCK_END for name in _BLOCK for end in ("", "/")})
+_SPECIAL: Final = _RAW_DROPPED | _RAW_KEPT | {"head", "/head", "html", "pre", "/pre", "template"}  # more than marks
 
 
 def visible_text(markup: bytes | str) -> str:
@@ -167,7 +177,7 @@ class _Page:
         self._canonical_links = 0
         self.noindex = False
         self._head_is_over = False
-        self._pieces: list[str | object] = []  # text as written, and the two kinds of ends
+        self._pieces: list[str] = []  # text, and the two kinds of ends
         self._pre = 0  # <pre> elements open
         self._in_head = False
         self._hiding = ""  # name of the element being hidden, how many of that name are open, and where it began
@@ -181,26 +191,41 @@ class _Page:
         return next(iter(self._canonicals)) if clear else "" if self._canonicals else None
 
     def text(self) -> str:
-        paragraphs: list[str] = []
-        pieces: list[str | object] = []
-        for piece in [*self._pieces, _BLOCK_END]:
-            if piece is not _BLOCK_END:
-                pieces.append(piece)
-            elif pieces:
-                if paragraph := _paragraph(pieces):
-                    paragraphs.append(paragraph)
-                pieces = []
-        return "\n\n".join(paragraphs)
+        found = map(_paragraph, "".join(self._pieces).split(_BLOCK_END))
+        return "\n\n".join(paragraph for paragraph in found if paragraph)
 
     def _scan(self) -> None:
-        markup, at = self._markup, 0
-        for _ in range(MOST_TAGS):
+        markup, at, left = self._markup, 0, MOST_TAGS
+        while left > 0:
+            at, left = self._scan_body(at, left)
+            if not left:
+                break
             opening = _OPENING.search(markup, at)
             if opening is None:
                 return self._say(markup[at:])
             self._say(markup[at : opening.start()])
-            at = self._markup_end(opening.start())
+            at, left = self._markup_end(opening.start()), left - 1
         return self._say(_MARKUP.sub(" ", markup[at:]))
+
+    def _scan_body(self, at: int, left: int) -> tuple[int, int]:
+        """Process up to *left* tags that are at most marks; return the end of the last one, and how many are left.
+
+        Almost all tags are of this kind: this loop decides how much time a page takes.
+        """
+        if self._in_head or self._hiding or not self._head_is_over:
+            return at, left
+        markup, append, verbatim = self._markup, self._pieces.append, _VERBATIM if self._pre else ""
+        while left and (part := _TEXT_AND_TAG.match(markup, at)):
+            text, closing, name, attributes = part.groups()
+            name = f"{closing}{name.lower()}"
+            if name in _SPECIAL or (attributes and not closing and _hides(name, attributes)):
+                break
+            if text:
+                append(verbatim + (_unescaped(text) if "&" in text or "\0" in text else text))
+            if name in _MARKS:
+                append(_MARKS[name])
+            at, left = part.end(), left - 1
+        return at, left
 
     def _markup_end(self, at: int) -> int:
         """Process the construct that begins at *at*, and return its end."""
@@ -233,10 +258,7 @@ class _Page:
     def _say(self, text: str) -> None:
         if text and not self._in_head:
             self._head_is_over = self._head_is_over or not text.isspace()
-            if self._pre:
-                self._pieces.append(_Verbatim(_unescaped(text)))
-            else:
-                self._pieces.append(_unescaped(text))
+            self._pieces.append((_VERBATIM if self._pre else "") + _unescaped(text))
 
     def _start(self, name: str, attributes: str) -> None:
         self._in_head = name == "head" or (self._in_head and name in _HEAD)
@@ -253,12 +275,8 @@ class _Page:
             self._hiding_depth += name == self._hiding
         elif name == "template" or _hides(name, attributes):
             self._hiding, self._hiding_depth, self._hiding_from = name, 1, len(self._pieces)
-        if name == "br":
-            self._pieces.append(_LINE_END)
-        elif name in {"td", "th"}:
-            self._pieces.append(" ")
-        elif name in _BLOCK:
-            self._pieces.append(_BLOCK_END)
+        if mark := _MARKS.get(name):
+            self._pieces.append(mark)
             self._pre += name == "pre"
 
     def _link(self, attributes: str) -> None:
@@ -273,12 +291,10 @@ class _Page:
         if name == "head":
             self._in_head = False
             self._head_is_over = True
-        if name in _BLOCK:
-            self._pieces.append(_BLOCK_END)
+        if mark := _MARKS.get(f"/{name}"):
+            self._pieces.append(mark)
             if name == "pre" and self._pre:
                 self._pre -= 1
-        elif name == "br":  # browsers read </br> as <br>
-            self._pieces.append(_LINE_END)
         if name == self._hiding:
             self._hiding_depth -= 1
             if not self._hiding_depth:
@@ -288,23 +304,14 @@ class _Page:
                     self._pieces.append(_BLOCK_END)
 
 
-class _Verbatim(str):
-    """Text of a ``<pre>``, whose white space is kept."""
-
-    __slots__ = ()
-
-
-def _paragraph(pieces: list[str | object]) -> str:
-    """Join the pieces between two block ends."""
-    if any(isinstance(piece, _Verbatim) for piece in pieces):
-        return "".join(piece if isinstance(piece, str) else "\n" for piece in pieces).rstrip().lstrip("\n")
-    lines: list[list[str]] = [[]]
-    for piece in pieces:
-        if isinstance(piece, str):
-            lines[-1].append(piece)
-        else:
-            lines.append([])
-    return _EMPTY_LINES.sub("\n\n", "\n".join(" ".join("".join(line).split()) for line in lines).strip("\n"))
+def _paragraph(text: str) -> str:
+    """Return what is between two block ends as a paragraph."""
+    if "\0" not in text:
+        return " ".join(text.split())
+    if _VERBATIM in text:
+        return text.replace(_VERBATIM, "").replace(_LINE_END, "\n").rstrip().lstrip("\n")
+    lines = (" ".join(line.split()) for line in text.split(_LINE_END))
+    return _EMPTY_LINES.sub("\n\n", "\n".join(lines).strip("\n"))
 
 
 def _unescaped(text: str) -> str:
@@ -348,7 +355,7 @@ def _displays_nothing(style: str) -> bool:
 
 def decoded(page: bytes, declared: str | None = None) -> str:
     """Decode a page by its byte order mark, its *declared* charset, or that of its markup; see ``visible_text``."""
-    for mark, encoding in _MARKS:
+    for mark, encoding in _ORDER_MARKS:
         if page.startswith(mark):
             return page[len(mark) :].decode(encoding, "replace")
     charset = _charset(declared) if declared else None
