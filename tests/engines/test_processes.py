@@ -56,7 +56,7 @@ import os, sys
 import pyarrow as pa
 from neardup.engines import processes
 
-processes._LEAST = 0
+processes._START = 0
 table = pa.table({"value": [1]})
 settings = {"lock": sys.argv[1], "endless": 2}
 with processes.Processes("doubled:doubling", settings, 2, lambda table: table) as started:
@@ -77,7 +77,7 @@ def functions(tmp_path, monkeypatch):
     (tmp_path / "doubled.py").write_text(FUNCTIONS)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "doubled", raising=False)
-    monkeypatch.setattr(processes, "_LEAST", 0)
+    monkeypatch.setattr(processes, "_START", 0)
     yield
     sys.modules.pop("doubled", None)
 
@@ -113,9 +113,31 @@ def test_results_are_in_order_for_any_number_and_size(number, size):
 def test_one_process_is_this_one_and_so_are_small_inputs(monkeypatch):
     with opened(1) as started:
         assert {row for part in started.map(VALUES) for row in part["process"].to_pylist()} == {os.getpid()}
-    monkeypatch.setattr(processes, "_LEAST", 1 << 30)
+    monkeypatch.setattr(processes, "_START", 1 << 30)
     with opened(2) as started:
         assert {row for part in started.map(VALUES) for row in part["process"].to_pylist()} == {os.getpid()}
+
+
+@pytest.mark.parametrize(("number", "share", "expected"), [(2, 0.1, True), (2, 0.9, False), (1, 0.1, False)])
+def test_processes_start_if_the_time_they_save_is_longer_than_their_start(number, share, expected, monkeypatch):
+    seconds = iter(range(1000))
+    monkeypatch.setattr(processes, "perf_counter", lambda: next(seconds) / 10)  # each table takes a tenth of a second
+    monkeypatch.setattr(processes, "_START", 0.4)
+    with opened(number) as started:
+        values(started.map(VALUES[:2], lambda: share))
+        assert (started._pool is not None) == expected
+
+
+def test_after_as_many_seconds_as_are_worth_it_processes_start_in_any_case(monkeypatch):
+    seconds = iter(range(1000))
+    monkeypatch.setattr(processes, "perf_counter", lambda: next(seconds) / 10)
+    monkeypatch.setattr(processes, "_START", 0.4)
+    with opened() as started:
+        for begin in range(8):  # each alone is small
+            assert started._pool is None
+            values(started.map(VALUES[begin : begin + 1]))
+        values(started.map(VALUES[8:9]))
+        assert started._pool is not None
 
 
 def test_no_more_tables_are_taken_than_are_under_way():

@@ -58,7 +58,7 @@ def workers(request, tmp_path_factory):
     (folder / "pages_worker.py").write_text(WORKER)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
-        patch.setattr(engine, "_LEAST", 0)
+        patch.setattr(engine, "_START", 0)
         with Processes("pages_worker:reader", Extraction().to_dict(), request.param, pages._visible) as processes:
             while next(processes.map([table_of([b"<p>ask"], [""])]))["langs"].to_pylist() != ["worker"]:
                 pass
@@ -168,7 +168,7 @@ def test_templates_are_sent_to_the_processes(monkeypatch):
     markup = [page for _, page in made]
     expected = extraction.pages(markup, hosts=["host.example"] * 24).texts
     assert expected != Extraction().pages(markup).texts
-    monkeypatch.setattr(engine, "_LEAST", 0)
+    monkeypatch.setattr(engine, "_START", 0)
     table = table_of(pa.array(markup), [""] * 24, hosts=["host.example"] * 24)
     with processes_for(extraction, 2) as processes:
         while not processes._ready.is_set():
@@ -177,7 +177,7 @@ def test_templates_are_sent_to_the_processes(monkeypatch):
 
 
 def test_items_keep_their_tables():
-    batches = [(n, table_of([MARKUP[n]], ["page"], charsets=[None])) for n in range(3)]
+    batches = [(n, table_of([MARKUP[n]], ["page"], charsets=[None]), 1.0) for n in range(3)]
     found = list(extracted(Extraction(), None, batches))
     assert [item for item, _ in found] == [0, 1, 2]
     assert [table["titles"].to_pylist() for _, table in found] == [["Page 0"], ["Page 1"], ["Page 2"]]
@@ -185,11 +185,11 @@ def test_items_keep_their_tables():
 
 def test_a_batch_has_pages_and_texts():
     batch = Batch()
-    assert len(batch.whole(next(extracted(Extraction(), None, [(0, batch.pages())]))[1])) == 0
+    assert len(batch.whole(next(extracted(Extraction(), None, [(0, batch.pages(), 1.0)]))[1])) == 0
     for content in ("one", b"<html lang=de><title>Two</title>Zwei", "three", b"<p>\xc3\xa9"):
         batch.add(content, "x", "utf-8")
     assert (len(batch), batch.size) == (4, 3 + 36 + 5 + 5)
-    ((_, found),) = extracted(Extraction(), None, [(0, batch.pages())])
+    ((_, found),) = extracted(Extraction(), None, [(0, batch.pages(), 1.0)])
     assert batch.whole(found).to_pylist() == [
         {"texts": "one", "titles": None, "canonicals": None, "langs": None, "sites": 0, "noindex": None},
         {"texts": "Two\n\nZwei", "titles": "Two", "canonicals": None, "langs": "de", "sites": 0, "noindex": 0},

@@ -17,6 +17,7 @@ from importlib import import_module
 from queue import SimpleQueue
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Event, Lock
+from time import perf_counter
 from typing import IO, Any, Final, Self
 
 import pyarrow as pa
@@ -25,7 +26,7 @@ from neardup.model.errors import EngineFailed
 
 Function = Callable[[pa.Table], pa.Table]
 
-_LEAST: Final = 32_000_000  # bytes that are worth the start of processes, which takes about half a second each
+_START: Final = 0.5  # seconds of a processor that the start of a process takes
 _SECONDS: Final = 600  # that a table may take
 _MEMORY: Final = 8 << 30  # bytes of address space of a worker
 
@@ -37,9 +38,10 @@ class Processes:
     *settings* (values of JSON). It must return a table with a row for each row, which depends on nothing else, so that
     no result depends on the number of processes.
 
-    The processes are started after 32 MB of tables; until the first one is ready, and if none can be
-    started, this process does the work. A process that ends, or that takes more than 10 minutes or 8 GiB of address
-    space, is replaced, and its table is repeated row by row. A row that ends its process again is given to *instead*.
+    This process does the work until the first other one is ready, and if none can be started. The others are started
+    as soon as they would save more time than their start takes, by the time that this process has needed so far. A
+    process that ends, or that takes more than 10 minutes or 8 GiB of address space, is replaced, and its table is
+    repeated row by row. A row that ends its process again is given to *instead*.
 
     Use it as a context manager, whose end ends the processes. Several threads may use it.
     """
@@ -54,7 +56,7 @@ class Processes:
         self._name, self._settings, self._number = function, settings, number
         self._instead = instead
         self._own: Function | None = None
-        self._seen = 0
+        self._spent = 0.0  # seconds of this process
         self._lock, self._ready, self._closed = Lock(), Event(), False
         self._pool: ThreadPoolExecutor | None = None  # a thread for each worker, which waits for it
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
@@ -73,13 +75,20 @@ class Processes:
         for worker in self._workers:
             worker.close()
 
-    def map(self, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-        """Yield the results in order; at any time, up to two tables more than there are processes are under way."""
+    def map(self, tables: Iterable[pa.Table], read: Callable[[], float] = lambda: 1.0) -> Iterator[pa.Table]:
+        """Yield the results in order; at any time, up to two tables more than there are processes are under way.
+
+        *read* returns the share of all tables, from 0 to 1, that have come: the time for the others is estimated by it.
+        """
         waiting: deque[Future[pa.Table]] = deque()
+        before, done = self._spent, 0.0
         for table in tables:
-            pool = self._started(table.nbytes)
+            left = (self._spent - before) * (1 / done - 1) if done else 0.0
+            pool = self._started(left)
             if pool is None:
-                yield self._here(table)
+                found = self._here(table)
+                done = read()
+                yield found
                 continue
             waiting.append(pool.submit(self._there, table))
             if len(waiting) > self._number + 1:
@@ -87,11 +96,14 @@ class Processes:
         while waiting:
             yield waiting.popleft().result()
 
-    def _started(self, size: int) -> ThreadPoolExecutor | None:
-        """Return the threads of the workers if one of these is ready; start them after some bytes."""
+    def _started(self, left: float) -> ThreadPoolExecutor | None:
+        """Return the threads of the workers if one of these is ready; start them if many seconds of work are *left*.
+
+        As many seconds as were needed until now are expected after the tables that are known.
+        """
         with self._lock:
-            self._seen += size
-            if self._pool is None and self._number > 1 and self._seen >= _LEAST:
+            saved = (self._spent + left) * (1 - 1 / self._number)
+            if self._pool is None and self._number > 1 and saved >= _START:
                 self._pool = ThreadPoolExecutor(self._number, "neardup-process")
                 for _ in range(self._number):
                     self._pool.submit(self._begin)
@@ -117,7 +129,11 @@ class Processes:
     def _here(self, table: pa.Table) -> pa.Table:
         if self._own is None:
             self._own = _function(self._name, self._settings)
-        return self._own(table)
+        begin = perf_counter()
+        found = self._own(table)
+        with self._lock:
+            self._spent += perf_counter() - begin
+        return found
 
     def _there(self, table: pa.Table) -> pa.Table:
         worker = self._idle.get()

@@ -287,18 +287,19 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
 ) -> Iterator[tuple[_Pages, pa.Table]]:
     """Yield the documents of a part of a file, some whole captures at a time, with what was found in their pages."""
     size = max(1, Path(path).stat().st_size)
+    last = size if end is None else min(size, end)
 
-    def batches() -> Iterator[tuple[_Pages, pa.Table]]:
+    def batches() -> Iterator[tuple[_Pages, pa.Table, float]]:
         pages, address = _Pages(), ""
         for one in _records(path, begin, end):
             own = one.headers.get("warc-target-uri", "") if isinstance(one, Record) else ""
             if pages.contents.size >= BATCH and own != address:
-                yield pages, pages.contents.pages()
+                yield pages, pages.contents.pages(), (one.offset - begin) / max(1, last - begin)
                 pages = _Pages()
             address = own
             _add(pages, path, one, request, markup=markup)
             progress(min(1.0, one.offset / size))
-        yield pages, pages.contents.pages()
+        yield pages, pages.contents.pages(), 1.0
 
     return extracted(request.extraction, request.processes, batches())
 

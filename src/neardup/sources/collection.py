@@ -198,7 +198,7 @@ class Collection(ABC):
 
             hosts = pa.array([host(url) for url in self.column(request.url, literal=True).to_pylist()], pa.string())
 
-        def batches() -> Iterator[tuple[pa.Array, pa.Table]]:
+        def batches() -> Iterator[tuple[pa.Array, pa.Table, float]]:
             done = 0
             for chunk in self.texts.chunks:
                 sizes = pc.fill_null(pc.binary_length(chunk), 0).to_numpy(zero_copy_only=False)
@@ -207,7 +207,7 @@ class Collection(ABC):
                     there, rows = chunk[begin:end].is_valid(), slice(done + begin, done + end)
                     own = None if hosts is None else hosts[rows].filter(there)
                     names = self.ids[rows].combine_chunks().filter(there)
-                    yield there, table_of(chunk[begin:end].filter(there), names, hosts=own)
+                    yield there, table_of(chunk[begin:end].filter(there), names, hosts=own), rows.stop / len(self)
                 done += len(chunk)
 
         texts, sites = [], []

@@ -91,7 +91,7 @@ class Folder(Collection):
         rejected: list[Rejected] = []
         ignored = 0
 
-        def batches() -> Iterator[tuple[Batch, pa.Table]]:
+        def batches() -> Iterator[tuple[Batch, pa.Table, float]]:
             nonlocal ignored
             batch = Batch()
             for index, path in enumerate(inputs):
@@ -110,9 +110,9 @@ class Folder(Collection):
                         batch.add(content, display(str(document.path)))
                     advance(index, (number + 1) / len(found))
                     if batch.size >= BATCH:
-                        yield batch, batch.pages()
+                        yield batch, batch.pages(), (index + (number + 1) / len(found)) / len(inputs)
                         batch = Batch()
-            yield batch, batch.pages()
+            yield batch, batch.pages(), 1.0
 
         parts = [one.whole(found) for one, found in extracted(request.extraction, request.processes, batches())]
         self._pages = pa.concat_tables(parts)

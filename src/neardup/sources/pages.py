@@ -3,6 +3,7 @@
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import repeat
 from typing import Any, Final, TypeVar
 
@@ -11,12 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.engines.processes import Processes
+from neardup.model.errors import ExtraMissing
 from neardup.text.extraction import Extraction
 
 Item = TypeVar("Item")
 Reader = Callable[[pa.Table], pa.Table]
 
-BATCH: Final = 1 << 22  # bytes of markup that are read together
+BATCH: Final = 1 << 20  # bytes of markup that are read together
 _MARKUP, _CHARSET, _HOST, _NAME = "markup", "charset", "host", "name"
 _FOUND: Final = {
     "texts": pa.large_string(),
@@ -93,21 +95,24 @@ def table_of(
 
 
 def extracted(
-    extraction: Extraction, processes: Processes | None, batches: Iterable[tuple[Item, pa.Table]]
+    extraction: Extraction, processes: Processes | None, batches: Iterable[tuple[Item, pa.Table, float]]
 ) -> Iterator[tuple[Item, pa.Table]]:
     """Yield what was given with each table of pages, and a table of what was found in them: see ``Pages``.
 
-    The *processes* are those of ``processes_for`` the same *extraction*; without them, this process reads the pages.
+    The number is the share of the input, from 0 to 1, that was read up to the end of the table. The *processes* are
+    those of ``processes_for`` the same *extraction*; without them, this process reads the pages.
     """
     under_way: deque[Item] = deque()
+    read = 0.0
 
     def tables() -> Iterator[pa.Table]:
-        for item, table in batches:
+        nonlocal read
+        for item, table, read in batches:  # noqa: B007 - the share is that of the last table
             under_way.append(item)
             yield table
 
-    read = map(_reader(extraction), tables()) if processes is None else processes.map(tables())
-    for table in read:
+    made = map(_reader(extraction), tables()) if processes is None else processes.map(tables(), lambda: read)
+    for table in made:
         yield under_way.popleft(), table
 
 
@@ -117,8 +122,14 @@ def processes_for(extraction: Extraction, number: int) -> Processes:
 
 
 def reader(settings: Mapping[str, Any]) -> Reader:
-    """Return the function that reads tables of pages by the extraction that ``to_dict`` described."""
-    return _reader(Extraction.from_dict(settings))
+    """Return the function that reads tables of pages by the extraction that ``to_dict`` described.
+
+    It is called once, which loads the libraries: they take longer than the first pages.
+    """
+    read = _reader(Extraction.from_dict(settings))
+    with suppress(ExtraMissing):  # there may be no pages
+        read(table_of([b"<p>"], [""], hosts=[""]))
+    return read
 
 
 def host_of(address: str | None, page: bytes | str = "") -> str | None:
