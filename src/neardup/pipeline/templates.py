@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from heapq import heappush, heappushpop
+from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,10 +40,17 @@ _SAME: Final = MinHash()  # decides which pages of a host count as different
 _AUTO: Final = Extraction()
 _SHOWN: Final = 100  # characters of the example of a line
 _FOLDS: Final = 32  # files that hold the pages of some hosts each
-_TOGETHER: Final = 1 << 23  # characters of pages that are written together
+_TOGETHER: Final = 1 << 23  # bytes of pages that are written together
 _SCHEMA: Final = pa.schema(
-    [("host", pa.string()), ("order", pa.uint64()), ("main", pa.large_string()), ("visible", pa.large_string())]
+    [
+        ("host", pa.string()),
+        ("order", pa.uint64()),
+        ("markup", pa.large_binary()),
+        ("decoded", pa.bool_()),  # then it is UTF-8
+        ("charset", pa.string()),
+    ]
 )
+_PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def learn_templates(
@@ -173,12 +181,15 @@ class _Pages:
 
 
 class _Gathered:
-    """Collects the pages that templates are learned from, each host in one of ``_FOLDS`` files."""
+    """Collects the pages that templates are learned from, each host in one of ``_FOLDS`` files.
+
+    Pages wait as HTML: of a large host, most are replaced by others, and are never read.
+    """
 
     def __init__(self, folder: Path, extraction: Extraction, ignored: AbstractSet[str]) -> None:
         self._folder, self._extraction, self._ignored = folder, extraction, ignored
         self._largest: defaultdict[str, list[int]] = defaultdict(list)  # heaps of the negative orders of chosen pages
-        self._waiting: defaultdict[int, list[tuple[str, int, str, str]]] = defaultdict(list)
+        self._waiting: defaultdict[int, list[tuple[object, ...]]] = defaultdict(list)
         self._size = 0
         self._files: dict[int, Any] = {}
 
@@ -194,9 +205,8 @@ class _Gathered:
             heappush(heap, -order)
         elif heappushpop(heap, -order) == -order:
             return
-        main, visible = self._extraction.both(markup, declared)
-        self._waiting[crc32(own.encode()) % _FOLDS].append((own, order, main, visible))
-        self._size += len(main) + len(visible)
+        self._waiting[crc32(own.encode()) % _FOLDS].append((own, order, raw, isinstance(markup, str), declared))
+        self._size += len(raw)
         if self._size > _TOGETHER:
             self._write()
 
@@ -205,28 +215,43 @@ class _Gathered:
         if self._files:
             self._write()
         for fold in range(_FOLDS):
-            table = self._rows(fold)
-            for own in sorted(set(table["host"].to_pylist())):
-                rows = table.filter(pa.compute.equal(table["host"], own)).sort_by("order")[:MOST]
+            found: defaultdict[str, list[tuple[int, str, str]]] = defaultdict(list)
+            for table in self._tables(fold):
+                for own, order, page, charset in self._chosen(table):
+                    found[own].append((order, *self._extraction.both(page, charset)))
+            for own in sorted(found):
+                rows = sorted(found.pop(own), key=itemgetter(0))[:MOST]
                 if len(rows) >= PAGES:
-                    yield _Pages(own, rows["main"], rows["visible"])
+                    yield _Pages(
+                        own, *(pa.array(views, pa.large_string()) for views in list(zip(*rows, strict=True))[1:])
+                    )
 
-    def _rows(self, fold: int) -> pa.Table:
-        if fold in self._files:
-            self._files.pop(fold).close()
-            return pa.ipc.open_stream((self._folder / str(fold)).read_bytes()).read_all()
-        return _table(self._waiting[fold])
+    def _chosen(self, table: pa.Table | pa.RecordBatch) -> Iterator[tuple[str, int, bytes | str, str | None]]:
+        """Yield the host, order, page and charset of the pages that were not replaced, of hosts with enough pages."""
+        orders = zip(table["host"].to_pylist(), table["order"].to_pylist(), strict=True)
+        chosen = [len(heap := self._largest[own]) >= PAGES and order <= -heap[0] for own, order in orders]
+        for row in table.filter(pa.array(chosen, pa.bool_())).to_pylist():
+            page = row["markup"].decode("utf-8", "surrogatepass") if row["decoded"] else row["markup"]
+            yield row["host"], row["order"], page, row["charset"]
+
+    def _tables(self, fold: int) -> Iterator[pa.Table | pa.RecordBatch]:
+        if fold not in self._files:
+            yield _table(self._waiting[fold])
+            return
+        self._files.pop(fold).close()
+        with pa.ipc.open_stream(str(self._folder / str(fold))) as written:
+            yield from written
 
     def _write(self) -> None:
         for fold, rows in self._waiting.items():
             if fold not in self._files:
-                self._files[fold] = pa.ipc.new_stream(str(self._folder / str(fold)), _SCHEMA)
+                self._files[fold] = pa.ipc.new_stream(str(self._folder / str(fold)), _SCHEMA, options=_PACKED)
             self._files[fold].write_table(_table(rows))
         self._waiting.clear()
         self._size = 0
 
 
-def _table(rows: list[tuple[str, int, str, str]]) -> pa.Table:
+def _table(rows: list[tuple[object, ...]]) -> pa.Table:
     columns = list(zip(*rows, strict=True)) or [()] * len(_SCHEMA)
     return pa.table([pa.array(column, part.type) for column, part in zip(columns, _SCHEMA, strict=True)], _SCHEMA)
 
