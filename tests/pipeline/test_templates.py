@@ -1,6 +1,7 @@
 """Templates are learned from the different pages of a host, and their lines do not count."""
 
 from dataclasses import replace
+from hashlib import blake2b
 from zlib import crc32
 
 import pyarrow as pa
@@ -91,6 +92,26 @@ def test_at_most_some_pages_of_a_host_are_used(monkeypatch):
     few = learn_templates(PAGES)
     assert [one.kept for one in few.templates] == [22] * 3
     assert learn_templates(PAGES[::-1]) == few
+
+
+@pytest.mark.parametrize("enough", [20, 23, 25, 26])
+@pytest.mark.parametrize("together", [1, 1 << 23])
+def test_more_pages_are_used_until_enough_of_them_differ(enough, together, monkeypatch):
+    copies = [SITES[0].page(f"c{n}", article("copied", 4)) for n in range(30)]
+    ordered = sorted(PAGES[:24] + copies, key=lambda page: blake2b(page[1].encode(), digest_size=8).digest())
+
+    def learned(pages, **limits):
+        for name, value in limits.items():
+            monkeypatch.setattr(module, name, value)
+        return learn_templates(pages).get(SITES[0].host)
+
+    sizes = [*range(enough, 54, 3), 54]
+    tried = (learned(ordered[:size], FROZEN=size, MOST=size) for size in sizes)
+    expected = next((one for one in tried if one and one.kept >= enough), None)
+    assert (expected is None) == (enough == 26)  # of all pages, 25 differ
+    expected = expected or learned(ordered, FROZEN=54, MOST=54)
+    monkeypatch.setattr(module, "_TOGETHER", together)
+    assert learned(ordered[::-1], FROZEN=enough, STEP=3, MOST=54).id == expected.id
 
 
 def test_hosts_with_few_pages_have_no_template():

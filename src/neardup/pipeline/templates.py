@@ -1,11 +1,12 @@
 """Learning the templates of hosts from their pages."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from heapq import heappush, heappushpop
+from itertools import pairwise, starmap
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -35,6 +36,7 @@ Page = tuple[str | None, bytes | str]  # its address, and its HTML
 
 FROZEN: Final = 200  # different pages, from which on a template is not learned again on its own
 MOST: Final = 500  # pages of a host that its template is learned from
+STEP: Final = 100  # pages by which they grow from ``FROZEN`` on, while fewer than ``FROZEN`` of them are different
 
 _SAME: Final = MinHash()  # decides which pages of a host count as different
 _AUTO: Final = Extraction()
@@ -64,9 +66,9 @@ def learn_templates(
     *pages* are pairs of an address and the HTML of the page, or triples with the charset that HTTP declares. A page
     whose address has no host has that of the absolute address that it names as canonical, or is ignored. The pages of
     a host are deduplicated, and lines count once for each kept page (see ``neardup.decisions.templates``). Of a host,
-    at most ``MOST`` pages are used, chosen by a hash of their HTML. So the result depends neither on the order of the
-    pages nor on other hosts. Pages are kept in temporary files; only those of one part of the hosts are in memory
-    together. No pages have no templates.
+    the ``FROZEN`` pages with the smallest hash of their HTML are used and, if fewer than ``FROZEN`` are kept, more of
+    them, up to ``MOST``. So the result depends neither on the order of the pages nor on other hosts. Pages are kept in
+    temporary files; only those of one part of the hosts are in memory together. No pages have no templates.
 
     *known* templates of hosts stay as they are if they were found in at least ``FROZEN`` pages, so that the texts of
     these hosts do not change any more, and if the pages do not have enough of a host. Others are learned again, with
@@ -85,8 +87,7 @@ def learn_templates(
         gathered = _Gathered(Path(folder), extraction, frozen)
         for page in pages:
             gathered.add(*page)
-        found = [_learned(own, extraction) for own in gathered.hosts()]
-    learned = {one.host: _following(known.get(one.host), one) for one in found if one is not None}
+        learned = {one.host: _following(known.get(one.host), one) for one in gathered.templates()}
     return HostTemplates(({one.host: one for one in known.templates} | learned).values(), known.rule)
 
 
@@ -168,7 +169,16 @@ def _require_rule(known: HostTemplates, extraction: Extraction) -> None:
 def rule_of(extraction: Extraction) -> dict[str, Any]:
     """Return everything that decides the template of a host, apart from its pages."""
     same = {"recipe": _SAME.recipe, "threshold": _SAME.threshold}
-    return {**RULE, **sites.RULE, "extraction": extraction.identity, "line": LINES.recipe, "same": same, "most": MOST}
+    return {
+        **RULE,
+        **sites.RULE,
+        "extraction": extraction.identity,
+        "line": LINES.recipe,
+        "same": same,
+        "frozen": FROZEN,
+        "step": STEP,
+        "most": MOST,
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,32 +215,53 @@ class _Gathered:
             heappush(heap, -order)
         elif heappushpop(heap, -order) == -order:
             return
-        self._waiting[crc32(own.encode()) % _FOLDS].append((own, order, raw, isinstance(markup, str), declared))
+        self._waiting[_fold(own)].append((own, order, raw, isinstance(markup, str), declared))
         self._size += len(raw)
         if self._size > _TOGETHER:
             self._write()
 
-    def hosts(self) -> Iterator[_Pages]:
-        """Yield the hosts with enough pages, once all pages were added."""
+    def templates(self) -> Iterator[Template]:
+        """Yield the templates of the hosts with enough pages, once all pages were added."""
         if self._files:
             self._write()
-        for fold in range(_FOLDS):
-            found: defaultdict[str, list[tuple[int, str, str]]] = defaultdict(list)
-            for table in self._tables(fold):
-                for own, order, page, charset in self._chosen(table):
-                    found[own].append((order, *self._extraction.both(page, charset)))
-            for own in sorted(found):
-                rows = sorted(found.pop(own), key=itemgetter(0))[:MOST]
-                if len(rows) >= PAGES:
-                    yield _Pages(
-                        own, *(pa.array(views, pa.large_string()) for views in list(zip(*rows, strict=True))[1:])
-                    )
+        for file in self._files.values():
+            file.close()
+        folds: defaultdict[int, list[str]] = defaultdict(list)
+        for own, heap in self._largest.items():
+            heap.sort(reverse=True)  # the negative orders: now the orders ascend
+            if len(heap) >= PAGES:
+                folds[_fold(own)].append(own)
+        for fold, hosts in sorted(folds.items()):
+            yield from self._of_fold(fold, hosts)
 
-    def _chosen(self, table: pa.Table | pa.RecordBatch) -> Iterator[tuple[str, int, bytes | str, str | None]]:
-        """Yield the host, order, page and charset of the pages that were not replaced, of hosts with enough pages."""
-        orders = zip(table["host"].to_pylist(), table["order"].to_pylist(), strict=True)
-        chosen = [len(heap := self._largest[own]) >= PAGES and order <= -heap[0] for own, order in orders]
-        for row in table.filter(pa.array(chosen, pa.bool_())).to_pylist():
+    def _of_fold(self, fold: int, hosts: list[str]) -> Iterator[Template]:
+        found: dict[str, list[tuple[int, str, str]]] = {own: [] for own in sorted(hosts)}
+        for begin, end in pairwise([0, *range(FROZEN, MOST, STEP), MOST]):
+            for table in self._tables(fold):
+                for own, order, page, charset in self._chosen(table, found, begin, end):
+                    found[own].append((order, *self._extraction.both(page, charset)))
+            for own in [*found]:
+                rows = sorted(found[own], key=itemgetter(0))[:end]
+                template = _learned(_Pages(own, *_columns(rows)), self._extraction)
+                if len(self._largest[own]) <= end or (template is not None and template.kept >= FROZEN):
+                    del found[own]
+                    if template is not None:
+                        yield template
+
+    def _chosen(
+        self, table: pa.Table | pa.RecordBatch, hosts: Container[str], begin: int, end: int
+    ) -> Iterator[tuple[str, int, bytes | str, str | None]]:
+        """Yield the host, order, page and charset of those pages of *hosts* that come after *begin* others."""
+
+        def wanted(own: str, order: int) -> bool:
+            if own not in hosts:
+                return False
+            orders = self._largest[own]
+            after = begin == 0 or (begin < len(orders) and order > -orders[begin - 1])
+            return after and order <= -orders[min(end, len(orders)) - 1]
+
+        pairs = zip(table["host"].to_pylist(), table["order"].to_pylist(), strict=True)
+        for row in table.filter(pa.array(starmap(wanted, pairs), pa.bool_())).to_pylist():
             page = row["markup"].decode("utf-8", "surrogatepass") if row["decoded"] else row["markup"]
             yield row["host"], row["order"], page, row["charset"]
 
@@ -238,7 +269,6 @@ class _Gathered:
         if fold not in self._files:
             yield _table(self._waiting[fold])
             return
-        self._files.pop(fold).close()
         with pa.ipc.open_stream(str(self._folder / str(fold))) as written:
             yield from written
 
@@ -249,6 +279,16 @@ class _Gathered:
             self._files[fold].write_table(_table(rows))
         self._waiting.clear()
         self._size = 0
+
+
+def _fold(host: str) -> int:
+    return crc32(host.encode()) % _FOLDS
+
+
+def _columns(rows: list[tuple[int, str, str]]) -> tuple[pa.Array, pa.Array]:
+    """Return the main and the visible views of some pages."""
+    _, main, visible = zip(*rows, strict=True)
+    return pa.array(main, pa.large_string()), pa.array(visible, pa.large_string())
 
 
 def _table(rows: list[tuple[object, ...]]) -> pa.Table:
