@@ -5,9 +5,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from neardup.decisions import families
 from neardup.decisions import pairs as module
 from neardup.decisions.evidence import FeatureSets
 from neardup.decisions.pairs import Join
+from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Features
 
 
@@ -19,8 +21,9 @@ def collection(seed):
     return [(np.array(one, np.uint64) * spread).tolist() for one in first + others + first[:5]]
 
 
-def joined(sets, threshold, parts=1, **ways):
+def joined(sets, threshold, parts=1, engine=None, **ways):
     features = Features(np.array([v for one in sets for v in one], np.uint64), np.cumsum([0, *map(len, sets)]))
+    ways |= {} if engine is None else {"parts": engine.parts, "map": engine.map}
     join = Join(FeatureSets(features, np.arange(len(sets))), threshold, **ways)
     edges = np.linspace(0, len(join), parts + 1).astype(int).tolist()
     found = [one for part in pairwise(edges) for one in join.pairs(slice(*part))]
@@ -55,6 +58,48 @@ def test_no_pair_is_missed_and_none_is_too_many(monkeypatch, measure, threshold)
     assert want
     monkeypatch.setattr(module, "_ROOM", 1)
     assert joined(sets, threshold, measure=measure, sides=sides) == found
+
+
+def pages(seed):
+    """Make pages of two templates, equal ones and others, whose numbers of words differ."""
+    random = np.random.default_rng(seed)
+    own = [
+        [first + each for each in range(30) if random.random() < 0.9]
+        + (5000 + random.integers(0, 400, random.integers(0, 25))).tolist()
+        for first in (0, 1000)
+        for _ in range(45)
+    ]
+    spread = np.uint64(0x9E3779B97F4A7C15)
+    return [(np.array(one, np.uint64) * spread).tolist() for one in own + own[:40:13] * 3] + collection(seed)
+
+
+@pytest.mark.parametrize("least", [2, 32])
+@pytest.mark.parametrize("measure", ["resemblance", "overlap"])
+@pytest.mark.parametrize("threshold", [0.05, 0.5, 0.8, 1.0])
+def test_pairs_of_families_are_those_of_plain_sets(monkeypatch, least, measure, threshold):
+    monkeypatch.setattr(families, "_LEAST", least)
+    sets = pages(2)
+    for sides in (None, (np.arange(len(sets)) % 3 == 0).astype(np.uint64)):
+        found = joined(sets, threshold, measure=measure, sides=sides)
+        assert sorted(found) == sorted(expected(sets, threshold, measure, sides))
+        monkeypatch.setattr(module, "_ROOM", 1)
+        assert joined(sets, threshold, parts=5, measure=measure, sides=sides) == found
+        monkeypatch.undo()
+        monkeypatch.setattr(families, "_LEAST", least)
+
+
+def test_the_collection_has_families():
+    features = pages(2)
+    values = Features(np.array([v for one in features for v in one], np.uint64), np.cumsum([0, *map(len, features)]))
+    join = Join(FeatureSets(values, np.arange(len(features))), 0.05)
+    assert len(join.families.members) > 80
+    assert (join.families.medians >= 20).sum() > 1
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_threads_do_not_matter(threads):
+    with LocalEngine(threads) as engine:
+        assert joined(pages(3), 0.5, engine=engine) == joined(pages(3), 0.5)
 
 
 def test_features_that_others_lack_are_not_looked_up():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from neardup.kernels.joins import occurrences, rarest, rarest_first
+from neardup.kernels.joins import add_occurrences, occurrences, parities, rarest, rarest_first
 
 SHIFT = np.uint64(56)  # values of one highest byte count together
 
@@ -37,3 +37,28 @@ def test_the_rarest_values_are_listed_with_their_sets_and_positions():
     found, owners, at = np.empty(3, np.uint64), np.empty(3, np.uint32), np.empty(3, np.uint32)
     rarest(values, starts, np.array([1, 0, 0]), np.array([3, 0, 1]), found, owners, at)
     assert (found.tolist(), owners.tolist(), at.tolist()) == ([6, 7, 8], [0, 0, 2], [1, 2, 0])
+
+
+def test_counts_are_added_up_to_the_limit():
+    counts, others = np.array([1, 200, 255, 0], np.uint8), np.array([2, 100, 255, 0], np.uint8)
+    add_occurrences(others, counts)
+    assert counts.tolist() == [3, 255, 255, 0]
+
+
+def test_many_values_are_sorted_like_few():
+    values = np.random.default_rng(1).integers(0, 2**64, 500, dtype=np.uint64)
+    counts = np.full(256, 3, np.uint8)
+    for chosen in (values, values[:7]):
+        found, alone = chosen.copy(), np.zeros(1, np.int64)
+        wanted = np.array([len(found)])
+        rarest_first(found, np.array([0]), wanted, SHIFT, counts, np.array([0]), wanted, alone)
+        assert found.tolist() == sorted(chosen.tolist())
+
+
+def test_a_bit_is_one_if_an_odd_number_of_values_have_it():
+    sets = [[0, 1, 3 << 56, 255 << 56], [], [64 << 56]]
+    values, starts, sizes = arrays(sets)
+    bits = np.ones((3, 4), np.uint64)
+    parities(values, starts, sizes, np.array([0, 1, 2]), bits)
+    whole = [sum(int(word) << (64 * place) for place, word in enumerate(row)) for row in bits]
+    assert whole == [1 << 3 | 1 << 255, 0, 1 << 64]

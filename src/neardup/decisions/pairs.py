@@ -8,14 +8,16 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.decisions.evidence import SET_MEASURES, FeatureSets
-from neardup.kernels.joins import join, occurrences, rarest, rarest_first
+from neardup.decisions.families import families_of
+from neardup.kernels.joins import add_occurrences, join, occurrences, parities, rarest, rarest_first
 from neardup.kernels.partners import enter
 from neardup.kernels.radix import sort
 from neardup.kernels.sets import OVERLAP
-from neardup.model.arrays import Positions, Words
+from neardup.model.arrays import Bytes, Positions, Words
 
 _ROOM: Final = 1 << 16  # pairs that are found at a time
 _PLACES: Final = 26  # bits of the largest table of occurrences
+_PARITIES: Final = 2048  # bits of each document; far longer documents differ in half of them
 _ROUNDING: Final = 1e-9
 
 
@@ -36,9 +38,11 @@ class Join:
 
     A pair shares one of the rarest features of both, or of the smaller one: if *s* of the *n* features of a document
     must be shared, those are the first ``n - s + 1`` by any order that is the same for all documents (Chaudhuri,
-    Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). Rare features first make short lists. *sides*, if given, are
-    the collections of the documents; then only pairs of two collections count. The features of *sets* are reordered.
-    *sizes* are the documents' numbers of distinct features.
+    Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). Rare features first make short lists. What members of a
+    family share follows from how they deviate from its median (see ``neardup.decisions.families``); other pairs are
+    compared unless the parities of their features differ in too many bits. *sides*, if given, are the collections of
+    the documents; then only pairs of two collections count. The features of *sets* are reordered.
+    *sizes* are the documents' numbers of distinct features, and *families* those of documents in order of size.
     """
 
     def __init__(  # noqa: PLR0913 - what is joined, by which rule, and how it runs
@@ -62,8 +66,18 @@ class Join:
         self._sides = np.empty(0, np.uint64) if sides is None else sides[self._order]
         total = int(self._sizes.sum())
         bits = min(_PLACES, max(10, total.bit_length()))
-        shift, counts = np.uint64(64 - bits), np.zeros(1 << bits, np.uint8)
-        occurrences(self._values, self._starts, self._sizes, shift, counts)
+        shift = np.uint64(64 - bits)
+
+        def count(turn: int) -> Bytes:
+            starts, sizes = (array[turn::counters].copy() for array in (self._starts, self._sizes))
+            found = np.zeros(1 << bits, np.uint8)
+            occurrences(self._values, starts, sizes, shift, found)
+            return found
+
+        counters = len(parts(2))  # two at most, because they are large
+        counts, *more = map_(count, range(counters))
+        for one in more:
+            add_occurrences(one, counts)
         self._probes = self._sizes if self._measure == OVERLAP else _first(self._sizes, threshold)
 
         turns = parts(len(everything))
@@ -71,8 +85,10 @@ class Join:
         def arrange(turn: int) -> None:
             chosen = everything[turn :: len(turns)]  # as many long ones as the other threads
             rarest_first(self._values, self._starts, self._sizes, shift, counts, chosen, self._probes, self._alone)
+            parities(self._values, self._starts, self._sizes, chosen, self._parities)
 
         self._alone = np.empty_like(self._sizes)
+        self._parities = np.empty((len(everything), _PARITIES // 64), np.uint64)
         list(map_(arrange, range(len(turns))))
         self._index()
 
@@ -92,6 +108,7 @@ class Join:
         self._hash = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
         self._keys, self._numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int32)
         enter(distinct, *self._hash, self._keys, self._numbers)
+        self.families = families_of(self._values, self._starts, self._sizes, self._begins, self._owners)
 
     def __len__(self) -> int:
         return len(self._sizes)
@@ -106,8 +123,9 @@ class Join:
             arrays = [np.empty(room, np.int64) for _ in range(3)]
             following, found, compared = join(
                 *(self._values, self._starts, self._sizes, self._sides, first, part.stop),
-                *(self._alone, self._probes),
+                *(self._alone, self._probes, self._parities),
                 *(*self._hash, self._keys, self._numbers, self._begins, self._owners, self._at),
+                *self.families,
                 *(self._threshold, self._measure, *arrays),
             )
             if following == first:

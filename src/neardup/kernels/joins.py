@@ -5,12 +5,13 @@ A set is ``values[starts[s] : starts[s] + sizes[s]]``, without repeats.
 
 import numpy as np
 
-from neardup.kernels.compile import fetch_ahead, kernel, njit
-from neardup.kernels.sets import least_shared, may_share, places_for
+from neardup.kernels.compile import fetch_ahead, kernel, njit, ones
+from neardup.kernels.sets import least_shared, may_match, may_share, places_for
 
-_ONE = np.uint64(1)
+_ONE, _SIX, _LOW = np.uint64(1), np.uint64(6), np.uint64(63)
 _MANY = 255
 _AHEAD = 16  # values whose counts are on their way
+_SHORT = 32  # values that are sorted by insertion
 
 
 @kernel
@@ -21,6 +22,28 @@ def occurrences(values, starts, sizes, shift, counts):
             place = value >> shift
             if counts[place] < _MANY:
                 counts[place] += np.uint8(1)
+
+
+@kernel
+def add_occurrences(others, counts):
+    """Add the counts of other sets to ``counts``, at most 255 in each place."""
+    for place in range(counts.size):
+        counts[place] = min(np.int64(counts[place]) + np.int64(others[place]), _MANY)
+
+
+@njit(nogil=True)
+def _sort(content):
+    """Sort values in place: few ones by insertion, without the memory that a call of ``sort`` takes."""
+    if content.size > _SHORT:
+        content.sort()
+        return
+    for end in range(1, content.size):
+        value = content[end]
+        place = end
+        while place > 0 and content[place - 1] > value:
+            content[place] = content[place - 1]
+            place -= 1
+        content[place] = value
 
 
 @kernel
@@ -45,14 +68,12 @@ def rarest_first(values, starts, sizes, shift, counts, chosen, wanted, alone):
                 fetch_ahead(counts, np.int64(content[place + _AHEAD] >> shift))
             value = content[place]
             count = counts[value >> shift]
-            if count > 1:
-                others[met] = value
-                often[met] = count
-                ends[count] += 1
-                met += 1
-            else:
-                content[kept] = value
-                kept += 1
+            others[met] = value  # both are written, and one is overwritten: no branch to foresee
+            often[met] = count
+            content[kept] = value
+            ends[count] += 1
+            kept += count <= 1
+            met += count > 1
         alone[one] = kept
         total = kept
         for count in range(2, _MANY + 1):
@@ -66,7 +87,7 @@ def rarest_first(values, starts, sizes, shift, counts, chosen, wanted, alone):
         for count in range(2, _MANY + 1):
             if begin >= wanted[one]:
                 break
-            content[begin : ends[count]].sort()
+            _sort(content[begin : ends[count]])
             begin = ends[count]
 
 
@@ -80,6 +101,29 @@ def rarest(values, starts, alone, wanted, found, owners, at):
             owners[total] = one
             at[total] = position
             total += 1
+
+
+@njit(nogil=True)
+def _differing(one, other):
+    """Count the bits in which two rows of bits differ."""
+    total = np.int64(0)
+    for place in range(one.size):
+        total += np.int64(ones(one[place] ^ other[place]))
+    return total
+
+
+@kernel
+def parities(values, starts, sizes, chosen, bits):
+    """Flip a bit of ``bits[s]`` (uint64) for each value of each *chosen* set, at the place of its highest bits.
+
+    Two sets differ in at least as many values as their bits. The number of bits is a power of two.
+    """
+    shift = _high_bits(64 * bits.shape[1])
+    for one in chosen:
+        bits[one] = 0
+        for value in values[starts[one] : starts[one] + sizes[one]]:
+            place = value >> shift
+            bits[one, place >> _SIX] ^= _ONE << (place & _LOW)
 
 
 @njit(nogil=True)
@@ -130,6 +174,31 @@ def _among(values, salt, shift, table, with_zero, enough):
     return shared
 
 
+@njit(nogil=True)
+def _first_from(ascending, begin, end, least):
+    """Return the first position from *begin* to *end* whose entry is at least *least*, or *end*."""
+    while begin < end:
+        middle = (begin + end) >> 1
+        if ascending[middle] < least:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@njit(nogil=True)
+def _first_large(sizes, begin, end, threshold, measure):
+    """Return the first set from *begin* to *end*, which ascend by size, that is large enough for the set *end*."""
+    size = sizes[end]
+    while begin < end:
+        middle = (begin + end) >> 1
+        if may_match(size, sizes[middle], threshold, measure):
+            end = middle
+        else:
+            begin = middle + 1
+    return begin
+
+
 @kernel
 def join(
     values,
@@ -140,6 +209,7 @@ def join(
     end,
     alone,
     probes,
+    bits,
     salt,
     shift,
     keys,
@@ -147,6 +217,17 @@ def join(
     begins,
     owners,
     at,
+    family,
+    places,
+    only,
+    members,
+    bounds,
+    medians,
+    lacking,
+    deviation_begins,
+    deviating,
+    deviant_begins,
+    deviants,
     threshold,
     measure,
     left,
@@ -159,52 +240,91 @@ def join(
     ascending, that have the value with the number *k* in the table (see ``partners.enter``) among their rarest, and
     *at* are its positions in them. The first ``probes[s]`` values of a set are looked up, except those of this set
     *alone*. Two sets have no common value before the first one that is found, so what follows in both bounds what they
-    share (the positional filter of Xiao and others 2008). The *measure* is one of ``neardup.kernels.sets``. If there
-    are *sides*, two sets of one side do not count as a pair. Pairs are
-    written to *left* (the later set), *right* and *shared*. Returns the first set for whose pairs there was no room,
-    the number of pairs and that of comparisons.
+    share (the positional filter of Xiao and others 2008); so does half of what they have less the differing *bits* of
+    their ``parities``. Two members of a *family* share ``medians[f] - lacking[a] - lacking[b] + d`` values: see
+    ``neardup.kernels.families``, whose arrays follow; ``places[s]`` is the place of a set in its family, and the lists
+    of values that *only* this family has are passed over. The *measure* is one of ``neardup.kernels.sets``. If there
+    are *sides*, two sets of one side do not count as a pair. Pairs are written to *left* (the later set), *right* and
+    *shared*. Returns the first set for whose pairs there was no room, the number of pairs and that of comparisons.
     """
     mask = np.uint64(keys.size - 1)
     met = np.full(starts.size, -1, np.int32)
     touched = np.empty(starts.size, np.int64)
     behind = np.empty(starts.size, np.int64)
     table = np.empty(2 * places_for(sizes[end - 1]) if end > first else 0, np.uint64)
+    both = np.empty(starts.size if bounds.size > 1 else 0, np.int32)
     found = 0
     compared = 0
+    lowest = 0
     for one in range(first, end):
         size = sizes[one]
+        lowest = _first_large(sizes, lowest, one, threshold, measure)
+        own_family = family[one]
+        before = places[one] if own_family >= 0 else 0
+        if found + before > left.size:
+            return one, found, compared
         asked = 0
         for position in range(alone[one], probes[one]):
+            if position + _AHEAD < probes[one]:
+                ahead = np.int64((values[starts[one] + position + _AHEAD] * salt) >> shift)
+                fetch_ahead(numbers, ahead)
+                fetch_ahead(keys, ahead)
             value = values[starts[one] + position]
             place = (value * salt) >> shift
             while numbers[place] >= 0 and keys[place] != value:
                 place = (place + _ONE) & mask
             number = numbers[place]
-            if number < 0:
+            if number < 0 or (own_family >= 0 and only[number] == own_family):
                 continue
-            for entry in range(begins[number], begins[number + 1]):
+            begin = _first_from(owners, begins[number], begins[number + 1], lowest)
+            for entry in range(begin, begins[number + 1]):
                 other = np.int64(owners[entry])
                 if other >= one:
                     break
                 if met[other] != one and (sides.size == 0 or sides[one] != sides[other]):
                     met[other] = one
+                    if own_family >= 0 and family[other] == own_family:
+                        continue
                     most = min(size - position, sizes[other] - np.int64(at[entry]))
                     if may_share(size, sizes[other], most, threshold, measure):
                         touched[asked] = other
                         behind[asked] = at[entry]
                         asked += 1
+        if found + asked + before > left.size:
+            return one, found, compared
+        if before > 0:
+            begin = bounds[own_family]
+            both[:before] = 0
+            for number in deviating[deviation_begins[begin + before] : deviation_begins[begin + before + 1]]:
+                for member in deviants[deviant_begins[number] : deviant_begins[number + 1]]:
+                    if member >= before:
+                        break
+                    both[member] += 1
+            rest = medians[own_family] - lacking[begin + before]
+            for member in range(_first_from(members, begin, begin + before, lowest) - begin, before):
+                other = members[begin + member]
+                common = rest - lacking[begin + member] + both[member]
+                if sides.size > 0 and sides[one] == sides[other]:
+                    continue
+                compared += 1
+                if may_share(size, sizes[other], common, threshold, measure):
+                    left[found] = one
+                    right[found] = other
+                    shared[found] = common
+                    found += 1
         if asked == 0:
             continue
-        if found + asked > left.size:
-            return one, found, compared
         own = table[: 2 * places_for(size)]  # a quarter is filled at most: most values are at their first place
         own[:] = 0
         high = _high_bits(own.size)
         with_zero = _enter(values[starts[one] + alone[one] : starts[one] + size], salt, high, own)
         for candidate in range(asked):
-            compared += 1
             other = touched[candidate]
             begin, of_other = starts[other], sizes[other]
+            differing = _differing(bits[one], bits[other])
+            if not may_share(size, of_other, (size + of_other - differing) // 2, threshold, measure):
+                continue
+            compared += 1
             enough = least_shared(size, of_other, threshold, measure)
             common = _among(values[begin + behind[candidate] : begin + of_other], salt, high, own, with_zero, enough)
             if may_share(size, of_other, common, threshold, measure):

@@ -14,6 +14,7 @@ from neardup.decisions.evidence import COSINE, FeatureSets, Shared, Shares, Weig
 from neardup.decisions.pairs import Join
 from neardup.decisions.weighted_partners import CosineJoin
 from neardup.engines.local import LocalEngine
+from neardup.kernels.radix import sort
 from neardup.kernels.sets import connect_given, roots
 from neardup.model.arrays import Features, Positions, Words
 from neardup.model.errors import require, require_flag, require_share
@@ -121,7 +122,8 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
         sets = rule.sets(chosen, features)
         join = rule.join(sets, sides, engine)
         rows = np.concatenate([np.empty((3, 0), np.int32), *rule.found(join, engine, follow)], axis=1)
-    order = np.argsort(rows[0] * np.int64(number) + rows[1])  # no pair is there twice
+    both = rows[0].astype(np.uint64) << np.uint64(32) | rows[1].astype(np.uint64)  # no pair is there twice
+    _, order = sort(both, np.arange(len(both), dtype=np.uint32), 0)
     left, right, shared = (row[order].astype(np.int64) for row in rows)
     named = [
         partial(_named, one.ids.cast(pa.large_string()).combine_chunks().dictionary_encode()) for one in collections

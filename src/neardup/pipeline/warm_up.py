@@ -49,7 +49,7 @@ def warm() -> None:
         dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
         _ranked(scheme)
     audit(dedup(_TEXTS, scheme=first, threads=1), scheme=first, threads=1)
-    pairs(_TEXTS, scheme=first, clusters=True, threads=1)
+    pairs(_TEXTS, scheme=first, clusters=True, threads=2)  # which count features apart
     pairs(_TEXTS, scheme=first, measure="cosine", threads=1)
     compare(_TEXTS[0], _TEXTS[1])
     Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
