@@ -1,9 +1,7 @@
 """Audits of files, in pieces, are those of the same documents in memory."""
 
-import json
-
 import pytest
-from audits import LEAKY, TEXTS
+from audits import LEAKY, TEXTS, written
 
 from neardup import DataError, MinHash, ParameterError, audit, audit_files, dedup, dedup_files
 from neardup.sources.shards import Shards
@@ -11,11 +9,7 @@ from neardup.sources.shards import Shards
 
 @pytest.fixture
 def files(tmp_path):
-    """Write the texts as two files, with a rejected record."""
-    lines = [json.dumps({"id": f"d{n}", "text": text, "score": n % 5}) for n, text in enumerate(TEXTS)]
-    (tmp_path / "a.jsonl").write_text("\n".join([*lines[:50], "{broken"]) + "\n")
-    (tmp_path / "b.jsonl").write_text("\n".join(lines[50:]) + "\n")
-    return [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    return written(tmp_path)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
@@ -50,5 +44,5 @@ def test_a_report_of_another_run_is_refused(files, tmp_path):
 
 
 def test_a_folder_is_no_report(files, tmp_path):
-    with pytest.raises(DataError, match="is a folder, but must be the report of a run"):
+    with pytest.raises(DataError, match="is a folder, but must be the report of a run, or its state"):
         audit_files(files, tmp_path)

@@ -1,5 +1,7 @@
 """Collections of which a run misses much, and an audit in numbers."""
 
+import json
+
 import numpy as np
 
 from neardup import MinHash
@@ -25,6 +27,15 @@ def collection(seed, number=70):
 
 TEXTS = collection(1)
 LEAKY = MinHash(recall=0.5)  # which misses many
+
+
+def written(folder):
+    """Write the texts as two files, with a rejected record."""
+    lines = [json.dumps({"id": f"d{n}", "text": text, "score": n % 5}) for n, text in enumerate(TEXTS)]
+    (folder / "a.jsonl").write_text("\n".join([*lines[:50], "{broken"]) + "\n")
+    (folder / "b.jsonl").write_text("\n".join(lines[50:]) + "\n")
+    return [folder / "a.jsonl", folder / "b.jsonl"]
+
 
 MISSED = Missed(
     id="b\x1b" * 90,

@@ -84,7 +84,7 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
         raise ParameterError("documents", None, "is needed: the run has read them from files, or from a stream")
     policy = result.summary.policy
     chosen, _ = chosen_scheme(scheme, None, None, None)
-    _require_texts(chosen)
+    require_texts(chosen)
     if chosen.threshold != result.summary.threshold:
         chosen = chosen.with_threshold(result.summary.threshold)
     if result.summary.common is not None:
@@ -134,7 +134,7 @@ def audit_run(  # noqa: PLR0913 - as audit
     progress: bool | Progress | None = None,
 ) -> Audit:
     """Audit a run; see ``audit``."""
-    _require_texts(scheme)
+    require_texts(scheme)
     sample = require_whole("sample", sample, 1, MOST)
     until = None if until is None else require_share("until", until, below_one=True)
     require_whole("seed", seed, 0)
@@ -149,7 +149,8 @@ def audit_run(  # noqa: PLR0913 - as audit
             sample = min(MOST, max(needed, 2 * sample))
 
 
-def _require_texts(scheme: Scheme) -> None:
+def require_texts(scheme: Scheme) -> None:
+    """Raise ``ParameterError`` for a scheme that signs fields, whose runs miss nothing."""
     rule = "signs fields, not texts: equal fields are always found, so there is nothing to audit"
     require(not isinstance(scheme, FieldScheme), "scheme", scheme.name, rule)
 

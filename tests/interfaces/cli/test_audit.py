@@ -28,6 +28,29 @@ def test_without_a_report_the_inputs_are_deduplicated_first(neardup, pages):
     assert (found["sample"], found["recall"]["value"], found["needed"]) == (100, 1.0, None)
 
 
+def test_a_state_has_recorded_the_options(neardup, pages):
+    neardup(
+        "dedup",
+        pages,
+        "--state",
+        "crawls",
+        "--out",
+        "kept.jsonl",
+        "--report",
+        "why.parquet",
+        "--recall",
+        "0.5",
+        "--keep",
+        "last",
+    )
+    options = ["--sample", "100", "--json"]
+    expected = neardup("audit", pages, "--of", "why.parquet", "--recall", "0.5", "--keep", "last", *options).out
+    assert neardup("audit", pages, "--of", "crawls", *options).out == expected
+    assert neardup("audit", pages, "--of", "crawls", "--recall", "0.5", *options).out == expected
+    shown = neardup("audit", pages, "--of", "crawls", "--recall", "0.7", code=2).err
+    assert "added with other settings" in shown
+
+
 def test_wrong_uses_are_explained(neardup, pages):
     assert "must end in .html or .htm or .json" in neardup("audit", pages, "--report", "x.txt", code=2).err
     assert "--sample 0" in neardup("audit", pages, "--sample", "0", code=2).err

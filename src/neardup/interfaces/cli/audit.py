@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
@@ -12,6 +13,8 @@ from neardup.interfaces.cli.options import (
     add_keep_option,
     add_reading_options,
     add_scheme_options,
+    describes_scheme,
+    key_of,
     reading_of,
     scheme_of,
 )
@@ -35,10 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     audited = parser.add_argument_group("what is audited, and how")
     audited.add_argument(
         "--of",
-        metavar="REPORT",
+        metavar="REPORT|STATE",
         default=_HIDDEN,
-        help="the report of the run (.parquet, .jsonl), with the options of that run; without it, the inputs are"
-        " deduplicated first, in memory",
+        help="the report of the run (.parquet, .jsonl), with the options of that run; or the folder of dedup --state,"
+        " which has recorded them, with the inputs of all its runs; without it, the inputs are deduplicated first, in"
+        " memory",
     )
     audited.add_argument("--sample", type=whole, metavar="N", default=2_000, help="the documents to draw at random")
     audited.add_argument(
@@ -68,15 +72,17 @@ def run(arguments: argparse.Namespace) -> int:
     report = given.get("report")
     if report is not None:
         check_file(report, _REPORTS, arguments.inputs, force=arguments.force)
-    scheme = scheme_of(arguments)
     say_if_cold()
     from neardup.pipeline.audit_files import audit_files
+    from neardup.pipeline.spilled.state import is_state
 
+    recorded = "of" in given and is_state(Path(given["of"])) and not describes_scheme(arguments)
+    chosen = {"key": key_of(arguments)} if recorded else {"scheme": scheme_of(arguments)}
     with progress_bars() as bars:
         found = audit_files(
             arguments.inputs,
             given.get("of"),
-            scheme=scheme,
+            **chosen,
             keep=arguments.keep,
             sample=arguments.sample,
             until=given.get("until"),

@@ -50,7 +50,7 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> dict[
     state.add(
         part,
         rows,
-        TextSource(shards, signed.edges - known),
+        TextSource(shards, signed.edges - known, job.policy.keep),
         header_of(job.scheme, job.policy, job.salt.tobytes().hex(), job.shards.extraction),
     )
     job.path(_ROWS).unlink()

@@ -32,10 +32,14 @@ COUNTS: Final = ("common", "size", "size_of_representative")
 
 
 class TextSource(NamedTuple):
-    """The inputs of one run; the documents of shard *i* have the positions from ``edges[i]`` to ``edges[i + 1]``."""
+    """The inputs of one run; the documents of shard *i* have the positions from ``edges[i]`` to ``edges[i + 1]``.
+
+    *keep* is the rule that ranked them (see ``Policy``); ``None`` if a version wrote the state that did not record it.
+    """
 
     shards: Shards
     edges: Positions
+    keep: str | None = None
 
 
 class Rows(NamedTuple):
@@ -109,6 +113,21 @@ class Earlier:
                     continue
                 whole[begin : begin + len(part)] = part.column(name).to_numpy(zero_copy_only=False)
         return whole
+
+    @property
+    def texts(self) -> list[TextSource]:
+        """The inputs of all runs."""
+        return [texts for segment in self._segments for texts in segment.texts]
+
+    @property
+    def kept_positions(self) -> Positions:
+        """The positions of the kept leaders among the documents of all runs; 0 for the others."""
+        positions = self.column("position", np.int64)
+        begin = 0
+        for segment, (first, end) in zip(self._segments, pairwise(self.edges.tolist()), strict=True):
+            positions[first:end] += begin
+            begin += int(segment.texts[-1].edges[-1])
+        return np.where(self.representatives < 0, positions, 0)
 
     @property
     def extraction(self) -> Extraction | None:
@@ -186,7 +205,7 @@ class Earlier:
         """Return the same leaders; ``pieces`` then have these fields, too."""
         segments = []
         for segment in self._segments:
-            texts = [TextSource(one.shards.of_texts(names), one.edges) for one in segment.texts]
+            texts = [one._replace(shards=one.shards.of_texts(names)) for one in segment.texts]
             segments.append(StoredSegment(segment.folder, texts))
         return Earlier(segments)
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Corpus, Flags, Positions, Signatures, Words
-from neardup.model.protocols import ColumnScheme
+from neardup.model.protocols import ColumnScheme, Evidence
 from neardup.pipeline.result import with_places
 from neardup.pipeline.spilled.earlier import SITE, rows_of
 from neardup.pipeline.spilled.job import IDS, NOTHING, REVISITS, SIGNED, Job
@@ -221,9 +221,7 @@ def _signed(
         parts = [scheme.sign(fields)]
         _digest_fields(job, fields, parts[0].present, equal)
     else:
-        alike = np.flatnonzero((features == 0) & ~blanks)
-        equal[alike, 0] = text[alike]
-        equal[alike, 1] = _digests(texts.take(pa.array(alike)), job.salt[::-1])
+        _digest_featureless(texts, (features == 0) & ~blanks, job.salt, equal)
     rows = np.concatenate([part.rows for part in parts]) if parts else _no_rows(job)
     width = rows.dtype.itemsize * rows.shape[1]
     raw = pa.py_buffer(np.ascontiguousarray(rows))
@@ -264,6 +262,30 @@ def _digest_fields(job: Job, fields: pa.Table, present: Flags, equal: Words) -> 
         for column, key in enumerate((job.salt, job.salt[::-1])):
             keyed = job.scheme.with_key(key.tobytes())
             equal[present, column] = keyed.sign(fields).rows[present, 0]
+
+
+def equal_digests(texts: pa.ChunkedArray, shingling: Evidence, salt: Words) -> Words:
+    """Return the digests that equal documents share, of texts that are not fields; see ``Signed``."""
+    equal = np.zeros((len(texts), 2), np.uint64)
+    featureless = np.zeros(len(texts), np.bool_)
+    begin = 0
+    for batch in batches(texts):
+        part = slice(begin, begin + len(batch))
+        own = shingling.batch_features(batch)
+        digest_words(own.values, own.offsets, salt, equal[part])
+        blanks = np.empty(len(batch), np.bool_)
+        blank(batch.data, batch.offsets, blanks)
+        featureless[part] = (np.diff(own.offsets) == 0) & ~blanks
+        begin = part.stop
+    _digest_featureless(texts, featureless, salt, equal)
+    return equal
+
+
+def _digest_featureless(texts: pa.ChunkedArray, featureless: Flags, salt: Words, equal: Words) -> None:
+    """Digest these texts, which are not blank and have no features, with two keys."""
+    alike = np.flatnonzero(featureless)
+    for column, key in enumerate((salt, salt[::-1])):
+        equal[alike, column] = _digests(texts.take(pa.array(alike)), key)
 
 
 def _digests(texts: pa.ChunkedArray, salt: Words) -> Words:

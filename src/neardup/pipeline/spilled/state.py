@@ -275,7 +275,7 @@ class State:
                         writers = [stack.enter_context(pa.ipc.new_file(file, one.schema)) for file, one in new]
                     for writer, one in zip(writers, found, strict=True):
                         writer.write_table(one)
-            given = [{"shards": shards.to_dict(), "edges": edges.tolist()} for shards, edges in texts]
+            given = [{"shards": one.shards.to_dict(), "edges": one.edges.tolist(), "keep": one.keep} for one in texts]
             with replacing(folder / _TEXTS, folder / f"{_TEXTS}.partial") as file:
                 file.write(msgspec.json.encode(given))
         return msgspec.structs.replace(part, digests=self._digests(part.name))
@@ -316,7 +316,10 @@ def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
         own = folder / f"{_SEGMENT}{name}"
         with naming(own):
             given = msgspec.json.decode((own / _TEXTS).read_bytes())
-        texts = [TextSource(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64)) for one in given]
+        texts = [
+            TextSource(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64), one.get("keep"))
+            for one in given
+        ]
         found.append(StoredSegment(own, texts))
     return found
 
@@ -332,7 +335,7 @@ def _shifted(segments: Sequence[StoredSegment]) -> tuple[list[int], list[TextSou
     """Return how far the positions of each segment move if all have the same texts, and these."""
     shifts, texts = [0], list[TextSource]()
     for segment in segments:
-        texts += [TextSource(one.shards, one.edges + shifts[-1]) for one in segment.texts]
+        texts += [one._replace(edges=one.edges + shifts[-1]) for one in segment.texts]
         shifts.append(int(texts[-1].edges[-1]))
     return shifts[:-1], texts
 

@@ -1,0 +1,141 @@
+"""What the runs that made a state decided on their documents, which are read again."""
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.decisions.drops import UNKNOWN
+from neardup.decisions.evidence import Shared
+from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.errors import DataError
+from neardup.model.policy import Policy
+from neardup.model.protocols import Scheme
+from neardup.pipeline.spilled.earlier import Earlier
+from neardup.pipeline.spilled.signed import equal_digests
+from neardup.pipeline.spilled.state import State
+from neardup.sources.collection import Collection
+from neardup.sources.formats import display
+
+_NOBODY: Final = -1  # represents a kept document
+
+
+class Run(NamedTuple):
+    """The inputs of one of the runs: the shards of the state from *first* to *end*, and the rule that ranked them."""
+
+    first: int
+    end: int
+    keep: str
+
+
+class StateDecisions:
+    """The documents of all runs of a state, in the order in which these were added, and the decisions on them."""
+
+    def __init__(self, state: State, scheme: Scheme, keep: str) -> None:
+        """Read a state; its documents were ranked by *keep* where it does not record how.
+
+        Raises ``StorageRefused`` if its documents were added with another scheme, and the errors of ``State.earlier``.
+        """
+        state.require(scheme)
+        self._name = str(state.folder)
+        self._policy, self._scheme = state.header.policy, scheme
+        self._salt: Words = np.frombuffer(bytes.fromhex(state.header.salt), np.uint64)
+        earlier = state.earlier()
+        self.runs = _runs(earlier, keep)
+        fields = dict.fromkeys(field for run in self.runs for field in Policy(keep=run.keep).fields)
+        self._earlier = earlier.with_fields([*fields])
+        self.inputs = [path for texts in earlier.texts for path in texts.shards.inputs]
+        """The paths of all inputs."""
+
+    def require(self, inputs: Iterable[str]) -> None:
+        """Raise ``DataError`` unless these are the inputs of the state, in any order."""
+        given = {os.path.abspath(path) for path in inputs}  # noqa: PTH100 - links stay, as in the state
+        known = dict.fromkeys(self.inputs)
+        others = [path for path in given if path not in known]
+        if others:
+            rule = f"is not an input of the state {self._name!r}, which has {_listed(known)}"
+            raise DataError(display(min(others)), rule)
+        lacking = [path for path in known if path not in given]
+        if lacking:
+            rule = f"has also the documents of {_listed(lacking)}: all inputs of its runs are audited together"
+            raise DataError(self._name, rule)
+
+    def collections(self, run: Run) -> Iterator[Collection]:
+        """Yield the documents of a run; raises ``DataError`` if an input was changed since."""
+        for shard in range(run.first, run.end):
+            yield from filter(len, self._earlier.pieces(shard))
+
+    def table(self) -> pa.Table:
+        """Return the decisions on all documents, as far as an audit needs them; see ``Result``."""
+        earlier = self._earlier
+        representatives = np.append(earlier.representatives, _NOBODY)  # at -1: documents that can equal no other
+        positions = np.append(earlier.kept_positions, 0)
+        measured = np.full(len(earlier) + 1, np.nan)
+        dropped, _, common, *sizes = earlier.settled()
+        counted = common != UNKNOWN
+        measured[dropped[counted]] = Shared(*(column[counted] for column in (common, *sizes))).resemblance
+        leaders = self._leaders()
+        own = np.arange(len(leaders))
+        kept_for = np.where(representatives[leaders] < 0, leaders, representatives[leaders])
+        known = leaders >= 0
+        found = np.where(known, positions[kept_for], own)
+        near = known & (representatives[leaders] >= 0)
+        exact = known & ~near & (found != own)
+        rules = np.full(len(leaders), None, object)
+        rules[exact] = "same features"
+        verified = self._policy["verify"] == "exact"
+        rules[near] = self._scheme.rule if verified else self._policy["verify"]
+        return pa.table(
+            {
+                "representative_position": pa.array(found, mask=found == own),
+                "rule": pa.array(rules, pa.string()),
+                "resemblance": pa.array(np.where(near, measured[leaders], np.nan), from_pandas=True),
+            }
+        )
+
+    def _leaders(self) -> Positions:
+        """Return the number of the leader that each document equals, or -1 for documents that can equal none."""
+        earlier = self._earlier
+        low, high = (earlier.column(name, np.uint64) for name in ("equal", "equal_high"))
+        order = np.lexsort((high, low))
+        low, high = low[order], high[order]
+        parts = [np.empty(0, np.int64)]
+        for run in self.runs:
+            for piece in self.collections(run):
+                digests = equal_digests(piece.texts, self._scheme.shingling, self._salt)
+                places = _places(digests, low, high)
+                lost = np.flatnonzero((places < 0) & digests.any(axis=1))
+                if len(lost):
+                    rule = f"has not the document {piece.ids[int(lost[0])].as_py()!r} any more: it was forgotten"
+                    raise DataError(self._name, f"{rule}. What a run missed is only known while all are there")
+                parts.append(np.append(order, -1)[places])
+        return np.concatenate(parts)
+
+
+def _places(digests: Words, low: Words, high: Words) -> Positions:
+    """Return the place of each digest among sorted ones, or -1."""
+    found = np.full(len(digests), -1, np.int64)
+    places = np.searchsorted(low, digests[:, 0])
+    open_: npt.NDArray[np.int64] = np.arange(len(digests))
+    while len(open_ := open_[places[open_] < len(low)]):
+        alike: Flags = low[places[open_]] == digests[open_, 0]
+        same = alike & (high[places[open_]] == digests[open_, 1])
+        found[open_[same]] = places[open_[same]]
+        open_ = open_[alike & ~same]  # only one half of these digests is equal
+        places[open_] += 1
+    return found
+
+
+def _runs(earlier: Earlier, keep: str) -> list[Run]:
+    runs, first = list[Run](), 0
+    for texts in earlier.texts:
+        runs.append(Run(first, first + len(texts.shards.shards), texts.keep or keep))
+        first = runs[-1].end
+    return runs
+
+
+def _listed(paths: Iterable[str]) -> str:
+    return ", ".join(repr(display(path)) for path in [*paths][:5])
