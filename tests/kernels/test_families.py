@@ -18,12 +18,22 @@ def lists(*owners):
 def test_the_owners_of_a_list_become_a_family_unless_they_have_one_or_are_too_few():
     begins, owners = lists([0, 1, 2, 5], [1, 2, 3], [3, 4, 6], [4])
     family, members, bounds = np.full(7, -1, np.int32), np.zeros(7, np.int64), np.zeros(4, np.int64)
-    assert gather(begins, owners, np.array([0, 1, 2, 3]), 2, family, members, bounds) == 2
+    sizes = np.full(7, 10)
+    assert gather(begins, owners, sizes, np.array([0, 1, 2, 3]), 2, 40, family, members, bounds) == 2
     assert family.tolist() == [0, 0, 0, 1, 1, 0, 1]
     assert (members.tolist(), bounds[:3].tolist()) == ([0, 1, 2, 5, 3, 4, 6], [0, 4, 7])
     only = np.zeros(4, np.int32)
     only_of(begins, owners, family, only)
     assert only.tolist() == [0, -1, 1, 1]
+
+
+def test_a_family_has_a_limited_number_of_values():
+    begins, owners = lists(range(8))
+    sizes = np.array([10, 10, 10, 10, 50, 10, 10, 10])
+    family, members, bounds = np.full(8, -1, np.int32), np.zeros(8, np.int64), np.zeros(5, np.int64)
+    assert gather(begins, owners, sizes, np.array([0]), 2, 30, family, members, bounds) == 2
+    assert family.tolist() == [0, 0, 0, -1, -1, 1, 1, 1]  # one alone before a large set, and that set
+    assert (members[:6].tolist(), bounds[:3].tolist()) == ([0, 1, 2, 5, 6, 7], [0, 3, 6])
 
 
 def families(seed):

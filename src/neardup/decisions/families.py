@@ -9,6 +9,8 @@ from neardup.kernels.families import deviations, gather, only_of
 from neardup.model.arrays import Positions, Words
 
 _LEAST: Final = 32  # members of a family
+_FEW: Final = 1 << 18  # features of a family that are always analysed together
+_SHARE: Final = 16  # of all features: as many as their analysis needs no more memory than these
 _MOST: Final = 8  # values in which two members both deviate, on average; more take as long as a comparison
 
 
@@ -47,7 +49,8 @@ def families_of(
     lists = lists[np.argsort(-lengths[lists], kind="stable")]
     family = np.full(number, -1, np.int32)
     members, bounds = np.empty(number, np.int64), np.zeros(number // _LEAST + 1, np.int64)
-    found = gather(begins, owners, lists, _LEAST, family, members, bounds)
+    most = max(_FEW, int(sizes.sum()) // _SHARE)
+    found = gather(begins, owners, sizes, lists, _LEAST, most, family, members, bounds)
     bounds = bounds[: found + 1]
     members = members[: bounds[-1]]
     medians, *others = deviations(values, starts, sizes, members, bounds, _MOST)

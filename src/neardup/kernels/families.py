@@ -14,28 +14,38 @@ _ONE = np.uint64(1)
 
 
 @kernel
-def gather(begins, owners, lists, least, family, members, bounds):
-    """Make a family of the sets in each of the *lists* that are in no family yet, if they are at least *least*.
+def gather(begins, owners, sizes, lists, least, most, family, members, bounds):
+    """Make families of the sets in each of the *lists* that are in no family yet, of at least *least* sets.
 
-    List *k* is ``owners[begins[k] : begins[k + 1]]``, ascending. ``family[s]`` becomes the number of the family, and
-    stays as it is without one; ``members[bounds[f] : bounds[f + 1]]`` become the members. Returns the number of
-    families.
+    List *k* is ``owners[begins[k] : begins[k + 1]]``, ascending. The next family begins before one has more than *most*
+    values together. ``family[s]`` becomes the number of the family, and stays as it is without one;
+    ``members[bounds[f] : bounds[f + 1]]`` become the members. Returns the number of families.
     """
     number = 0
-    end = 0
     for each in lists:
-        begin = end
-        for owner in owners[begins[each] : begins[each + 1]]:
-            if family[owner] < 0:
+        begin = end = bounds[number]
+        together = 0
+        last = begins[each + 1] - 1
+        for place in range(begins[each], begins[each + 1]):
+            owner = owners[place]
+            wanted = family[owner] < 0
+            full = wanted and together + sizes[owner] > most
+            if wanted and not full:
                 members[end] = owner
                 end += 1
-        if end - begin < least:
-            end = begin
-            continue
-        for member in members[begin:end]:
-            family[member] = number
-        number += 1
-        bounds[number] = end
+                together += sizes[owner]
+            if full or place == last:
+                if end - begin >= least:
+                    for member in members[begin:end]:
+                        family[member] = number
+                    number += 1
+                    bounds[number] = end
+                begin = end = bounds[number]
+                together = 0
+                if full and sizes[owner] <= most:
+                    members[end] = owner
+                    end += 1
+                    together = sizes[owner]
     return number
 
 

@@ -123,7 +123,7 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
         join = rule.join(sets, sides, engine)
         rows = np.concatenate([np.empty((3, 0), np.int32), *rule.found(join, engine, follow)], axis=1)
     both = rows[0].astype(np.uint64) << np.uint64(32) | rows[1].astype(np.uint64)  # no pair is there twice
-    _, order = sort(both, np.arange(len(both), dtype=np.uint32), 0)
+    order = np.argsort(both) if len(both) >> 32 else sort(both, np.arange(len(both), dtype=np.uint32), 0)[1]
     left, right, shared = (row[order].astype(np.int64) for row in rows)
     named = [
         partial(_named, one.ids.cast(pa.large_string()).combine_chunks().dictionary_encode()) for one in collections

@@ -21,7 +21,7 @@ from neardup.text.columns import batches, gathered
 Record = dict[str, Any]
 
 SHINGLED: Final = "shingled-"
-_EACH: Final = 64  # bytes of a document in a block, besides its features
+_EACH: Final = 320  # bytes of a document in a block, besides its features
 _HELD: Final = 1 << 20  # pairs that are sorted together
 _ROUNDING: Final = 1e-9
 
