@@ -21,6 +21,7 @@ from neardup import __version__
 from neardup.interfaces.cli.advice import advice
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
 from neardup.interfaces.cli.terminal import complain
+from neardup.interfaces.cli.usage import add_usage
 from neardup.model.errors import (
     ExtraMissing,
     InputRefused,
@@ -137,7 +138,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser, verbs = _parsers(named or _VERBS)
     if not named:  # this ends with help or an error, or finds a verb after options
         named = [parser.parse_known_args(arguments)[0].verb]
-    _verb(named[0]).add_arguments(verbs[named[0]])
+    _describe(_verb(named[0]), verbs[named[0]])
     parsed, unknown = parser.parse_known_args(arguments)
     if unknown:
         verbs[parsed.verb].refuse(unknown)
@@ -154,6 +155,14 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _verb(name: str) -> ModuleType:
     return import_module(f"{__name__}.{name}")
+
+
+def _describe(verb: ModuleType, parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a verb, which has either a text or, if they depend on schemes, a function."""
+    if hasattr(verb, "add_arguments"):
+        verb.add_arguments(parser)
+    else:
+        add_usage(parser, verb.USAGE)
 
 
 def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str, _Parser]]:

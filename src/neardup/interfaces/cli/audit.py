@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
-from neardup.interfaces.cli.amounts import share, whole
-from neardup.interfaces.cli.common_shingles import add_list_option
 from neardup.interfaces.cli.options import (
-    add_inputs,
-    add_keep_option,
-    add_reading_options,
+    COMMON,
+    INPUTS,
+    KEEP,
+    READING,
+    THREADS,
     add_scheme_options,
     describes_scheme,
     key_of,
@@ -19,13 +19,29 @@ from neardup.interfaces.cli.options import (
     scheme_of,
 )
 from neardup.interfaces.cli.terminal import progress_bars, show_lines
+from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 
 if TYPE_CHECKING:
     from neardup.evaluation.audit import Audit
 
-_HIDDEN = argparse.SUPPRESS
 _REPORTS = (".html", ".htm", ".json")
+
+_USAGE = f"""
+{INPUTS}
+[what is audited, and how]
+--of RUN: the report of the run (.parquet, .jsonl), with the options of that run; or the folder of dedup --state, which
+  has recorded them, with the inputs of all its runs; without it, the inputs are deduplicated first, in memory
+--sample N=2000: the documents to draw at random
+--until SHARE: draw more documents until the recall is known within SHARE, such as 0.5%%
+--draw N=1: another number draws other documents
+{THREADS}
+[outputs]
+--report PATH: a page to look at (.html), or JSON (.json)
+--force: replace a report that exists
+--json: print the audit as JSON, without texts
+{READING}
+"""
 
 EXAMPLE = (
     "Example: neardup dedup pages.jsonl --dry-run --report why.parquet; neardup audit pages.jsonl --of why.parquet"
@@ -34,34 +50,9 @@ EXAMPLE = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
-    add_inputs(parser)
-    audited = parser.add_argument_group("what is audited, and how")
-    audited.add_argument(
-        "--of",
-        metavar="REPORT|STATE",
-        default=_HIDDEN,
-        help="the report of the run (.parquet, .jsonl), with the options of that run; or the folder of dedup --state,"
-        " which has recorded them, with the inputs of all its runs; without it, the inputs are deduplicated first, in"
-        " memory",
-    )
-    audited.add_argument("--sample", type=whole, metavar="N", default=2_000, help="the documents to draw at random")
-    audited.add_argument(
-        "--until",
-        type=share,
-        metavar="SHARE",
-        default=_HIDDEN,
-        help="draw more documents until the recall is known within SHARE, such as 0.5%%",
-    )
-    audited.add_argument("--draw", type=whole, metavar="N", default=1, help="another number draws other documents")
-    audited.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
-    outputs = parser.add_argument_group("outputs")
-    outputs.add_argument("--report", metavar="PATH", default=_HIDDEN, help="a page to look at (.html), or JSON (.json)")
-    outputs.add_argument("--force", action="store_true", help="replace a report that exists")
-    outputs.add_argument("--json", action="store_true", help="print the audit as JSON, without texts")
-    add_reading_options(parser)
+    add_usage(parser, _USAGE)
     add_scheme_options(parser)
-    add_list_option(parser)
-    add_keep_option(parser)
+    add_usage(parser, COMMON + KEEP)
 
 
 def run(arguments: argparse.Namespace) -> int:

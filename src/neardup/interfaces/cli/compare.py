@@ -5,10 +5,9 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.amounts import whole
-from neardup.interfaces.cli.common_shingles import add_list_option
-from neardup.interfaces.cli.options import add_scheme_options, add_view_option, describes_scheme, scheme_of
+from neardup.interfaces.cli.options import COMMON, VIEW, add_scheme_options, describes_scheme, scheme_of
 from neardup.interfaces.cli.terminal import console, marked
+from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.rulings import decided_of, estimate_of, excerpts, passages_of, value_of
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
     from neardup.sources.document import NamedText
 
-_HIDDEN = argparse.SUPPRESS
 _MOST = 64 << 20  # bytes of a text; comparing two needs about thirty times as much memory
 _CONTEXT = 80
 _PIECES = 120  # pieces of a text on the terminal; a page has all
@@ -33,34 +31,25 @@ _NUMBER = 6  # columns of a share
 _STDIN = "-"
 _STDOUT = "/dev/stdout"
 
+_USAGE = f"""
+a TEXT_A: a file of text or HTML (see --text-view; also .gz .zst .bz2 .xz), - for standard input, or, with --strings,
+  the text itself
+b TEXT_B: the text to compare it with, given in the same way
+--strings: take both arguments as texts, not as files
+--json: print everything as JSON, spans as character offsets
+--html PATH: write the comparison as a page, too; - is standard output
+--force: replace a page that exists
+--context N: characters shown at each end of a shared passage (default: {_CONTEXT}, on a page 2,000)
+{VIEW}
+"""
 EXAMPLE = "Example: neardup compare draft.txt published.html --html difference.html"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
-    parser.add_argument(
-        "a",
-        metavar="TEXT_A",
-        help="a file of text or HTML (see --text-view; also .gz .zst .bz2 .xz), - for standard input, or, with"
-        " --strings, the text itself",
-    )
-    parser.add_argument("b", metavar="TEXT_B", help="the text to compare it with, given in the same way")
-    parser.add_argument("--strings", action="store_true", help="take both arguments as texts, not as files")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON, spans as character offsets")
-    parser.add_argument(
-        "--html", metavar="PATH", default=_HIDDEN, help="write the comparison as a page, too; - is standard output"
-    )
-    parser.add_argument("--force", action="store_true", help="replace a page that exists")
-    parser.add_argument(
-        "--context",
-        type=whole,
-        metavar="N",
-        default=_HIDDEN,
-        help=f"characters shown at each end of a shared passage (default: {_CONTEXT}, on a page 2,000)",
-    )
-    add_view_option(parser)
+    add_usage(parser, _USAGE)
     add_scheme_options(parser)
-    add_list_option(parser)
+    add_usage(parser, COMMON)
 
 
 def run(arguments: argparse.Namespace) -> int:

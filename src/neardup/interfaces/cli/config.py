@@ -6,13 +6,11 @@ import json
 from neardup.interfaces.cli.terminal import show_lines
 
 EXAMPLE = "Example: neardup config check neardup.toml"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    parser.add_argument("action", choices=("check",), help="check: are all keys known, and all values valid?")
-    parser.add_argument("file", metavar="FILE", help="settings for --config, such as neardup.toml")
-    parser.add_argument("--json", action="store_true", help="print the settings as JSON")
+USAGE = """
+action check|: check: are all keys known, and all values valid?
+file FILE: settings for --config, such as neardup.toml
+--json: print the settings as JSON
+"""
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,15 +8,19 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.advice import advice_on_quotes
-from neardup.interfaces.cli.amounts import size, whole
-from neardup.interfaces.cli.common_shingles import add_common_options, writes_list
 from neardup.interfaces.cli.options import (
-    add_inputs,
-    add_keep_option,
-    add_reading_options,
+    INPUTS,
+    JSON,
+    KEEP,
+    NEW_COMMON,
+    READING,
+    THREADS,
+    WORK,
     add_scheme_options,
     reading_of,
+    refuse_without_work,
     scheme_of,
+    writes_list,
 )
 from neardup.interfaces.cli.terminal import (
     complain,
@@ -26,8 +30,8 @@ from neardup.interfaces.cli.terminal import (
     show_lines,
     show_rejected,
 )
+from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.cli.work_folders import add_work_options, refuse_without_work
 from neardup.interfaces.wording import cluster_lines, common_words, not_pages, pairs_not_compared, rule_of, without_text
 from neardup.model.errors import OutputRefused, ParameterError, plural, require
 
@@ -35,9 +39,42 @@ if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
     from neardup.pipeline.files import FilesResult
 
-_HIDDEN = argparse.SUPPRESS
 _STDOUT = "/dev/stdout"
 _IN_PIECES = ("work", "memory", "part_size", "out_format")
+
+_READ = f"""
+{INPUTS}
+[outputs]
+--out PATH: the kept documents, in the format of its ending
+--report PATH: every document's decision, with its evidence (.parquet, .jsonl), or a page to look at (.html)
+--dropped PATH: the removed documents themselves
+--mark PATH: all documents, each with its cluster: neardup_cluster, neardup_kept and neardup_representative
+--part-size SIZE: of outputs that are folders, with --work: write files part-00000, ... of about SIZE bytes of text
+--out-format FORMAT: of outputs that are folders, with --work: parquet, jsonl, jsonl.zst, ... (default: as the inputs)
+--revisits: if --out is a web archive: write revisit records for the dropped pages whose payload is that of the kept
+  page, byte by byte
+--dry-run: do not write --out; other outputs are written
+--force: replace outputs that exist
+{JSON}
+{READING}
+"""
+_RUN = f"""
+{NEW_COMMON}
+[what is done with matches]
+{KEEP}
+--verify exact|estimate|none=exact: how matches are checked: on the documents, on their signatures, or not at all,
+  which is sensible only where a shared key is the scheme's rule, as in trials and checksum
+--gather kept|components=kept: match the kept copy itself, or chain matches
+--representative best-ranked|closest=best-ranked: which of the kept copies that a document matches is recorded with it
+[how it runs]
+{WORK % "inputs larger than memory: keep intermediate files"}
+{THREADS}
+[documents of earlier runs]
+--state DIR: compare with the documents of all earlier runs with this folder, and add those of this run to it; it is
+  made if there is none
+--against PATH ...: compare with the documents of a state, of an index with texts, or of other files, and change none;
+  may be repeated for indexes and files
+"""
 
 INTERRUPTED = (
     "interrupted; unfinished outputs were removed, complete ones were kept; with --work, what is finished is kept, and"
@@ -48,86 +85,9 @@ EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.json
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
-    add_inputs(parser)
-    outputs = parser.add_argument_group("outputs")
-    outputs.add_argument(
-        "--out", metavar="PATH", default=_HIDDEN, help="the kept documents, in the format of its ending"
-    )
-    outputs.add_argument(
-        "--report",
-        metavar="PATH",
-        default=_HIDDEN,
-        help="every document's decision, with its evidence (.parquet, .jsonl), or a page to look at (.html)",
-    )
-    outputs.add_argument("--dropped", metavar="PATH", default=_HIDDEN, help="the removed documents themselves")
-    outputs.add_argument(
-        "--mark",
-        metavar="PATH",
-        default=_HIDDEN,
-        help="all documents, each with its cluster: neardup_cluster, neardup_kept and neardup_representative",
-    )
-    outputs.add_argument(
-        "--part-size",
-        type=size,
-        metavar="SIZE",
-        default=_HIDDEN,
-        help="of outputs that are folders, with --work: write files part-00000, ... of about SIZE bytes of text",
-    )
-    outputs.add_argument(
-        "--out-format",
-        metavar="FORMAT",
-        default=_HIDDEN,
-        help="of outputs that are folders, with --work: parquet, jsonl, jsonl.zst, ... (default: as the inputs)",
-    )
-    outputs.add_argument(
-        "--revisits",
-        action="store_true",
-        help="if --out is a web archive: write revisit records for the dropped pages whose payload is that of the kept"
-        " page, byte by byte",
-    )
-    outputs.add_argument("--dry-run", action="store_true", help="do not write --out; other outputs are written")
-    outputs.add_argument("--force", action="store_true", help="replace outputs that exist")
-    outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
-    add_reading_options(parser)
+    add_usage(parser, _READ)
     add_scheme_options(parser)
-    add_common_options(parser)
-    policy = parser.add_argument_group("what is done with matches")
-    add_keep_option(policy)
-    policy.add_argument(
-        "--verify",
-        choices=("exact", "estimate", "none"),
-        default="exact",
-        help="how matches are checked: on the documents, on their signatures, or not at all, which is sensible only"
-        " where a shared key is the scheme's rule, as in trials and checksum",
-    )
-    policy.add_argument(
-        "--gather", choices=("kept", "components"), default="kept", help="match the kept copy itself, or chain matches"
-    )
-    policy.add_argument(
-        "--representative",
-        choices=("best-ranked", "closest"),
-        default="best-ranked",
-        help="which of the kept copies that a document matches is recorded with it",
-    )
-    running = parser.add_argument_group("how it runs")
-    add_work_options(running, "inputs larger than memory: keep intermediate files")
-    running.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
-    earlier = parser.add_argument_group("documents of earlier runs")
-    earlier.add_argument(
-        "--state",
-        metavar="DIR",
-        default=_HIDDEN,
-        help="compare with the documents of all earlier runs with this folder, and add those of this run to it; it is"
-        " made if there is none",
-    )
-    earlier.add_argument(
-        "--against",
-        metavar="PATH",
-        action="append",
-        default=_HIDDEN,
-        help="compare with the documents of a state, of an index with texts, or of other files, and change none;"
-        " may be repeated for indexes and files",
-    )
+    add_usage(parser, _RUN)
 
 
 def run(arguments: argparse.Namespace) -> int:

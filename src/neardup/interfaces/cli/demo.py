@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.dedup import show_summary, summary_of
+from neardup.interfaces.cli.options import JSON
 from neardup.interfaces.cli.serve import loaded
 from neardup.interfaces.cli.terminal import complain, console, progress_bars, side_by_side
+from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.wording import evidence_of
@@ -28,16 +30,15 @@ _CLUSTERS = 4
 _CONTEXT = 60  # characters of a shared passage that are shown at each end
 _CHARACTERS = 300  # of each text, more or less, that are shown
 
+_USAGE = f"""
+{JSON}
+--serve: serve a page to search the collection on, for this machine only, until Ctrl-C
+"""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
-    ending = parser.add_mutually_exclusive_group()
-    ending.add_argument("--json", action="store_true", help="print the summary as JSON")
-    ending.add_argument(
-        "--serve",
-        action="store_true",
-        help="serve a page to search the collection on, for this machine only, until Ctrl-C",
-    )
+    add_usage(parser.add_mutually_exclusive_group(), _USAGE)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,17 +4,18 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli.amounts import whole
-from neardup.interfaces.cli.common_shingles import add_list_option
 from neardup.interfaces.cli.keys import END, key_reader
 from neardup.interfaces.cli.options import (
-    add_inputs,
-    add_reading_options,
+    COMMON,
+    READING,
+    SOME_INPUTS,
+    THREADS,
     add_scheme_options,
     reading_of,
     scheme_of,
 )
 from neardup.interfaces.cli.terminal import complain, console, progress_bars, show_lines, show_rejected, side_by_side
+from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, place_of
 from neardup.model.errors import InputRefused, ParameterError, counted, require
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from neardup.pipeline.labelling import Labelling, PairSource
     from neardup.sources.collection import Collection
 
-_HIDDEN = argparse.SUPPRESS
 _COMPARE = "compare"
 _STDIN = "-"
 _FILES = (".jsonl", ".ndjson")
@@ -39,6 +39,22 @@ _MOST = 200_000  # characters of a text that are shown and compared
 _TWO = 2
 _HELP = "s same, d different, u unsure, b back, m more of the texts, q quit"
 
+_USAGE = f"""
+{SOME_INPUTS}
+[labels]
+--out PATH: the file to which each answer is added at once (.jsonl); a file that exists is continued
+--labels N: the pairs to label (default: {_LABELS})
+--like PATH: label the pairs that another person has labelled in this file, without seeing the answers; inputs are only
+  needed for texts of more than 1 MiB
+--serve: label on a page of this machine, until Ctrl-C
+--port N: with --serve: the port (default: a free one)
+--json: with `neardup label compare A B`: print the agreement as JSON
+[which pairs are drawn]
+--sample N: the most documents that are compared with all others to find pairs (default: {_SAMPLE:,})
+--draw N: another number draws other pairs (default: 1)
+{THREADS}
+{READING}
+"""
 EXAMPLE = (
     "Example: neardup label pages.jsonl --out labels.jsonl; a second person: neardup label --like labels.jsonl"
     " --out second.jsonl; then: neardup label compare labels.jsonl second.jsonl"
@@ -48,46 +64,9 @@ INTERRUPTED = "interrupted; all answers so far are in the file, and the same com
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
-    add_inputs(parser, least=0)
-    labels = parser.add_argument_group("labels")
-    labels.add_argument(
-        "--out",
-        metavar="PATH",
-        default=_HIDDEN,
-        help="the file to which each answer is added at once (.jsonl); a file that exists is continued",
-    )
-    labels.add_argument(
-        "--labels", type=whole, metavar="N", default=_HIDDEN, help=f"the pairs to label (default: {_LABELS})"
-    )
-    labels.add_argument(
-        "--like",
-        metavar="PATH",
-        default=_HIDDEN,
-        help="label the pairs that another person has labelled in this file, without seeing the answers; inputs are"
-        " only needed for texts of more than 1 MiB",
-    )
-    labels.add_argument("--serve", action="store_true", help="label on a page of this machine, until Ctrl-C")
-    labels.add_argument(
-        "--port", type=whole, metavar="N", default=_HIDDEN, help="with --serve: the port (default: a free one)"
-    )
-    labels.add_argument(
-        "--json", action="store_true", help="with `neardup label compare A B`: print the agreement as JSON"
-    )
-    drawing = parser.add_argument_group("which pairs are drawn")
-    drawing.add_argument(
-        "--sample",
-        type=whole,
-        metavar="N",
-        default=_HIDDEN,
-        help=f"the most documents that are compared with all others to find pairs (default: {_SAMPLE:,})",
-    )
-    drawing.add_argument(
-        "--draw", type=whole, metavar="N", default=_HIDDEN, help="another number draws other pairs (default: 1)"
-    )
-    drawing.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
-    add_reading_options(parser)
+    add_usage(parser, _USAGE)
     add_scheme_options(parser)
-    add_list_option(parser)
+    add_usage(parser, COMMON)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,57 +1,34 @@
 """Find hosts with the pages of other hosts: mirrors, mirrored folders and translations."""
 
 import argparse
-import json
 from collections import Counter
-from dataclasses import asdict
-from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.crawled import add_crawled, crawled_of
-from neardup.interfaces.cli.terminal import show_counts, show_rejected
+from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of
+from neardup.interfaces.cli.terminal import summarise
 from neardup.model.errors import plural, require
 
-if TYPE_CHECKING:
-    from neardup.text.host_templates import HostTemplates
-
 EXAMPLE = "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup mirrors why.parquet --out m.jsonl"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_crawled(parser)
-    parser.add_argument(
-        "--out",
-        metavar="PATH",
-        required=True,
-        default=argparse.SUPPRESS,
-        help="one record per mirror, with its main host and the evidence (.jsonl, .parquet)",
-    )
-    parser.add_argument(
-        "--report",
-        metavar="PATH",
-        default=argparse.SUPPRESS,
-        help="a page on the crawl (.html): hosts by their repeats, contents at many addresses, mirrors, URL rules",
-    )
-    parser.add_argument(
-        "--templates",
-        metavar="FILE",
-        default=argparse.SUPPRESS,
-        help="with --report: also show the largest templates in this file of `neardup templates learn`",
-    )
-    parser.add_argument("--force", action="store_true", help="replace outputs that exist")
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+USAGE = f"""
+{CRAWLED}
+--out PATH!: one record per mirror, with its main host and the evidence (.jsonl, .parquet)
+--report PATH: a page on the crawl (.html): hosts by their repeats, contents at many addresses, mirrors, URL rules
+--templates FILE: with --report: also show the largest templates in this file of `neardup templates learn`
+--force: replace outputs that exist
+{JSON}
+"""
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the mirrors and write them; return 1 if records were rejected."""
     from neardup.sources.output import PAGES, check_file, check_table, write_file, write_table
+    from neardup.text.host_templates import HostTemplates
 
     given = vars(arguments)
     report, listed = given.get("report"), given.get("templates")
     require(report is not None or listed is None, "templates", listed, "needs --report, the page that shows them")
     if report is not None:
         check_file(report, PAGES, arguments.inputs, force=arguments.force)
-    templates = None if listed is None else _templates(listed)
+    templates = None if listed is None else HostTemplates.load(listed)
     check_table(arguments.out, arguments.inputs, force=arguments.force)
     pages = crawled_of(arguments)
     from neardup.pipeline.mirrors import find_mirrors
@@ -66,26 +43,13 @@ def run(arguments: argparse.Namespace) -> int:
         seen, rules = crawl_overview(pages.urls, pages.contents), find_url_rules(pages.urls, pages.contents)
         write_file(report, crawl_page(seen, found, rules, templates), PAGES, force=arguments.force)
     kinds = Counter(each.kind for each in found.found)
-    if arguments.json:
-        counts = {"hosts": found.hosts, "pages": found.pages, "contents_left_out": found.contents_left_out}
-        print(json.dumps({**counts, "kinds": kinds, "rejected": [asdict(one) for one in pages.rejected]}))
-    else:
-        show_counts(
-            [
-                (found.pages, f"{plural(found.pages, 'page')} of {found.hosts:,} {plural(found.hosts, 'host')}", True),
-                (kinds["same"], "mirrors, 90 % or more of the common paths with the same content", True),
-                (kinds["mostly"], "mirrors, less than 90 %", True),
-                (kinds["below a prefix"], "mirrors in a folder", True),
-                (kinds["same paths"], "hosts with other contents at the same paths, such as translations", False),
-                (found.contents_left_out, "contents on more than 50 hosts, ignored", False),
-                (len(pages.rejected), f"{plural(len(pages.rejected), 'record')} rejected", False),
-            ]
-        )
-        show_rejected(pages.rejected)
-    return 1 if pages.rejected else 0
-
-
-def _templates(path: str) -> "HostTemplates":
-    from neardup.text.host_templates import HostTemplates
-
-    return HostTemplates.load(path)
+    rows = [
+        (found.pages, f"{plural(found.pages, 'page')} of {found.hosts:,} {plural(found.hosts, 'host')}", True),
+        (kinds["same"], "mirrors, 90 % or more of the common paths with the same content", True),
+        (kinds["mostly"], "mirrors, less than 90 %", True),
+        (kinds["below a prefix"], "mirrors in a folder", True),
+        (kinds["same paths"], "hosts with other contents at the same paths, such as translations", False),
+        (found.contents_left_out, "contents on more than 50 hosts, ignored", False),
+    ]
+    counts = {"hosts": found.hosts, "pages": found.pages, "contents_left_out": found.contents_left_out}
+    return summarise(arguments, {**counts, "kinds": kinds}, rows, rejected=pages.rejected)

@@ -1,111 +1,133 @@
-"""Options that verbs share: for reading, and for the scheme."""
+"""Options that verbs share: for reading, for the scheme, for an index and for a work folder."""
 
 import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from neardup.interfaces.cli.amounts import number, size, whole
-from neardup.interfaces.cli.common_shingles import with_list
+from neardup.interfaces.cli.amounts import number, whole
 from neardup.interfaces.cli.terminal import complain
+from neardup.interfaces.cli.usage import add_usage
 from neardup.model.errors import InputRefused, ParameterError, require
 from neardup.model.presets import PRESETS
 
 if TYPE_CHECKING:
     from neardup.model.options import Option
     from neardup.model.protocols import Scheme
+    from neardup.pipeline.index import Index
     from neardup.sources.addresses import Addresses
     from neardup.text.extraction import Extraction
 
-_HIDDEN = argparse.SUPPRESS  # keeps "(default: None)" out of the help
+_TYPES: dict[Any, Any] = {"whole": whole, "number": number, "text": str}
 
-_KINDS: dict[str, Any] = {"whole": whole, "number": number, "text": str}
+JSON: Final = "--json: print the summary as JSON\n"
+THREADS: Final = "--threads N: cores to use (default: all)\n"
+
+INPUTS: Final = """
+inputs INPUT ...: .jsonl .ndjson .csv .tsv (also .gz .zst .bz2 .xz), .parquet, .warc .wet (also .gz .zst .lz4), a
+  folder of text or HTML files, or - for standard input; patterns and several inputs of one format are allowed
+"""
+SOME_INPUTS: Final = INPUTS.replace("INPUT ...", "[INPUT ...]", 1)
+CRAWLED: Final = """
+inputs INPUT ...: reports of dedup --report on the pages of a crawl, .parquet or .jsonl, which have each page's URL as
+  id (or url), and the page that it was dropped for; for documents, run dedup first
+--url FIELD: the column of the URL (default: url if it exists, otherwise id)
+--content FIELD=representative: the column that names the content of a page, such as a digest; null: the page's own id
+"""
+
+FORMAT: Final = """
+--format jsonl|csv|tsv|parquet: format of the inputs (default: by their names; standard input is jsonl)
+"""
+VIEW: Final = """
+--text-view auto|main|visible=auto: of HTML: its main text, without navigation and advertisements (main), all visible
+  text (visible), or main text, but of pages with little of it all visible text (auto)
+"""
+VIEW_IF_GIVEN: Final = VIEW.replace("=auto", "", 1)
+TEMPLATES: Final = """
+--templates FILE: for web pages: the templates of hosts, whose lines do not count; `neardup templates learn` writes
+  them
+"""
+_READING: Final = f"""
+[reading]
+--text FIELD=text: the field that holds the text, such as body.content
+--html FIELD: the field that holds an HTML page, instead of a text
+--id FIELD=id: the field that holds the id, if there is one
+{TEMPLATES}
+--url FIELD: %s
+{FORMAT}
+--quoting auto|minimal|none=auto: of CSV and TSV: fields may be in quotation marks (minimal), or a quotation mark is a
+  character like any other (none); auto is minimal for CSV, and for TSV whose header is quoted
+--glob PATTERN ...: of folders: the files to read as texts, such as '*.py'; can be repeated (default: text and
+  HTML files)
+{VIEW}
+--strict: stop at the first broken record
+--max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8 GiB)
+"""
+READING: Final = _READING % "with --templates: the field with the URL (default: url)"
+READING_OF_PAGES: Final = _READING % "the field with the URL, whose normal form is the id then"
+KEEP: Final = """
+--keep WHICH=first: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
+  is a URL also canonical (the address that most documents name in their field canonical), https or shortest-id;
+  several, separated by commas, in order of importance
+"""
+CONFIG: Final = """
+--config FILE: settings from a file such as neardup.toml; other options replace them
+"""
+RULES: Final = """
+--rules FILE: URL rules of hosts, found by neardup rules: URLs that differ in nothing else are one page
+"""
+COMMON: Final = """
+--common FILE: a list of shingles that do not count, as `neardup dedup --ignore-common` saves it
+"""
+NEW_COMMON: Final = """
+[common shingles]
+--ignore-common S: do not count shingles in more than this share of the different documents: system prompts, licence
+  headers, forms; 0.1 for small collections, 0.01 or less for large and mixed ones
+--common FILE: the list of these shingles: --ignore-common writes it, and without --ignore-common it is used again
+"""
+INDEX: Final = """
+index DIR: the folder of the index
+"""
+KEYED_INDEX: Final = f"""
+{INDEX}
+--key-file PATH: the secret key that the index was created with: a file of 16 bytes or 32 hexadecimal digits
+"""
+_MEASURE: Final = """
+--measure {}: what must reach the threshold: the resemblance; the share of a document that is in a better-ranked one
+  (containment); the share of the smaller one that is in the other (overlap); or the cosine of weighted words. Without
+  --scheme it also chooses the scheme (default: resemblance)
+"""
+_SEED: Final = """
+--seed N: public seed of all hash functions (default: 1)
+--key-file PATH: secret key of 16 bytes or 32 hexadecimal digits, so that others cannot forge near-duplicates
+"""
+WORK: Final = """
+--work DIR: for %s in DIR, a new folder. If the run is interrupted, the same command continues it. DIR is removed at the
+  end
+--memory SIZE: with --work: memory for documents in progress (default: 2G)
+--restart: with --work: discard what an interrupted run has finished, and begin again
+"""
 
 
-def add_inputs(parser: argparse.ArgumentParser, *, least: int = 1) -> None:
-    """Add the inputs of a verb, which needs at *least* this many of them: 0 or 1."""
-    parser.add_argument(
-        "inputs",
-        nargs="+" if least else "*",
-        metavar="INPUT",
-        help=".jsonl .ndjson .csv .tsv (also .gz .zst .bz2 .xz), .parquet, .warc .wet (also .gz .zst .lz4), a folder"
-        " of text or HTML files, or - for standard input; patterns and several inputs of one format are allowed",
-    )
+def crawled_of(arguments: argparse.Namespace) -> Any:
+    """Read the pages of a crawl that the options name."""
+    from neardup.pipeline.crawled import read_crawled
+
+    return read_crawled(arguments.inputs, url=vars(arguments).get("url"), content=arguments.content)
 
 
-def add_reading_options(parser: argparse.ArgumentParser, *, with_url: bool = False) -> None:
-    """Add the options for reading documents; *with_url* also the field of the URL."""
-    reading = parser.add_argument_group("reading")
-    reading.add_argument(
-        "--text", metavar="FIELD", default="text", help="the field that holds the text, such as body.content"
-    )
-    reading.add_argument(
-        "--html", metavar="FIELD", default=_HIDDEN, help="the field that holds an HTML page, instead of a text"
-    )
-    reading.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id, if there is one")
-    add_templates_option(reading)
-    if not with_url:
-        reading.add_argument(
-            "--url", metavar="FIELD", default=_HIDDEN, help="with --templates: the field with the URL (default: url)"
-        )
-    else:
-        reading.add_argument(
-            "--url", metavar="FIELD", default=_HIDDEN, help="the field with the URL, whose normal form is the id then"
-        )
-    add_format_option(reading)
-    reading.add_argument(
-        "--quoting",
-        choices=("auto", "minimal", "none"),
-        default="auto",
-        help="of CSV and TSV: fields may be in quotation marks (minimal), or a quotation mark is a character like any"
-        " other (none); auto is minimal for CSV, and for TSV whose header is quoted",
-    )
-    reading.add_argument(
-        "--glob",
-        action="append",
-        metavar="PATTERN",
-        default=_HIDDEN,
-        help="of folders: the files to read as texts, such as '*.py'; can be repeated (default: text and HTML files)",
-    )
-    add_view_option(reading)
-    reading.add_argument("--strict", action="store_true", help="stop at the first broken record")
-    reading.add_argument(
-        "--max-bytes",
-        type=size,
-        metavar="SIZE",
-        default=_HIDDEN,
-        help="cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8 GiB)",
-    )
+def opened(arguments: argparse.Namespace, mode: Literal["r", "w"]) -> "Index":
+    """Open the index of the arguments."""
+    from neardup.pipeline.index import Index
+
+    return Index.open(arguments.index, mode, key=key_of(arguments))
 
 
-def add_format_option(parser: "argparse._ActionsContainer") -> None:
-    """Add the option for the format of the inputs."""
-    parser.add_argument(
-        "--format",
-        choices=("jsonl", "csv", "tsv", "parquet"),
-        default=_HIDDEN,
-        help="format of the inputs (default: by their names; standard input is jsonl)",
-    )
-
-
-def add_view_option(parser: "argparse._ActionsContainer", *, default: str = "auto") -> None:
-    """Add the option for the text of HTML pages."""
-    parser.add_argument(
-        "--text-view",
-        choices=("auto", "main", "visible"),
-        default=default,
-        help="of HTML: its main text, without navigation and advertisements (main), all visible text (visible), or main"
-        " text, but of pages with little of it all visible text (auto)",
-    )
-
-
-def add_templates_option(parser: "argparse._ActionsContainer") -> None:
-    """Add the option for the templates of hosts."""
-    parser.add_argument(
-        "--templates",
-        metavar="FILE",
-        default=_HIDDEN,
-        help="for web pages: the templates of hosts, whose lines do not count; `neardup templates learn` writes them",
-    )
+def refuse_without_work(given: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise ``ParameterError`` for one of the options of these *names*, or ``--restart``."""
+    for name in (*names, *(["restart"] if given["restart"] else [])):
+        if name in given:
+            raise ParameterError(name, given[name], "can only be used with a work folder (--work DIR)")
 
 
 def extraction_of(arguments: argparse.Namespace) -> "Extraction":
@@ -115,28 +137,6 @@ def extraction_of(arguments: argparse.Namespace) -> "Extraction":
 
     path = vars(arguments).get("templates")
     return Extraction(view=arguments.text_view, templates=None if path is None else HostTemplates.load(path))
-
-
-def add_keep_option(parser: "argparse._ActionsContainer") -> None:
-    """Add the option for the ranks of documents."""
-    parser.add_argument(
-        "--keep",
-        default="first",
-        metavar="WHICH",
-        help="the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id is"
-        " a URL also canonical (the address that most documents name in their field canonical), https or shortest-id;"
-        " several, separated by commas, in order of importance",
-    )
-
-
-def add_config_option(parser: "argparse._ActionsContainer") -> None:
-    """Add the option for a file of settings."""
-    parser.add_argument(
-        "--config",
-        metavar="FILE",
-        default=_HIDDEN,
-        help="settings from a file such as neardup.toml; other options replace them",
-    )
 
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -149,16 +149,6 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
         if name in given:
             settings.pop(other, None)
     return settings
-
-
-def add_rules_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the URL rules that ids follow."""
-    parser.add_argument(
-        "--rules",
-        metavar="FILE",
-        default=_HIDDEN,
-        help="URL rules of hosts, found by neardup rules: URLs that differ in nothing else are one page",
-    )
 
 
 def addresses_of(arguments: argparse.Namespace) -> "Addresses | None":
@@ -176,42 +166,20 @@ def add_scheme_options(parser: argparse.ArgumentParser, *, with_measure: bool = 
     """Add the options that decide signatures and matches; *with_measure* also what exact verification compares."""
     from neardup.schemes.registry import kinds, measures
 
-    group = parser.add_argument_group("what counts as the same")
-    add_config_option(group)
-    names = [kind.name for kind in kinds()]
-    group.add_argument(
-        "--scheme", choices=names, default=_HIDDEN, help=f"how documents are signed (default: {names[0]})"
+    names, presets = [kind.name for kind in kinds()], (f"{name}: {preset.about}" for name, preset in PRESETS.items())
+    group = add_usage(
+        parser,
+        f"""
+[what counts as the same]
+{CONFIG}
+--scheme {"|".join(names)}: how documents are signed (default: {names[0]})
+{_MEASURE.format("|".join(measures())) if with_measure else ""}
+--preset {"|".join(PRESETS)}|: settings by name, printed; other options replace them. {"; ".join(presets)}
+""",
     )
-
-    if with_measure:
-        group.add_argument(
-            "--measure",
-            choices=measures(),
-            default=_HIDDEN,
-            help="what must reach the threshold: the resemblance; the share of a document that is in a better-ranked"
-            " one (containment); the share of the smaller one that is in the other (overlap); or the cosine of weighted"
-            " words. Without --scheme it also chooses the scheme (default: resemblance)",
-        )
-    group.add_argument(
-        "--preset",
-        choices=tuple(PRESETS),
-        default=_HIDDEN,
-        help="settings by name, printed; other options replace them. "
-        + "; ".join(f"{name}: {preset.about}" for name, preset in PRESETS.items()),
-    )
-
     for owners in _owners().values():
         _add_option(group, owners)
-    seed = group.add_mutually_exclusive_group()
-    seed.add_argument(
-        "--seed", type=whole, metavar="N", default=_HIDDEN, help="public seed of all hash functions (default: 1)"
-    )
-    seed.add_argument(
-        "--key-file",
-        metavar="PATH",
-        default=_HIDDEN,
-        help="secret key of 16 bytes or 32 hexadecimal digits, so that others cannot forge near-duplicates",
-    )
+    add_usage(group.add_mutually_exclusive_group(), _SEED)
 
 
 def _owners() -> "dict[str, dict[str, Option]]":
@@ -225,19 +193,16 @@ def _owners() -> "dict[str, dict[str, Option]]":
     return owners
 
 
-def _add_option(group: "argparse._ArgumentGroup", owners: "dict[str, Option]") -> None:
+def _add_option(group: "argparse._ActionsContainer", owners: "dict[str, Option]") -> None:
     """Add an option of some schemes; its help names the scheme if there is only one."""
     option = next(iter(owners.values()))
     about = option.about if len(owners) > 1 else f"{next(iter(owners))}: {option.about}"
     name = f"--{option.name.replace('_', '-')}"
     if option.kind == "flag":
-        group.add_argument(name, action="store_true", default=_HIDDEN, help=about)
+        group.add_argument(name, action="store_true", default=argparse.SUPPRESS, help=about)
         return
-    about = f"{about} (default: {_defaults(owners)})"
-    if isinstance(option.kind, tuple):
-        group.add_argument(name, choices=option.kind, default=_HIDDEN, help=about)
-    else:
-        group.add_argument(name, type=_KINDS[option.kind], metavar=option.value, default=_HIDDEN, help=about)
+    word = "|".join(option.kind) if isinstance(option.kind, tuple) else option.value
+    add_usage(group, f"{name} {word}: {about} (default: {_defaults(owners)})", **{word: _TYPES.get(option.kind, str)})
 
 
 def _defaults(owners: "dict[str, Option]") -> str:
@@ -252,7 +217,7 @@ def _defaults(owners: "dict[str, Option]") -> str:
 def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     """Return the scheme that the options describe; ``ParameterError`` for options that it does not have."""
     _apply_preset(arguments)
-    return with_list(_plain_scheme(arguments), arguments)
+    return _with_list(_plain_scheme(arguments), arguments)
 
 
 def _apply_preset(arguments: argparse.Namespace) -> None:
@@ -290,6 +255,30 @@ def _plain_scheme(arguments: argparse.Namespace) -> "Scheme":
     return scheme_from(given)
 
 
+def writes_list(arguments: argparse.Namespace) -> bool:
+    """Return whether this run finds the list and saves it."""
+    return {"ignore_common", "common"} <= vars(arguments).keys()
+
+
+def _with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
+    """Return a scheme with the named list of common shingles, unless this run writes it."""
+    path = vars(arguments).get("common")
+    if path is not None and vars(arguments).get("scheme") == "checksum":
+        rule = "cannot be used with --scheme checksum, which compares fields, not shingles"
+        raise ParameterError("common", None, rule)
+    if path is None or writes_list(arguments):
+        return scheme
+    from neardup.text.common_shingles import CommonShingles
+
+    common = CommonShingles.load(path)
+    try:
+        made: Scheme = scheme.with_common(common)
+    except ParameterError as error:
+        rule = "was created with other settings; use the same --shingle, --unit, --stem and --seed or --key-file"
+        raise ParameterError("common", path, rule) from error
+    return made
+
+
 def _default() -> str:
     from neardup.schemes.registry import kinds
 
@@ -300,16 +289,6 @@ def describes_scheme(arguments: argparse.Namespace) -> bool:
     """Return whether any option but the key describes the scheme."""
     described = {"scheme", "measure", "preset", "seed", "common", *_owners()}
     return not described.isdisjoint(vars(arguments))
-
-
-def add_key_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option for a key, for verbs that know the scheme from the index."""
-    parser.add_argument(
-        "--key-file",
-        metavar="PATH",
-        default=_HIDDEN,
-        help="the secret key that the index was created with: a file of 16 bytes or 32 hexadecimal digits",
-    )
 
 
 def key_of(arguments: argparse.Namespace) -> bytes | None:

@@ -1,56 +1,55 @@
 """Find all pairs of near-duplicates of a collection, or between two: exactly, none is missed."""
 
 import argparse
-import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli.amounts import whole
-from neardup.interfaces.cli.common_shingles import add_list_option
-from neardup.interfaces.cli.options import add_reading_options, add_scheme_options, reading_of, scheme_of
-from neardup.interfaces.cli.terminal import progress_bars, show_counts, show_rejected
+from neardup.interfaces.cli.options import (
+    COMMON,
+    JSON,
+    READING,
+    THREADS,
+    WORK,
+    add_scheme_options,
+    reading_of,
+    refuse_without_work,
+    scheme_of,
+)
+from neardup.interfaces.cli.terminal import progress_bars, summarise
+from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.cli.work_folders import add_work_options, refuse_without_work
 from neardup.model.errors import plural
 
 if TYPE_CHECKING:
     from neardup.pipeline.pair_files import PairedFiles
 
-_HIDDEN = argparse.SUPPRESS
-
+_READ = f"""
+left A: a collection: a file, a pattern or a folder, as for dedup, or a list of them (@FILE)
+right [B]: another collection: the pairs are of a document of A and one of B
+--measure resemblance|containment|overlap|cosine=resemblance: what must reach the threshold: the resemblance; the share
+  of the document of A that is in that of B or, in one collection, of either in the other; the share of the smaller
+  one; or the cosine of how often shingles occur
+[outputs]
+--out PATH!: one record per pair (.parquet, .jsonl)
+--clusters: add the cluster of each pair: connected documents
+--force: replace an output that exists
+{JSON}
+{READING}
+"""
+_RUN = f"""
+{COMMON}
+[how it runs]
+{WORK % "collections larger than memory: keep the features"}
+{THREADS}
+"""
 INTERRUPTED = "interrupted; nothing was written; with --work, what is finished is kept, and the same command continues"
 EXAMPLE = "Example: neardup pairs news.jsonl --threshold 0.5 --out pairs.parquet"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
-    parser.add_argument(
-        "left", metavar="A", help="a collection: a file, a pattern or a folder, as for dedup, or a list of them (@FILE)"
-    )
-    parser.add_argument(
-        "right", metavar="B", nargs="?", help="another collection: the pairs are of a document of A and one of B"
-    )
-    parser.add_argument(
-        "--measure",
-        choices=("resemblance", "containment", "overlap", "cosine"),
-        default="resemblance",
-        help="what must reach the threshold: the resemblance; the share of the document of A that is in that of B or,"
-        " in one collection, of either in the other; the share of the smaller one; or the cosine of how often shingles"
-        " occur",
-    )
-    outputs = parser.add_argument_group("outputs")
-    outputs.add_argument(
-        "--out", metavar="PATH", required=True, default=_HIDDEN, help="one record per pair (.parquet, .jsonl)"
-    )
-    outputs.add_argument("--clusters", action="store_true", help="add the cluster of each pair: connected documents")
-    outputs.add_argument("--force", action="store_true", help="replace an output that exists")
-    outputs.add_argument("--json", action="store_true", help="print the summary as JSON")
-    add_reading_options(parser)
+    add_usage(parser, _READ)
     add_scheme_options(parser, with_measure=False)
-    add_list_option(parser)
-    running = parser.add_argument_group("how it runs")
-    add_work_options(running, "collections larger than memory: keep the features")
-    running.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
+    add_usage(parser, _RUN)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -68,20 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
         "threads": given.get("threads"),
     }
     found = _in_pieces(arguments, ways) if "work" in given else _in_memory(arguments, ways)
-    if arguments.json:
-        told = {"documents": found.documents, "pairs": found.pairs, "measure": arguments.measure}
-        print(json.dumps({**told, "threshold": scheme.threshold, "rejected": [asdict(one) for one in found.rejected]}))
-    else:
-        rule = f"{plural(found.pairs, 'pair')}, {arguments.measure} at least {scheme.threshold:g}"
-        show_counts(
-            [
-                (found.documents, plural(found.documents, "document"), True),
-                (found.pairs, rule, True),
-                (len(found.rejected), f"{plural(len(found.rejected), 'record')} rejected", False),
-            ]
-        )
-        show_rejected(found.rejected)
-    return 1 if found.rejected else 0
+    rule = f"{plural(found.pairs, 'pair')}, {arguments.measure} at least {scheme.threshold:g}"
+    rows = [(found.documents, plural(found.documents, "document"), True), (found.pairs, rule, True)]
+    record = {"documents": found.documents, "pairs": found.pairs, "measure": arguments.measure}
+    return summarise(arguments, {**record, "threshold": scheme.threshold}, rows, rejected=found.rejected)
 
 
 def _in_pieces(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFiles":

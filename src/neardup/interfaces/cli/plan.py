@@ -7,12 +7,12 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from neardup.interfaces.cli import amounts, chart
+from neardup.interfaces.cli.usage import add_usage
 from neardup.model.errors import OutputRefused, ParameterError, require
 
 if TYPE_CHECKING:
     from neardup.evaluation.plans import Plan
 
-_HIDDEN: Final = argparse.SUPPRESS
 _STDOUT: Final = "/dev/stdout"
 _WIDEST: Final = 100
 _ROWS: Final = 13
@@ -27,6 +27,18 @@ _SHARES: Final = {
 _WITH_FINGERPRINTS: Final = {"distance": "; 0 to 7 with --fingerprints"}
 _OF_TABLES: Final = ("memory", "measure")
 
+_USAGE: Final = """
+--documents N: the number of documents, such as 40e6. Without --recall: whether the scheme (default: minhash) and its
+  parameters are fine for a collection of this size, and better ones
+[tables for fingerprints]
+--fingerprints N: compare the designs of an index of N 64-bit fingerprints: a number such as 20M, 1B or 2^34
+--memory SIZE: leave out the designs that need more, such as 14GB
+--measure: measure the costs of lookups on this machine, and predict times by them
+[outputs]
+--svg PATH: draw the curves into a file
+--force: replace a file that exists
+--json: print everything as JSON
+"""
 EXAMPLE = "Example: neardup plan --threshold 0.8 --recall 0.99 --documents 30000000"
 
 
@@ -34,50 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     from neardup.schemes.registry import kinds
 
-    parser.add_argument(
-        "--scheme",
-        choices=[kind.name for kind in kinds()],
-        default=_HIDDEN,
-        help="the scheme whose curve is drawn, or the only one whose parameters are recommended",
-    )
-    numbers = parser.add_argument_group("parameters of the scheme whose curve is drawn")
-    for name, meaning in _numbers().items():
-        numbers.add_argument(f"--{name}", type=amounts.whole, metavar="N", default=_HIDDEN, help=meaning)
-    requirements = parser.add_argument_group("requirements")
-    for name, meaning in _SHARES.items():
-        requirements.add_argument(
-            f"--{name.replace('_', '-')}", type=amounts.number, metavar="X", default=_HIDDEN, help=meaning
-        )
-    requirements.add_argument(
-        "--documents",
-        type=amounts.count,
-        metavar="N",
-        default=_HIDDEN,
-        help="the number of documents, such as 40e6. Without --recall: whether the scheme (default: minhash) and its"
-        " parameters are fine for a collection of this size, and better ones",
-    )
-    tables = parser.add_argument_group("tables for fingerprints")
-    tables.add_argument(
-        "--fingerprints",
-        type=amounts.count,
-        metavar="N",
-        default=_HIDDEN,
-        help="compare the designs of an index of N 64-bit fingerprints: a number such as 20M, 1B or 2^34",
-    )
-    tables.add_argument(
-        "--memory",
-        type=amounts.size,
-        metavar="SIZE",
-        default=_HIDDEN,
-        help="leave out the designs that need more, such as 14GB",
-    )
-    tables.add_argument(
-        "--measure", action="store_true", help="measure the costs of lookups on this machine, and predict times by them"
-    )
-    outputs = parser.add_argument_group("outputs")
-    outputs.add_argument("--svg", metavar="PATH", default=_HIDDEN, help="draw the curves into a file")
-    outputs.add_argument("--force", action="store_true", help="replace a file that exists")
-    outputs.add_argument("--json", action="store_true", help="print everything as JSON")
+    schemes = "|".join(kind.name for kind in kinds())
+    about = "the scheme whose curve is drawn, or the only one whose parameters are recommended"
+    numbers = "".join(f"--{name} N: {meaning}\n" for name, meaning in _numbers().items())
+    shares = "".join(f"--{name.replace('_', '-')} X: {meaning}\n" for name, meaning in _SHARES.items())
+    scheme = f"--scheme {schemes}: {about}\n[parameters of the scheme whose curve is drawn]\n{numbers}"
+    add_usage(parser, scheme)
+    add_usage(parser, f"[requirements]\n{shares}{_USAGE}", N=amounts.count)
 
 
 def run(arguments: argparse.Namespace) -> int:

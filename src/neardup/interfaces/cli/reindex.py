@@ -1,21 +1,15 @@
 """Rebuild the search table of an index from its stored texts."""
 
 import argparse
-import json
 import time
 
-from neardup.interfaces.cli.folders import add_index_argument, opened
-from neardup.interfaces.cli.terminal import progress_bars, show_counts
+from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
+from neardup.interfaces.cli.terminal import progress_bars, summarise
 from neardup.model.errors import plural
 
 EXAMPLE = "Example: neardup reindex seen"
 INTERRUPTED = "interrupted; the search table is as it was, and the same command starts again"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_index_argument(parser)
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+USAGE = f"{KEYED_INDEX}{JSON}"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,13 +21,8 @@ def run(arguments: argparse.Namespace) -> int:
         Search.rebuild(index, progress)
         documents, size = len(index), table_bytes(index)
     seconds = time.monotonic() - started
-    if arguments.json:
-        print(json.dumps({"documents": documents, "bytes": size, "seconds": round(seconds, 3)}))
-        return 0
-    show_counts(
-        [
-            (documents, f"{plural(documents, 'document')} in the search table, {seconds:.1f} s", True),
-            (size, plural(size, "byte"), True),
-        ]
-    )
-    return 0
+    rows = [
+        (documents, f"{plural(documents, 'document')} in the search table, {seconds:.1f} s", True),
+        (size, plural(size, "byte"), True),
+    ]
+    return summarise(arguments, {"documents": documents, "bytes": size, "seconds": round(seconds, 3)}, rows)

@@ -1,27 +1,18 @@
 """Remove documents from an index."""
 
 import argparse
-import json
 
-from neardup.interfaces.cli.folders import add_index_argument, opened
-from neardup.interfaces.cli.terminal import show_counts
+from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
+from neardup.interfaces.cli.terminal import summarise
 from neardup.model.errors import plural
 
 EXAMPLE = "Example: neardup remove seen --ids removed.txt"
 INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_index_argument(parser)
-    parser.add_argument(
-        "--ids",
-        metavar="FILE",
-        required=True,
-        default=argparse.SUPPRESS,
-        help="a file of ids, one per line; - is standard input",
-    )
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+USAGE = f"""
+{KEYED_INDEX}
+--ids FILE!: a file of ids, one per line; - is standard input
+{JSON}
+"""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,16 +24,11 @@ def run(arguments: argparse.Namespace) -> int:
     with opened(arguments, "w") as index:
         done = remove_ids(index, ids)
         total = len(index)
-    summary = {"removed": done.removed, "unknown": done.unknown, "promoted": done.promoted}
-    if arguments.json:
-        print(json.dumps({**summary, "documents": total}))
-        return 0
-    show_counts(
-        [
-            (done.removed, f"{plural(done.removed, 'document')} removed", True),
-            (done.unknown, f"{plural(done.unknown, 'id')} not in the index", False),
-            (done.promoted, f"{plural(done.promoted, 'document')} kept now, as the representative was removed", False),
-            (total, f"{plural(total, 'document')} in the index", True),
-        ]
-    )
-    return 0
+    rows = [
+        (done.removed, f"{plural(done.removed, 'document')} removed", True),
+        (done.unknown, f"{plural(done.unknown, 'id')} not in the index", False),
+        (done.promoted, f"{plural(done.promoted, 'document')} kept now, as the representative was removed", False),
+        (total, f"{plural(total, 'document')} in the index", True),
+    ]
+    record = {"removed": done.removed, "unknown": done.unknown, "promoted": done.promoted, "documents": total}
+    return summarise(arguments, record, rows)

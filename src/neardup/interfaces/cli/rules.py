@@ -1,38 +1,26 @@
 """Find which differences between the URLs of a host do not change the content."""
 
 import argparse
-import json
-from dataclasses import asdict
 from pathlib import Path
 
-from neardup.interfaces.cli.crawled import add_crawled, crawled_of
-from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
+from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of
+from neardup.interfaces.cli.terminal import summarise
 from neardup.model.errors import OutputRefused, plural, require_path
 
-_HIDDEN = argparse.SUPPRESS
 _JSON = (".json",)
 _NUTCH = ("regex-normalize.xml", "host-urlnormalizer.txt")
 _ENDINGS = (".xml", ".txt")
 
+USAGE = f"""
+{CRAWLED}
+--out PATH!: the rules with their evidence, a .json file
+--nutch DIR: also write for Apache Nutch, into this folder: {_NUTCH[0]}, and {_NUTCH[1]} with the mirrors
+--force: replace outputs that exist
+{JSON}
+"""
 EXAMPLE = (
     "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup rules why.parquet --out rules.json"
 )
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_crawled(parser)
-    parser.add_argument(
-        "--out", metavar="PATH", required=True, default=_HIDDEN, help="the rules with their evidence, a .json file"
-    )
-    parser.add_argument(
-        "--nutch",
-        metavar="DIR",
-        default=_HIDDEN,
-        help=f"also write for Apache Nutch, into this folder: {_NUTCH[0]}, and {_NUTCH[1]} with the mirrors",
-    )
-    parser.add_argument("--force", action="store_true", help="replace outputs that exist")
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -61,29 +49,14 @@ def run(arguments: argparse.Namespace) -> int:
         for path, content in zip(nutch, (found.nutch(), mirrors.nutch()), strict=True):
             write_file(path, content, _ENDINGS, force=force)
     counts = found.counts()
-    if arguments.json:
-        rejected = [asdict(one) for one in pages.rejected]
-        print(
-            json.dumps(
-                {"pages": len(pages.urls), "hosts": len(found.hosts), **counts, "id": found.id, "rejected": rejected}
-            )
-        )
-    else:
-        show_counts(
-            [
-                (len(pages.urls), plural(len(pages.urls), "page"), True),
-                (
-                    len(found),
-                    f"{plural(len(found), 'rule')} for {len(found.hosts):,} {plural(len(found.hosts), 'host')}",
-                    True,
-                ),
-                *((number, f"of these: {kind.replace('_', ' ')}", False) for kind, number in counts.items()),
-                (len(pages.rejected), f"{plural(len(pages.rejected), 'record')} rejected", False),
-            ]
-        )
-        show_lines([f"id of the rules: {found.id}"])
-        show_rejected(pages.rejected)
-    return 1 if pages.rejected else 0
+    number, hosts = len(pages.urls), len(found.hosts)
+    rows = [
+        (number, plural(number, "page"), True),
+        (len(found), f"{plural(len(found), 'rule')} for {hosts:,} {plural(hosts, 'host')}", True),
+        *((each, f"of these: {kind.replace('_', ' ')}", False) for kind, each in counts.items()),
+    ]
+    record = {"pages": number, "hosts": hosts, **counts, "id": found.id}
+    return summarise(arguments, record, rows, lines=[f"id of the rules: {found.id}"], rejected=pages.rejected)
 
 
 def _make_folder(path: str) -> None:

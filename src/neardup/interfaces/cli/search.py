@@ -4,8 +4,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.amounts import number, whole
-from neardup.interfaces.cli.folders import add_index_argument, opened
+from neardup.interfaces.cli.options import KEYED_INDEX, opened
 from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
@@ -17,59 +16,32 @@ if TYPE_CHECKING:
 
     from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat
 
-_HIDDEN = argparse.SUPPRESS
 _INDENT = "   "
 _MATCH = "bold yellow"
 
 EXAMPLE = "Example: neardup search seen 'storm \"over the harbour\" fish*'"
 INTERRUPTED = "interrupted"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_index_argument(parser)
-    parser.add_argument(
-        "query",
-        nargs="+",
-        metavar="QUERY",
-        help='words that a document must all contain; "words in double quotes" are a phrase; word* matches any ending',
-    )
-    shown = parser.add_argument_group("what is shown")
-    shown.add_argument("--all", action="store_true", help="show the repeats that a result hides below it, and why")
-    shown.add_argument("--sort", choices=("score", "newest"), default="score", help="best matches first, or newest")
-    shown.add_argument(
-        "--site", metavar="HOST", default=_HIDDEN, help="only documents of this host, with or without www."
-    )
-    shown.add_argument("--page", type=whole, metavar="N", default=1, help="which page")
-    shown.add_argument("--size", type=whole, metavar="N", default=10, help="results of a page")
-    shown.add_argument("--json", action="store_true", help="print everything as JSON")
-    hiding = parser.add_argument_group("what is hidden")
-    hiding.add_argument(
-        "--collapse",
-        choices=("near", "exact", "site", "off"),
-        default="near",
-        help="hide near duplicates, equal texts, results of the same site, or nothing",
-    )
-    hiding.add_argument(
-        "--threshold",
-        type=number,
-        metavar="T",
-        default=_HIDDEN,
-        help="least estimate of a near duplicate (default: that of the index's scheme)",
-    )
-    hiding.add_argument(
-        "--verify",
-        choices=("exact", "estimate"),
-        default=_HIDDEN,
-        help="what decides about near duplicates: their texts, all of them, or the estimate of their signatures"
-        " (default: the texts, unless there are too many)",
-    )
-    hiding.add_argument("--keep", type=whole, metavar="N", default=1, help="the number of results shown per group")
-    hiding.add_argument(
-        "--include", type=whole, metavar="GROUP", default=_HIDDEN, help="show the members of a group only"
-    )
-    hiding.add_argument("--top", type=whole, metavar="N", default=100, help="how many of the best hits are examined")
-    parser.add_argument("--seconds", type=number, metavar="S", default=2.0, help="the time limit, in seconds")
+USAGE = f"""
+{KEYED_INDEX}
+query QUERY ...: words that a document must all contain; "words in double quotes" are a phrase; word* matches any
+  ending
+--seconds S=2.0: the time limit, in seconds
+[what is shown]
+--all: show the repeats that a result hides below it, and why
+--sort score|newest=score: best matches first, or newest
+--site HOST: only documents of this host, with or without www.
+--page N=1: which page
+--size N=10: results of a page
+--json: print everything as JSON
+[what is hidden]
+--collapse near|exact|site|off=near: hide near duplicates, equal texts, results of the same site, or nothing
+--threshold T: least estimate of a near duplicate (default: that of the index's scheme)
+--verify exact|estimate: what decides about near duplicates: their texts, all of them, or the estimate of their
+  signatures (default: the texts, unless there are too many)
+--keep N=1: the number of results shown per group
+--include GROUP: show the members of a group only
+--top N=100: how many of the best hits are examined
+"""
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,14 +6,14 @@ from collections import Counter
 from contextlib import nullcontext
 from typing import Any
 
-from neardup.interfaces.cli.amounts import number, whole
-from neardup.interfaces.cli.folders import add_index_argument, opened
 from neardup.interfaces.cli.options import (
-    add_rules_option,
-    add_templates_option,
-    add_view_option,
+    KEYED_INDEX,
+    RULES,
+    TEMPLATES,
+    VIEW_IF_GIVEN,
     addresses_of,
     extraction_of,
+    opened,
 )
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
@@ -24,32 +24,20 @@ EXAMPLE = 'Example: echo \'{"url": "http://a.example/", "text": "..."}\' | neard
 INTERRUPTED = (
     "interrupted; answered pages were admitted if --admit was given; continue after the last answer with --skip"
 )
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_index_argument(parser)
-    parser.add_argument("--admit", action="store_true", help="remember the pages")
-    parser.add_argument(
-        "--changed-at-least",
-        type=number,
-        metavar="S",
-        help="content that resembles the last version of its page by at least S counts as unchanged, such as 0.95 for"
-        " pages with a visitor counter (default: only equal content)",
-    )
-    parser.add_argument("--skip", type=whole, metavar="N", default=0, help="skip the first N lines")
-    parser.add_argument("--text", metavar="FIELD", default="text", help="the field that holds the text")
-    parser.add_argument(
-        "--html",
-        metavar="FIELD",
-        default=argparse.SUPPRESS,
-        help="the field that holds an HTML page, instead of a text",
-    )
-    add_view_option(parser, default=argparse.SUPPRESS)
-    add_templates_option(parser)
-    add_rules_option(parser)
-    parser.add_argument("--url", metavar="FIELD", default="url", help="the field that holds the URL, if there is one")
-    parser.add_argument("--id", metavar="FIELD", default="id", help="the field that holds the id where there is no URL")
+USAGE = f"""
+{KEYED_INDEX}
+--admit: remember the pages
+--changed-at-least S: content that resembles the last version of its page by at least S counts as unchanged, such as
+  0.95 for pages with a visitor counter (default: only equal content)
+--skip N=0: skip the first N lines
+--text FIELD=text: the field that holds the text
+--html FIELD: the field that holds an HTML page, instead of a text
+{VIEW_IF_GIVEN}
+{TEMPLATES}
+{RULES}
+--url FIELD=url: the field that holds the URL, if there is one
+--id FIELD=id: the field that holds the id where there is no URL
+"""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -78,9 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
         opened(arguments, "w" if admit else "r") as index,
         (keeping_up(index) if admit else None) or nullcontext() as table,
     ):
-        given = {"addresses": addresses_of(arguments), "changed_at_least": arguments.changed_at_least}
-        given["extraction"] = None if html is None else extraction_of(arguments)
-        answering = Answering(index, **fields, **given, admit=admit, search=table)
+        ways: dict[str, Any] = {"addresses": addresses_of(arguments), "admit": admit, "search": table}
+        ways["changed_at_least"] = vars(arguments).get("changed_at_least")
+        ways["extraction"] = None if html is None else extraction_of(arguments)
+        answering = Answering(index, **fields, **ways)
         number = 0
         for lines in arriving(sys.stdin.fileno(), "<stdin>"):
             if number == 0 and lines[0]:

@@ -7,12 +7,11 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.amounts import whole
 from neardup.interfaces.cli.options import (
-    add_config_option,
-    add_rules_option,
-    add_templates_option,
-    add_view_option,
+    CONFIG,
+    RULES,
+    TEMPLATES,
+    VIEW,
     addresses_of,
     extraction_of,
 )
@@ -25,67 +24,30 @@ if TYPE_CHECKING:
 
     from neardup.interfaces.http.service import Service
 
-_HIDDEN = argparse.SUPPRESS
 _LIBRARIES = ("prometheus_client", "starlette", "uvicorn")
 
 EXAMPLE = "Example: neardup serve seen --port 8000"
 INTERRUPTED = "interrupted before it served"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    parser.add_argument("index", metavar="DIR", nargs="?", default=_HIDDEN, help="the folder of the index")
-    parser.add_argument("--host", metavar="HOST", default="127.0.0.1", help="the address to listen on")
-    parser.add_argument(
-        "--port", type=whole, metavar="N", default=8000, help="the port to listen on; 0 selects a free port"
-    )
-    parser.add_argument(
-        "--workers",
-        type=whole,
-        metavar="N",
-        default=1,
-        help="number of processes; 2 or more answer what only reads, and one more writes, unless --read-only",
-    )
-    parser.add_argument("--read-only", action="store_true", help="do not write, and leave the index to another writer")
-    parser.add_argument("--memory", type=whole, metavar="MIB", default=256, help="memory for new documents")
-    add_view_option(parser)
-    add_templates_option(parser)
-    add_rules_option(parser)
-    add_config_option(parser)
-    parser.add_argument("--key-file", metavar="FILE", default=_HIDDEN, help="the file of the index's secret key")
-    parser.add_argument(
-        "--token-file",
-        metavar="FILE",
-        default=_HIDDEN,
-        help="file of accepted tokens, stored as hashes; without it, the service is reachable only from this machine,"
-        " with all rights",
-    )
-    parser.add_argument(
-        "--access-log", metavar="FILE", default=_HIDDEN, help="append a line of JSON per request; - is standard error"
-    )
-    parser.add_argument(
-        "--prefix", metavar="PATH", default="", help="the path under which a proxy offers the service, such as /neardup"
-    )
-    parser.add_argument(
-        "--trust-proxy",
-        metavar="ADDRESS",
-        action="append",
-        default=_HIDDEN,
-        help="accept the X-Forwarded-For and X-Forwarded-Proto headers of this proxy; can be repeated",
-    )
-    parser.add_argument(
-        "--new-token",
-        choices=("read", "write"),
-        default=_HIDDEN,
-        help="create a token, add its hash to the token file, print the token and exit",
-    )
-    parser.add_argument(
-        "--allow-host",
-        metavar="NAME",
-        action="append",
-        default=_HIDDEN,
-        help="also accept this Host header; can be repeated (default: names of this machine only)",
-    )
+USAGE = f"""
+index [DIR]: the folder of the index
+--host HOST=127.0.0.1: the address to listen on
+--port N=8000: the port to listen on; 0 selects a free port
+--workers N=1: number of processes; 2 or more answer what only reads, and one more writes, unless --read-only
+--read-only: do not write, and leave the index to another writer
+--memory MIB=256: memory for new documents
+{VIEW}
+{TEMPLATES}
+{RULES}
+{CONFIG}
+--key-file FILE: the file of the index's secret key
+--token-file FILE: file of accepted tokens, stored as hashes; without it, the service is reachable only from this
+  machine, with all rights
+--access-log FILE: append a line of JSON per request; - is standard error
+--prefix PATH=: the path under which a proxy offers the service, such as /neardup
+--trust-proxy ADDRESS ...: accept the X-Forwarded-For and X-Forwarded-Proto headers of this proxy; can be repeated
+--new-token read|write: create a token, add its hash to the token file, print the token and exit
+--allow-host NAME ...: also accept this Host header; can be repeated (default: names of this machine only)
+"""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -94,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     token_file = given.get("token_file")
     if "new_token" in given:
         return _make_token(given["new_token"], token_file)
-    if "index" not in given:
+    if arguments.index is None:
         raise InputRefused("DIR", "must name the folder of the index")
     require(0 <= arguments.port < 1 << 16, "port", arguments.port, "must be from 0 to 65535")
     require(1 <= arguments.workers <= 64, "workers", arguments.workers, "must be from 1 to 64")  # noqa: PLR2004

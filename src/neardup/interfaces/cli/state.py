@@ -1,40 +1,23 @@
 """Show, merge or forget the documents that dedup --state has kept."""
 
 import argparse
-import json
 from datetime import date
 
 import msgspec
 
-from neardup.interfaces.cli.terminal import show_counts, show_lines
+from neardup.interfaces.cli.terminal import summarise
 from neardup.model.errors import ParameterError, counted, plural
 
 EXAMPLE = "Example: neardup state forget crawls --before 2026-01-01"
 INTERRUPTED = "interrupted; the state is as it was"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    parser.add_argument(
-        "action",
-        choices=("info", "compact", "forget"),
-        help="info: what is in it; compact: merge the segments, one for each run; forget: remove documents, so that"
-        " later runs keep documents like these again",
-    )
-    parser.add_argument("folder", metavar="DIR", help="the folder that dedup --state DIR names")
-    parser.add_argument(
-        "--ids",
-        metavar="FILE",
-        default=argparse.SUPPRESS,
-        help="forget: a file of ids, one per line; - is standard input",
-    )
-    parser.add_argument(
-        "--before",
-        metavar="DATE",
-        default=argparse.SUPPRESS,
-        help="forget: what runs added before this day, YYYY-MM-DD",
-    )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+USAGE = """
+action info|compact|forget: info: what is in it; compact: merge the segments, one for each run; forget: remove
+  documents, so that later runs keep documents like these again
+folder DIR: the folder that dedup --state DIR names
+--ids FILE: forget: a file of ids, one per line; - is standard input
+--before DATE: forget: what runs added before this day, YYYY-MM-DD
+--json: print the result as JSON
+"""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,27 +43,22 @@ def run(arguments: argparse.Namespace) -> int:
         elif arguments.action == "forget":
             removed, unknown = state.forget(ids, before=chosen.get("before"))
         segments, size = state.segments, state.bytes()
-    leaders = sum(segment.leaders for segment in segments)
-    if arguments.json:
-        plain = msgspec.to_builtins(segments)
-        about = {"scheme": header.scheme, "recipe": header.recipe, **header.policy}
-        print(json.dumps({**about, "bytes": size, "removed": removed, "unknown": unknown, "segments": plain}))
-        return 0
+    about = {"scheme": header.scheme, "recipe": header.recipe, **header.policy}
+    record = {**about, "bytes": size, "removed": removed, "unknown": unknown, "segments": msgspec.to_builtins(segments)}
     documents = sum(segment.documents for segment in segments)
+    leaders = sum(segment.leaders for segment in segments)
     changed = f" (before: {bytes_before:,})" if size != bytes_before else ""
-    show_counts(
-        [
-            (removed, f"{plural(removed, 'document')} removed", arguments.action == "forget"),
-            (unknown, f"{plural(unknown, 'id')} not in the state", False),
-            (documents, plural(documents, "document"), True),
-            (sum(segment.kept for segment in segments), "kept", True),
-            (leaders, "stored; the others are equal to one of these, or have no words", True),
-            (size, f"{plural(size, 'byte')}{changed}", True),
-        ]
-    )
-    show_lines(f"{one.added[:10]}  {counted(one.documents, 'document')} from {_names(one.inputs)}" for one in segments)
-    show_lines([f"scheme {header.scheme['scheme']}, recipe {header.recipe}, verify {header.policy['verify']}"])
-    return 0
+    rows = [
+        (removed, f"{plural(removed, 'document')} removed", arguments.action == "forget"),
+        (unknown, f"{plural(unknown, 'id')} not in the state", False),
+        (documents, plural(documents, "document"), True),
+        (sum(segment.kept for segment in segments), "kept", True),
+        (leaders, "stored; the others are equal to one of these, or have no words", True),
+        (size, f"{plural(size, 'byte')}{changed}", True),
+    ]
+    lines = [f"{one.added[:10]}  {counted(one.documents, 'document')} from {_names(one.inputs)}" for one in segments]
+    lines.append(f"scheme {header.scheme['scheme']}, recipe {header.recipe}, verify {header.policy['verify']}")
+    return summarise(arguments, record, rows, lines=lines)
 
 
 def _require_day(text: str) -> None:

@@ -5,14 +5,13 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli.options import add_format_option, add_view_option
+from neardup.interfaces.cli.options import FORMAT, VIEW_IF_GIVEN
 from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
 from neardup.model.errors import InputRefused, ParameterError, plural
 
 if TYPE_CHECKING:
     from neardup.text.host_templates import HostTemplates
 
-_HIDDEN = argparse.SUPPRESS
 _ARROW = (".arrow",)
 _OPTIONS = {  # of each action
     "learn": ("out", "templates", "html", "url", "text_view", "format", "force"),
@@ -21,45 +20,29 @@ _OPTIONS = {  # of each action
 }
 
 EXAMPLE = "Example: neardup templates learn pages.jsonl --html html --url url --out templates.arrow"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    parser.add_argument(
-        "action",
-        choices=tuple(_OPTIONS),
-        help="learn: find the templates of all hosts in INPUT, files of pages; show: print those of INPUT, hosts;"
-        " relearn: replace that of the first INPUT, a host, by what is found in the others, files of pages",
-    )
-    parser.add_argument(
-        "inputs",
-        nargs="*",
-        metavar="INPUT",
-        help="learn: archives, folders of pages, or .jsonl .csv .tsv .parquet with a field of HTML and one of the URL;"
-        " show: hosts (default: a list of all hosts)",
-    )
-    parser.add_argument(
-        "--templates",
-        metavar="FILE",
-        default=_HIDDEN,
-        help="the file that learn has written; relearn replaces it; learn keeps its templates of at least 200 different"
-        " pages, and those of hosts that INPUT does not have",
-    )
-    learning = parser.add_argument_group("learning")
-    learning.add_argument("--out", metavar="PATH", default=_HIDDEN, help="the templates, a .arrow file")
-    learning.add_argument("--html", metavar="FIELD", default=_HIDDEN, help="the field with HTML (default: html)")
-    learning.add_argument("--url", metavar="FIELD", default=_HIDDEN, help="the field with the URL (default: url)")
-    add_view_option(learning, default=_HIDDEN)
-    add_format_option(learning)
-    learning.add_argument("--force", action="store_true", default=_HIDDEN, help="replace an output that exists")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+USAGE = f"""
+action learn|relearn|show: learn: find the templates of all hosts in INPUT, files of pages; show: print those of INPUT,
+  hosts; relearn: replace that of the first INPUT, a host, by what is found in the others, files of pages
+inputs [INPUT ...]: learn: archives, folders of pages, or .jsonl .csv .tsv .parquet with a field of HTML and one of the
+  URL; show: hosts (default: a list of all hosts)
+--templates FILE: the file that learn has written; relearn replaces it; learn keeps its templates of at least 200
+  different pages, and those of hosts that INPUT does not have
+--json: print the result as JSON
+[learning]
+--out PATH: the templates, a .arrow file
+--html FIELD: the field with HTML (default: html)
+--url FIELD: the field with the URL (default: url)
+{VIEW_IF_GIVEN}
+{FORMAT}
+--force: replace an output that exists
+"""
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do it; return 1 if records were rejected, or a host has no template."""
     given = vars(arguments)
     for name in dict.fromkeys(name for names in _OPTIONS.values() for name in names):
-        if name in given and name not in _OPTIONS[arguments.action]:
+        if given.get(name, False) is not False and name not in _OPTIONS[arguments.action]:
             others = " and ".join(action for action, names in _OPTIONS.items() if name in names)
             raise ParameterError(name, None if given[name] is True else given[name], f"can only be used with {others}")
     actions = {"learn": _learn, "relearn": _relearn, "show": _show}
@@ -73,13 +56,12 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     from neardup.sources.output import check_file, write_file
     from neardup.text.extraction import Extraction
 
-    force = given.get("force", False)
-    check_file(given["out"], _ARROW, inputs, force=force)
+    check_file(given["out"], _ARROW, inputs, force=given["force"])
     known = _loaded(given) if "templates" in given else None
     extraction = Extraction(view=given.get("text_view", "auto"))
     learn = partial(learn_templates, extraction=extraction, known=known)
     found, rejected = learn_from_files(inputs, learn=learn, **_reading(given))
-    write_file(given["out"], found.to_bytes(), _ARROW, force=force)
+    write_file(given["out"], found.to_bytes(), _ARROW, force=given["force"])
     if given["json"]:
         print(json.dumps({**_about(found), "rejected": len(rejected)}))
     else:

@@ -4,12 +4,15 @@ import json
 import sys
 import time
 from contextlib import closing, contextmanager, nullcontext
-from typing import IO, TYPE_CHECKING, cast
+from dataclasses import asdict
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, cast
 
-from neardup.model.errors import counted
+from neardup.model.errors import counted, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from argparse import Namespace
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -45,6 +48,13 @@ def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int],
         yield update
 
 
+@contextmanager
+def progress_bar(stage: str) -> "Iterator[Callable[[int, int], None] | None]":
+    """Show the progress of one stage as ``progress_bars`` does."""
+    with progress_bars() as update:
+        yield update and partial(update, stage)
+
+
 def progress_lines() -> "Callable[[str, int, int], None]":
     """Return a function that prints progress as JSON lines on standard error: at most one a second, and each end."""
     last = 0.0
@@ -67,6 +77,28 @@ def _terminal() -> "PatientTerminal | None":
         return PatientTerminal(sys.stderr)
     except (OSError, AttributeError):  # it has no name, or is not a system file
         return None
+
+
+def summarise(
+    arguments: "Namespace",
+    record: "Mapping[str, Any]",
+    rows: "Sequence[tuple[int, str, bool]]",
+    *,
+    lines: "Iterable[str]" = (),
+    rejected: "Sequence[Rejected] | None" = None,
+) -> int:
+    """Print what a command did: with ``--json`` the record, otherwise numbers and lines; return the exit code.
+
+    *rejected* are records that could not be read: they belong to both, and the exit code is 1 if there are any.
+    """
+    if arguments.json:
+        print(json.dumps({**record, **({} if rejected is None else {"rejected": [asdict(one) for one in rejected]})}))
+    else:
+        number = len(rejected or ())
+        show_counts([*rows, (number, f"{plural(number, 'record')} rejected", False)])
+        show_lines(lines)
+        show_rejected(rejected or ())
+    return 1 if rejected else 0
 
 
 def show_counts(rows: "Sequence[tuple[int, str, bool]]", *, errors: bool = False) -> None:

@@ -5,8 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.audits import table_lines
-from neardup.interfaces.cli.amounts import whole
-from neardup.interfaces.cli.options import add_reading_options, reading_of
+from neardup.interfaces.cli.options import READING, THREADS, reading_of
 from neardup.interfaces.cli.terminal import progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.tunings import rule_rows, tuning_lines
@@ -14,41 +13,27 @@ from neardup.interfaces.tunings import rule_rows, tuning_lines
 if TYPE_CHECKING:
     from neardup.evaluation.tuning import Tuning
 
-_HIDDEN = argparse.SUPPRESS
 _REPORTS = (".html", ".htm", ".json")
 _SETTINGS = (".toml",)
 
+USAGE = f"""
+labels LABELS: labelled pairs, as neardup label writes them (.jsonl)
+inputs [INPUT ...]: the documents, if texts were left out of the labels
+{THREADS}
+[the goal]
+--goal GOAL=f1: f1; or precision>=0.99 or recall>=0.99, with any share, and then the other one as high as possible
+--draw N=1: another number divides the pairs in another way
+[outputs]
+--out PATH: the settings of the rule (.toml), for --config (default: print)
+--report PATH: a page to look at (.html), or JSON (.json)
+--force: replace an output that exists
+--json: print the tuning as JSON
+{READING}
+"""
 EXAMPLE = (
     "Example: neardup label pages.jsonl --out labels.jsonl; neardup tune labels.jsonl --out neardup.toml;"
     " neardup dedup pages.jsonl --config neardup.toml --out kept.jsonl"
 )
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    parser.add_argument("labels", metavar="LABELS", help="labelled pairs, as neardup label writes them (.jsonl)")
-    parser.add_argument(
-        "inputs", nargs="*", metavar="INPUT", help="the documents, if texts were left out of the labels"
-    )
-    goal = parser.add_argument_group("the goal")
-    goal.add_argument(
-        "--goal",
-        metavar="GOAL",
-        default="f1",
-        help="f1; or precision>=0.99 or recall>=0.99, with any share, and then the other one as high as possible",
-    )
-    goal.add_argument(
-        "--draw", type=whole, metavar="N", default=1, help="another number divides the pairs in another way"
-    )
-    outputs = parser.add_argument_group("outputs")
-    outputs.add_argument(
-        "--out", metavar="PATH", default=_HIDDEN, help="the settings of the rule (.toml), for --config (default: print)"
-    )
-    outputs.add_argument("--report", metavar="PATH", default=_HIDDEN, help="a page to look at (.html), or JSON (.json)")
-    outputs.add_argument("--force", action="store_true", help="replace an output that exists")
-    outputs.add_argument("--json", action="store_true", help="print the tuning as JSON")
-    add_reading_options(parser)
-    parser.add_argument("--threads", type=whole, metavar="N", default=_HIDDEN, help="cores to use (default: all)")
 
 
 def run(arguments: argparse.Namespace) -> int:

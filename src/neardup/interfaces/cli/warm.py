@@ -8,12 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+USAGE = ""
 _NO_FOLDER = "there is no writable folder for the machine code; set NUMBA_CACHE_DIR to one."
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options: it has none."""
-    parser.set_defaults()
 
 
 def run(_: argparse.Namespace) -> int:

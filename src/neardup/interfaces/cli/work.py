@@ -2,13 +2,18 @@
 
 import argparse
 
-from neardup.interfaces.cli.amounts import number, whole
 from neardup.interfaces.cli.options import key_of
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import counted, require
 
 EXAMPLE = "Example: neardup work /shared/run7"
+USAGE = """
+folder DIR: the work folder of the run (dedup --work DIR)
+--idle SECONDS=60.0: how long to wait for a run that has not begun, or was interrupted
+--threads N=1: cores to use
+--key-file PATH: the same file as for dedup, if that has one
+"""
 
 _ENDED = {
     "finished": "the run is complete",
@@ -19,22 +24,6 @@ _WAITING = {
     "absent": "there is no run in {folder} yet",
     "stopped": "the run in {folder} was interrupted",
 }
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    parser.add_argument("folder", metavar="DIR", help="the work folder of the run (dedup --work DIR)")
-    parser.add_argument(
-        "--idle",
-        type=number,
-        default=60.0,
-        metavar="SECONDS",
-        help="how long to wait for a run that has not begun, or was interrupted",
-    )
-    parser.add_argument("--threads", type=whole, metavar="N", default=1, help="cores to use")
-    parser.add_argument(
-        "--key-file", metavar="PATH", default=argparse.SUPPRESS, help="the same file as for dedup, if that has one"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

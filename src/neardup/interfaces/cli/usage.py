@@ -1,0 +1,61 @@
+"""The arguments of verbs, described by lines of text."""
+
+import argparse
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from neardup.interfaces.cli.amounts import moment, number, share, size, whole
+
+_KINDS: Final[Mapping[str, Callable[[str], Any]]] = {  # by the word for a value; other words are texts
+    **dict.fromkeys(("N", "MIB", "GROUP", "GENERATION"), whole),
+    **dict.fromkeys(("S", "T", "X", "SECONDS"), number),
+    "SHARE": share,
+    "SIZE": size,
+    "TIME": moment,
+}
+_CONTINUED: Final = re.compile(r"\n +")
+
+
+def add_usage(
+    parser: "argparse._ActionsContainer", text: str, **kinds: Callable[[str], Any]
+) -> "argparse._ActionsContainer":
+    """Add the arguments that a text describes, one a line, and return the group of the last ones.
+
+    A line has an argument as in a usage message, and its help after a colon. ``--force`` is a switch. The value of
+    ``--out PATH`` is missing if it is not given, ``--out PATH!`` must be given, and ``--keep WHICH=first`` has a
+    default. ``--verify exact|estimate`` takes one of these words, ``--field NAME ...`` may be repeated. ``index DIR``
+    is a position, ``right [B]`` one that may be empty, ``inputs INPUT ...`` several. ``[outputs]`` begins a group, and
+    an indented line continues the one before. The word for a value determines its kind; *kinds* are further ones.
+    """
+    group = parser
+    for line in filter(None, _CONTINUED.sub(" ", text).splitlines()):
+        if line.startswith("["):
+            group = parser.add_argument_group(line.strip("[]"))
+            continue
+        usage, _, about = line.partition(": ")
+        name, _, value = usage.partition(" ")
+        written, _, default = value.partition("=")
+        word = written.removesuffix("!").removeprefix("[").removesuffix("]").removesuffix(" ...")
+        how: dict[str, Any] = {"help": about}
+        if not value:
+            how["action"] = "store_true"
+        elif "|" in word:
+            how["choices"] = tuple(filter(None, word.split("|")))
+        else:
+            how |= {"metavar": word, "type": kinds.get(word) or _KINDS.get(word)}
+        if not name.startswith("-"):
+            how |= {"nargs": nargs} if (nargs := _positions(written)) else {}
+        elif value:
+            how["default"] = default if "=" in value else argparse.SUPPRESS  # keeps "(default: None)" out of the help
+            how |= {"action": "append"} if " ..." in written else {}
+            how |= {"required": True} if written.endswith("!") else {}
+        group.add_argument(name, **how)
+    return group
+
+
+def _positions(value: str) -> str:
+    """Return how many values a position takes, as ``argparse`` writes it; empty for one."""
+    if value.startswith("["):
+        return "*" if value.endswith("...]") else "?"
+    return "+" if value.endswith("...") else ""

@@ -1,0 +1,68 @@
+import argparse
+
+import pytest
+
+from neardup.interfaces.cli.usage import add_usage
+
+USAGE = """
+index DIR: the folder
+right [B]: another collection
+inputs [INPUT ...]: more of them
+[outputs]
+--force: replace outputs: all
+  that exist
+--out PATH: the output
+--keep WHICH=first: the copy that stays
+--size N=10: results of a page
+--verify exact|estimate: what decides
+--field NAME:KIND ...: keep a field; may be repeated
+"""
+
+
+def parsed(usage, *given, **kinds):
+    parser = argparse.ArgumentParser()
+    add_usage(parser, usage, **kinds)
+    return vars(parser.parse_args(given))
+
+
+def test_values_are_missing_or_have_defaults():
+    assert parsed(USAGE, "dir") == {
+        "index": "dir",
+        "right": None,
+        "inputs": [],
+        "force": False,
+        "keep": "first",
+        "size": 10,
+    }
+
+
+def test_values_have_the_kind_of_their_word():
+    given = parsed(USAGE, "d", "b", "x", "y", "--force", "--size", "3", "--field", "a:b", "--field", "c:d")
+    assert given["inputs"] == ["x", "y"]
+    assert (given["right"], given["force"], given["size"], given["field"]) == ("b", True, 3, ["a:b", "c:d"])
+    assert parsed("--documents N: how many", "--documents", "3", N=float) == {"documents": 3.0}
+    assert parsed("--fields NAME[:BYTES],...: the fields", "--fields", "a:1,b") == {"fields": "a:1,b"}
+
+
+@pytest.mark.parametrize(
+    ("usage", "given"),
+    [
+        ("--out PATH!: it", []),
+        ("--tests PATH ...!: them", []),
+        ("inputs INPUT ...: them", []),
+        ("action check|: what", ["other"]),
+        ("--verify exact|none=exact: how", ["--verify", "x"]),
+        ("--size N=1: how many", ["--size", "x"]),
+    ],
+)
+def test_what_must_be_given_and_what_may_not(usage, given):
+    with pytest.raises(SystemExit):
+        parsed(usage, *given)
+
+
+def test_a_heading_begins_a_group_and_an_indented_line_continues_one():
+    parser = argparse.ArgumentParser()
+    group = add_usage(parser, USAGE)
+    shown = parser.format_help()
+    assert group.title == "outputs"
+    assert "replace outputs: all that exist" in " ".join(shown.partition("outputs:")[2].split())
