@@ -1,6 +1,6 @@
 """Descriptions of audits, the same on the terminal and on pages."""
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces.escaping import shortened
 from neardup.interfaces.wording import decimals
@@ -19,16 +19,6 @@ _REASONS: Final = {
     "oversized bucket": "too many documents share their keys",
     "signature": "their signatures differ too much for a comparison of the texts",
 }
-
-
-class BandRow(NamedTuple):
-    """A line of the table of an audit, in words."""
-
-    band: str
-    duplicates: str
-    dropped: str
-    recall: str
-    predicted: str
 
 
 def percentage(share: float) -> str:
@@ -78,13 +68,15 @@ def audit_lines(audit: "Audit") -> list[str]:
     return lines
 
 
-def band_rows(audit: "Audit") -> list[BandRow]:
+def band_rows(audit: "Audit") -> list[tuple[str, ...]]:
     """Return the recall by the measure of the closest kept document, with a head; nothing without duplicates."""
-    rows = [BandRow(audit.measure, "duplicates", "dropped", "recall", "" if audit.predicted is None else "by the law")]
+    rows: list[tuple[str, ...]] = [
+        (audit.measure, "duplicates", "dropped", "recall", "" if audit.predicted is None else "by the law")
+    ]
     for band in audit.bands:
         name = "1" if band.low == 1 else f"{band.low:g} to {band.high:g}"
         law = "" if band.predicted is None else percentage(band.predicted)
-        rows.append(BandRow(name, f"{band.recall.of:,}", f"{band.recall.found:,}", estimate(band.recall), law))
+        rows.append((name, f"{band.recall.of:,}", f"{band.recall.found:,}", estimate(band.recall), law))
     return rows if audit.bands else []
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from neardup.model.errors import counted
+
+if TYPE_CHECKING:
+    from neardup.evaluation.passages import Passage
 
 Span = tuple[int, int]
 Kind = Literal["shared", "alone", "between"]
@@ -62,6 +65,23 @@ def excerpt(  # noqa: PLR0913 - a text with its spans, and three bounds
         shown += len(piece.text) + len(piece.rest)
         left -= len(piece.text) + piece.omitted + len(piece.rest)
     return Excerpt(tuple(chosen), left)
+
+
+def excerpts(
+    texts: tuple[str, str], shared: "Sequence[Passage]", alone: Sequence[Sequence[Span]], context: int, **bounds: int
+) -> tuple[Excerpt, Excerpt]:
+    """Return the excerpts of two texts with their *shared* passages, and the stretches that each has *alone*."""
+    a, b = texts
+    left = excerpt(a, [one.a for one in shared], alone[0], context, **bounds)
+    return left, excerpt(b, [one.b for one in shared], alone[1], context, **bounds)
+
+
+def compared(one: str, other: str, context: int, **bounds: int) -> tuple[Excerpt, Excerpt]:
+    """Return the excerpts of two texts after looking for the passages that they share."""
+    from neardup.evaluation.passages import shared_passages
+
+    found = shared_passages(one, other)
+    return excerpts((one, other), found.shared, (found.only_in_a, found.only_in_b), context, **bounds)
 
 
 def pieces(text: str, shared: Sequence[Span], alone: Sequence[Span], context: int) -> Iterator[TextPiece]:

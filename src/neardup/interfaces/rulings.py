@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.pieces import Excerpt, excerpt
+from neardup.interfaces import pieces
+from neardup.interfaces.pieces import Excerpt
 from neardup.interfaces.wording import decimals
 
 if TYPE_CHECKING:
@@ -58,15 +59,10 @@ def passages_of(found: "Comparison | Explanation") -> str:
     return f"{shared} Marked words are {where}: {one:,} stretch{'' if one == 1 else 'es'} of A, {other:,} of B."
 
 
-def excerpts(
-    found: "Comparison | Explanation", a: str, b: str, context: int, most: int | None = None
-) -> tuple[Excerpt, Excerpt]:
-    """Return both texts in pieces, *most* of each; nothing is marked if the texts have nothing in common."""
-    only_in_a, only_in_b = ((), ()) if _shares_nothing(found) else (found.only_in_a, found.only_in_b)
-    return (
-        excerpt(a, [one.a for one in found.passages], only_in_a, context, most=most),
-        excerpt(b, [one.b for one in found.passages], only_in_b, context, most=most),
-    )
+def excerpts(found: "Comparison | Explanation", a: str, b: str, context: int, **bounds: int) -> tuple[Excerpt, Excerpt]:
+    """Return both texts in pieces, within *bounds*; nothing is marked if the texts have nothing in common."""
+    alone = ((), ()) if _shares_nothing(found) else (found.only_in_a, found.only_in_b)
+    return pieces.excerpts((a, b), found.passages, alone, context, **bounds)
 
 
 def _shares_nothing(found: "Comparison | Explanation") -> bool:

@@ -1,6 +1,6 @@
 """Descriptions of tunings, the same on the terminal and on pages."""
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces.audits import percentage
 from neardup.model.errors import counted
@@ -10,16 +10,6 @@ if TYPE_CHECKING:
 
 LEAST: Final = 20  # labels, below which intervals are hardly of use
 _LISTED: Final = 8
-
-
-class RuleRow(NamedTuple):
-    """A line of the table of rules, in words."""
-
-    rule: str
-    threshold: str
-    f1: str
-    precision: str
-    recall: str
 
 
 def tuning_lines(tuning: "Tuning") -> list[str]:
@@ -46,16 +36,16 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
     return lines
 
 
-def rule_rows(tuning: "Tuning") -> list[RuleRow]:
+def rule_rows(tuning: "Tuning") -> list[tuple[str, ...]]:
     """Return the best rules and the default one, with a head."""
-    rows = [RuleRow("rule", "from", "F1", "precision", "recall")]
+    rows: list[tuple[str, ...]] = [("rule", "from", "F1", "precision", "recall")]
     rows += [_row(rule, rule.name) for rule in tuning.rules[:_LISTED]]
     return [*rows, _row(tuning.default, f"{tuning.default.name}, by default")]
 
 
-def _row(rule: "TunedRule", name: str) -> RuleRow:
+def _row(rule: "TunedRule", name: str) -> tuple[str, ...]:
     parts = (_estimate(part) for part in (rule.shares.f1, rule.shares.precision, rule.shares.recall))
-    return RuleRow(name, threshold_words(rule), *parts)
+    return name, threshold_words(rule), *parts
 
 
 def threshold_words(rule: "TunedRule") -> str:

@@ -12,10 +12,10 @@ from neardup.index.disk import check as checking
 from neardup.index.disk import copies
 from neardup.index.disk.columns import TIMES, Batch
 from neardup.index.disk.files import Disk
-from neardup.index.disk.folder import Ways, create, open_
+from neardup.index.disk.folder import create, open_
 from neardup.index.disk.memory_files import FOLDER, MemoryDisk
 from neardup.index.disk.reader import Places
-from neardup.index.disk.store import LEAST_MEMORY, Durability, Store
+from neardup.index.disk.store import LEAST_MEMORY, Durability, Store, Ways
 from neardup.model.arrays import Signatures
 from neardup.model.errors import (
     DataError,

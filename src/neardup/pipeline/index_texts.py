@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 
 from neardup.index.disk.files import Disk
-from neardup.index.disk.folder import Ways, open_
-from neardup.index.disk.store import Store
+from neardup.index.disk.folder import open_
+from neardup.index.disk.store import Store, Ways
 from neardup.model.errors import DataError, StorageRefused, require
 from neardup.pipeline import terms
 from neardup.pipeline.fields import field_values, has_sites, sites_at

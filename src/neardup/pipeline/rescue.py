@@ -10,10 +10,10 @@ import numpy as np
 from neardup.index.disk.buffers import taken
 from neardup.index.disk.columns import NEVER, Batch, decoded
 from neardup.index.disk.files import Disk, require_outside
-from neardup.index.disk.folder import Ways, create
+from neardup.index.disk.folder import create
 from neardup.index.disk.manifest import SECOND, Manifest
 from neardup.index.disk.rescue import Loss, Progress, Salvage
-from neardup.index.disk.store import Store
+from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Signatures, TextBatch
 from neardup.model.errors import StorageDamaged, StorageError
 from neardup.model.recipe import RecipeId

@@ -10,8 +10,8 @@ import pyarrow as pa
 from neardup.index.disk.arrays import expect, understood
 from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
-from neardup.index.disk.folder import ATTACHED, Terms
-from neardup.index.disk.lookup import Lookup
+from neardup.index.disk.folder import ATTACHED
+from neardup.index.disk.lookup import Lookup, Terms
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.manifest import Manifest
 from neardup.model.arrays import Flags, Signatures, Words

@@ -13,10 +13,10 @@ import numpy as np
 from neardup.index.disk import check as checking
 from neardup.index.disk import copies
 from neardup.index.disk.files import Disk
-from neardup.index.disk.folder import Terms, Ways, open_
-from neardup.index.disk.lookup import Lookup
+from neardup.index.disk.folder import open_
+from neardup.index.disk.lookup import Lookup, Terms
 from neardup.index.disk.manifest import Manifest
-from neardup.index.disk.store import LEAST_MEMORY
+from neardup.index.disk.store import LEAST_MEMORY, Ways
 from neardup.model.arrays import Flags, Words
 from neardup.model.errors import StorageError
 from neardup.model.seen import Removal, Stats

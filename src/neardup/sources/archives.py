@@ -34,6 +34,7 @@ from neardup.sources.collection import (
     Request,
     check_strict,
     missing_field,
+    silent,
 )
 from neardup.sources.compression import GzipError, inflater
 from neardup.sources.formats import display, kind
@@ -187,7 +188,7 @@ class Archives(Collection):
     def rows(self) -> Iterator[pa.Table]:
         """Yield the pages as a table of their ids, texts and fields."""
         table = pa.table({"id": self.ids, "text": self.texts, **self._columns})
-        yield from slices(table) if len(table) else [table]
+        yield from slices(table)
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file of a page, and the byte that its record begins at."""
@@ -244,10 +245,10 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
     pages = _Pages()
     for more, found in _read(path, request, begin, end, markup=markup):
         if pages.found and pages.size >= size:
-            yield Archives([path], request, _silent, pages=pages)
+            yield Archives([path], request, silent, pages=pages)
             pages = _Pages()
         pages.append(more, found)
-    yield Archives([path], request, _silent, pages=pages)
+    yield Archives([path], request, silent, pages=pages)
 
 
 def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
@@ -261,10 +262,6 @@ def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
                 edges.append(one.offset)
             address = own
     return [*zip(edges, [*edges[1:], whole], strict=True)]
-
-
-def _silent(_index: int, _done: float) -> None:
-    return
 
 
 def _compression(path: str) -> str | None:

@@ -5,7 +5,7 @@ import select
 from collections.abc import Iterator
 from typing import Final
 
-from neardup.model.errors import DataError
+from neardup.sources.formats import readable
 
 MOST_BYTES: Final = 1 << 26  # bytes of a line
 TOGETHER: Final = 1 << 23  # bytes that are read before lines are yielded, if that many are available
@@ -52,7 +52,7 @@ def _waiting(descriptor: int, waiting: select.poll, source: str) -> tuple[bytes,
     """Read the available bytes, and return whether the stream has ended."""
     pieces: list[bytes] = []
     size = 0
-    try:
+    with readable(source):
         while size < TOGETHER:
             piece = os.read(descriptor, _PIECE)
             pieces.append(piece)
@@ -61,6 +61,4 @@ def _waiting(descriptor: int, waiting: select.poll, source: str) -> tuple[bytes,
                 return b"".join(pieces), True
             if not waiting.poll(0):
                 break
-    except OSError as error:
-        raise DataError(source, f"it cannot be read: {error.strerror or error}") from error
     return b"".join(pieces), False

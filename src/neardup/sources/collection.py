@@ -94,6 +94,10 @@ class WithoutText:
     field: str
 
 
+def silent(_index: int, _done: float) -> None:
+    """Report no progress."""
+
+
 class Collection(ABC):
     """The documents of one or several inputs of the same format, in input order.
 

@@ -11,7 +11,7 @@ import os
 import select
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from io import BufferedIOBase, BufferedReader
@@ -22,7 +22,7 @@ import zstandard
 from isal import isal_zlib
 
 from neardup.model.errors import DataError, OutputError
-from neardup.sources.formats import STDIN, display
+from neardup.sources.formats import STDIN, display, readable
 
 _STEP: Final = 1 << 14  # zstd may expand by a factor of 32,768: one step stays below 512 MiB
 _LONGEST_WINDOW: Final = 1 << 31  # the window of `zstd --long=31`; the default limit is 128 MiB
@@ -186,22 +186,19 @@ def load(path: str, compression: str | None, max_bytes: int) -> Contents:
     *max_bytes*. A plain file is not limited: it only takes the memory that the caller reads.
     """
     source = display(path)
-    try:
+    with readable(source):
         if path == STDIN:
             if sys.stdin is None:
                 raise DataError(source, "it is closed")
-            return Contents(source, _plain(source, sys.stdin.buffer, max_bytes))  # type: ignore[arg-type] # it has read1
+            return _held(source, _available(sys.stdin.buffer), max_bytes)
         with Path(path).open("rb") as file:
             about = os.fstat(file.fileno())
-            regular = stat.S_ISREG(about.st_mode)
             if compression is not None:
-                return Contents(source, _expanded(source, file, compression, max_bytes))
-            if regular and about.st_size:
+                return _held(source, _expansion(source, file, compression), max_bytes)
+            if stat.S_ISREG(about.st_mode) and about.st_size:
                 _check_plain(source, file.read(_HEAD))
                 return Contents(source, file=_File(path, file.fileno()))
-            return Contents(source, _plain(source, file, max_bytes))
-    except OSError as error:
-        raise DataError(source, f"it cannot be read: {error.strerror or error}") from error
+            return _held(source, _available(file), max_bytes)
 
 
 def identity(path: str) -> list[Any]:
@@ -209,14 +206,11 @@ def identity(path: str) -> list[Any]:
 
     A small file has no time, because its ends are the whole content.
     """
-    try:
-        with Path(path).open("rb") as file:
-            about = os.fstat(file.fileno())
-            ends = blake2b(file.read(_ENDS), digest_size=16)
-            file.seek(max(0, about.st_size - _ENDS))
-            ends.update(file.read(_ENDS))
-    except OSError as error:
-        raise DataError(display(path), f"it cannot be read: {error.strerror or error}") from error
+    with readable(display(path)), Path(path).open("rb") as file:
+        about = os.fstat(file.fileno())
+        ends = blake2b(file.read(_ENDS), digest_size=16)
+        file.seek(max(0, about.st_size - _ENDS))
+        ends.update(file.read(_ENDS))
     found: list[Any] = [about.st_size, ends.hexdigest()]
     return found if about.st_size <= 2 * _ENDS else [*found, about.st_mtime_ns]
 
@@ -229,29 +223,26 @@ def stream(  # noqa: PLR0913, PLR0917 - a file, or frames of it
     *begin* and *end* select frames of a compressed file: see ``frame_edges``.
     """
     source = display(path)
-    try:
-        with Path(path).open("rb") as file:
-            if compression is None:
-                _check_plain(source, file.read(_HEAD))
-                file.seek(0)
-                yield from iter(lambda: file.read(size), b"")
-                return
-            held, before = bytearray(), 0
-            for chunk in _expansion(source, file, compression, begin, end):
-                held += chunk
-                check_size(source, before + len(held), max_bytes)
-                if not begin and not before and len(held) >= _HEAD:
-                    _check_plain(source, bytes(held[:_HEAD]))
-                if len(held) >= size:
-                    yield bytes(held)
-                    before += len(held)
-                    held = bytearray()
-            if not begin and not before:
+    with readable(source), Path(path).open("rb") as file:
+        if compression is None:
+            _check_plain(source, file.read(_HEAD))
+            file.seek(0)
+            yield from iter(lambda: file.read(size), b"")
+            return
+        held, before = bytearray(), 0
+        for chunk in _expansion(source, file, compression, begin, end):
+            held += chunk
+            check_size(source, before + len(held), max_bytes)
+            if not begin and not before and len(held) >= _HEAD:
                 _check_plain(source, bytes(held[:_HEAD]))
-            if held:
+            if len(held) >= size:
                 yield bytes(held)
-    except OSError as error:
-        raise DataError(source, f"it cannot be read: {error.strerror or error}") from error
+                before += len(held)
+                held = bytearray()
+        if not begin and not before:
+            _check_plain(source, bytes(held[:_HEAD]))
+        if held:
+            yield bytes(held)
 
 
 def frame_edges(path: str) -> list[int]:
@@ -300,13 +291,18 @@ def _check_plain(source: str, head: bytes) -> None:
     raise DataError(source, f"it should be plain UTF-8 text, but its first bytes are those of {found}", code)
 
 
-def _plain(source: str, file: BufferedIOBase, most: int) -> memoryview:
+def _held(source: str, chunks: Iterable[bytes], most: int) -> Contents:
+    """Return bytes that are read into memory; they must look like plain text, and be at most this many."""
     data = bytearray()
-    while chunk := available(file):
+    for chunk in chunks:
         data += chunk
         check_size(source, len(data), most)
     _check_plain(source, bytes(data[:_HEAD]))
-    return memoryview(data)
+    return Contents(source, memoryview(data))
+
+
+def _available(file: BufferedIOBase | BinaryIO) -> Iterator[bytes]:
+    return iter(lambda: available(file), b"")  # type: ignore[arg-type] # it has read1
 
 
 def available(file: BufferedIOBase) -> bytes:
@@ -337,15 +333,6 @@ def _expansion(
     magic = _GZIP if compression == "gzip" else b""  # the others refuse other data at once
     padded = compression in _PADDED
     return _members(source, chunks, _expander(compression), magic=magic, padded=padded, later=begin > 0)
-
-
-def _expanded(source: str, file: BinaryIO, compression: str, most: int) -> memoryview:
-    data = bytearray()
-    for chunk in _expansion(source, file, compression):
-        data += chunk
-        check_size(source, len(data), most)
-    _check_plain(source, bytes(data[:_HEAD]))
-    return memoryview(data)
 
 
 def inflater(bits: int = 31) -> isal_zlib.Decompress:

@@ -109,7 +109,7 @@ class DelimitedText(Collection):
         for file in self._files:
             _check_names(file, file.names)
             table = pa.table(_parse(file, file.spans.contents.data, file.names)[2])
-            yield from slices(table) if len(table) else [table]
+            yield from slices(table)
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file and the line of a record."""

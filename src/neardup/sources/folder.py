@@ -152,7 +152,7 @@ class Folder(Collection):
         pages = {name: self._of_pages(name) for name in _OF_PAGES}
         fields = {name: self.column(name) for name in _FIELDS}
         table = pa.table({"id": self.ids.cast(pa.large_string()), "text": self.texts, **pages, **fields})
-        yield from slices(table) if len(table) else [table]
+        yield from slices(table)
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file that a document is, and its first line."""

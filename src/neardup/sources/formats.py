@@ -3,13 +3,14 @@
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import Final
 
-from neardup.model.errors import InputRefused, ParameterError, require
+from neardup.model.errors import DataError, InputRefused, ParameterError, require
 
 STDIN: Final = "-"
 FETCHED: Final = ".neardup-inputs"  # the folder of copies of remote files
@@ -150,6 +151,15 @@ def common_format(paths: Sequence[str], format: str | None = None) -> str:  # no
         shown = " and ".join(f"{display(path)} ({name})" for name, path in list(formats.items())[:2])
         raise ParameterError("inputs", None, f"must be of one format, not of several: {shown}", "several formats")
     return next(iter(formats))
+
+
+@contextmanager
+def readable(source: str) -> Iterator[None]:
+    """Raise the errors of the system in reading an input as ``DataError``."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(source, f"it cannot be read: {error.strerror or error}") from error
 
 
 def matches(relative: str, patterns: Sequence[str]) -> bool:

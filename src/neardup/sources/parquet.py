@@ -37,6 +37,7 @@ from neardup.sources.collection import (
     field_taken,
     missing_field,
     named,
+    silent,
 )
 from neardup.sources.compression import sniff
 from neardup.sources.formats import STDIN, display
@@ -139,7 +140,7 @@ class ParquetTable(Collection):
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the rows with all columns."""
-        yield from slices(self._table) if len(self) else [self._table]
+        yield from slices(self._table)
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file and the row of a record, from 1."""
@@ -239,17 +240,13 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
             number += batch.nbytes
             if number >= size:
                 table = pa.Table.from_batches(parts)
-                yield ParquetTable([path], request, _silent, _Piece(table, first, schema, metadata))
+                yield ParquetTable([path], request, silent, _Piece(table, first, schema, metadata))
                 first, number, parts = first + len(table), 0, []
         if parts or first == start:  # there are columns even without rows
             table = pa.Table.from_batches(parts) if parts else schema.empty_table()
-            yield ParquetTable([path], request, _silent, _Piece(table, first, schema, metadata))
+            yield ParquetTable([path], request, silent, _Piece(table, first, schema, metadata))
     except (pa.ArrowException, OSError) as error:
         raise DataError(display(path), f"it cannot be read as Parquet: {error}") from error
-
-
-def _silent(_index: int, _done: float) -> None:
-    return
 
 
 def _opened(path: str) -> pq.ParquetFile:

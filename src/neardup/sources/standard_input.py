@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from neardup.model.errors import DataError
 from neardup.sources.compression import available
-from neardup.sources.formats import STDIN, display
+from neardup.sources.formats import STDIN, display, readable
 
 
 def copy(file: BinaryIO) -> None:
@@ -36,8 +36,6 @@ def _chunks() -> Iterator[bytes]:
     if sys.stdin is None:
         raise DataError(display(STDIN), "it is closed")
     file: Any = sys.stdin.buffer
-    try:
+    with readable(display(STDIN)):
         while chunk := available(file):
             yield chunk
-    except OSError as error:
-        raise DataError(display(STDIN), f"it cannot be read: {error.strerror or error}") from error

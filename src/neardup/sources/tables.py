@@ -27,9 +27,9 @@ _BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_bina
 
 
 def slices(table: pa.Table) -> Iterator[pa.Table]:
-    """Yield neighbouring rows, some megabytes at a time."""
+    """Yield neighbouring rows, some megabytes at a time; a table without rows once."""
     rows = max(1, min(_ROWS, _BYTES * len(table) // max(1, table.nbytes)))
-    yield from (table.slice(begin, rows) for begin in range(0, len(table), rows))
+    yield from (table.slice(begin, rows) for begin in range(0, max(1, len(table)), rows))
 
 
 def table_of(source: str, records: Sequence[dict[str, Any]]) -> pa.Table:

@@ -19,7 +19,7 @@ import zstandard
 
 from neardup.model.errors import DataError
 from neardup.sources.compression import GzipError, inflater
-from neardup.sources.formats import display
+from neardup.sources.formats import display, readable
 from neardup.sources.streams import lz4
 
 LARGEST: Final = 1 << 26  # bytes of a record
@@ -125,25 +125,22 @@ def records(path: str, compression: str | None, begin: int = 0, end: int | None 
     plain files only. Raises ``DataError`` for a file that cannot be read, or is not a WARC file at all.
     """
     source = display(path)
-    try:
-        with Path(path).open("rb") as file:
-            size = file.seek(0, 2)
+    with readable(source), Path(path).open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(0)
+        head = file.read(_BEGIN)
+        if not begin:
+            _check_beginning(source, head, compression)
+        last = size if end is None else min(end, size)
+        if compression == "gzip":
+            yield from _of_members(source, file, begin, last, size)
+        elif compression is None:
+            yield from _of_plain(source, file, begin, last)
+        else:
             file.seek(0)
-            head = file.read(_BEGIN)
-            if not begin:
-                _check_beginning(source, head, compression)
-            last = size if end is None else min(end, size)
-            if compression == "gzip":
-                yield from _of_members(source, file, begin, last, size)
-            elif compression is None:
-                yield from _of_plain(source, file, begin, last)
-            else:
-                file.seek(0)
-                yield from _of_stream(source, file, compression, size)
-            if not size:
-                yield Gap(0, 0, "the file is empty")
-    except OSError as error:
-        raise DataError(source, f"it cannot be read: {error.strerror or error}") from error
+            yield from _of_stream(source, file, compression, size)
+        if not size:
+            yield Gap(0, 0, "the file is empty")
 
 
 def _check_beginning(source: str, head: bytes, compression: str | None) -> None:

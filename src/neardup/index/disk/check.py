@@ -56,11 +56,10 @@ def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
 
 def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | None) -> Report:
     problems: list[str] = []
-    listed = [*((SEGMENT, stored) for stored in manifest.segments)]
-    listed += [(UPDATES, manifest.updates)] if manifest.updates else []
-    total = sum(stored.size for _, stored in listed)
+    total = sum(stored.size for stored in manifest.stored)
     done = documents = last = 0
-    for kind, stored in listed:
+    for stored in manifest.stored:
+        kind = SEGMENT if stored in manifest.segments else UPDATES
         found, arrays = _opened(disk, folder / stored.name, kind, stored)
         if arrays is not None:
             found = arrays.problems(None if progress is None else partial(_advance, progress, done, total))
@@ -78,7 +77,7 @@ def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | N
             progress(done, total)
     problems += _log_problems(disk, folder, manifest)
     problems += _second_problems(disk, folder)
-    return Report(problems, len(listed) + 3, done, documents)
+    return Report(problems, len(manifest.stored) + 3, done, documents)
 
 
 def _opened(disk: Disk, path: Path, kind: str, stored: Stored) -> tuple[list[str], StoredArrays | None]:

@@ -20,7 +20,6 @@ from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
 
 Progress = Callable[[int, int], None]
 
-_AT_ONCE: Final = 1 << 24  # bytes that are copied together
 _OWN: Final = (*KINDS, ATTACHED, fulltext.NAME)
 
 
@@ -83,10 +82,9 @@ class _Copying(NamedTuple):
 
     def copied(self, manifest: Manifest, progress: Progress | None) -> Copied:
         """Copy the files of one state, and commit it."""
-        files = [(SEGMENT, stored) for stored in manifest.segments]
-        files += [(UPDATES, manifest.updates)] if manifest.updates else []
-        total, done, written = sum(stored.size for _, stored in files), 0, 0
-        for kind, stored in files:
+        total, done, written = sum(stored.size for stored in manifest.stored), 0, 0
+        for stored in manifest.stored:
+            kind = SEGMENT if stored in manifest.segments else UPDATES
             if not self._has(kind, stored):
                 arrays = StoredArrays(self.source, self.folder / stored.name, kind, stored)
                 for begin, _ in arrays.damaged():
@@ -130,13 +128,6 @@ class _Copying(NamedTuple):
 
     def _write(self, name: str, data: Any) -> None:
         """Write a new file, which then replaces the one of this name; it is on the disk on return."""
-        path, new = self.to / name, self.to / f"{name}.new"
-        self.target.remove(new)
-        file, whole = self.target.create(new), memoryview(data)
-        try:
-            for begin in range(0, len(whole), _AT_ONCE):
-                self.target.append(file, whole[begin : begin + _AT_ONCE], new)
-            self.target.sync(file, new)
-        finally:
-            self.target.close(file, new)
-        self.target.rename(new, path)
+        new = self.to / f"{name}.new"
+        self.target.write(new, data)
+        self.target.rename(new, self.to / name)

@@ -16,7 +16,7 @@ from neardup.model.errors import StorageBusy, StorageError, StorageFailed, Stora
 
 LOCK: Final = "writer.lock"
 
-_PIECE: Final = 1 << 30  # bytes written by one call: systems take no more than 2 GiB
+_PIECE: Final = 1 << 24  # bytes written by one call, between which signals are noticed; systems take up to 2 GiB
 _NO_RESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0)
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CANNOT_LOCK: Final = frozenset(
@@ -93,6 +93,16 @@ class Disk:
         """Close a file; unsynced data may still be lost."""
         with _named(path):
             os.close(file)
+
+    def write(self, path: Path, data: bytes | memoryview) -> None:
+        """Write a new file, in place of the remains of an interrupted attempt; it is on the disk on return."""
+        self.remove(path)
+        file = self.create(path)
+        try:
+            self.append(file, data, path)
+            self.sync(file, path)
+        finally:
+            self.close(file, path)
 
     def sync_folder(self, path: Path) -> None:
         """Wait until the names in a folder are on the disk."""

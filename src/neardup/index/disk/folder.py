@@ -4,35 +4,19 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
-from neardup.index.disk.lookup import Lookup
+from neardup.index.disk.lookup import Terms
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.reader import TRIES
-from neardup.index.disk.store import Durability, Store
+from neardup.index.disk.store import Store, Ways
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 
 _FIRST_LOG: Final = "log-00000001"
 ATTACHED: Final = "common.npz"  # a file that the terms of an index name; it never changes
 _UNFINISHED: Final = frozenset({LOCK, _FIRST_LOG, ATTACHED, "manifest.new"})  # left if creating it is interrupted
-
-
-class Terms(NamedTuple):
-    """What the scheme defines for a store."""
-
-    columns: Columns
-    lookup: Lookup
-
-
-class Ways(NamedTuple):
-    """How an index is used, chosen on each opening."""
-
-    durability: Durability
-    memory: int
-    disk: Disk
 
 
 def create(  # noqa: PLR0913 - what an index is made of
@@ -60,9 +44,9 @@ def create(  # noqa: PLR0913 - what an index is made of
         log = LogWriter.create(disk, folder / _FIRST_LOG, mark, 1)
         log.close()
         if attached is not None:
-            _write(disk, folder / ATTACHED, attached)
+            disk.write(folder / ATTACHED, attached)
         manifest = Manifest(mark=mark.hex(), log=_FIRST_LOG, sealed=log.size, terms=stated, next_file=2)
-        return _store(folder, manifest.commit(disk, folder), terms, ways, lock)
+        return Store(folder, manifest.commit(disk, folder), terms, ways, lock)
 
 
 def open_(folder: Path, terms_of: Callable[[Manifest], Terms], ways: Ways, *, writes: bool) -> Store:
@@ -72,7 +56,7 @@ def open_(folder: Path, terms_of: Callable[[Manifest], Terms], ways: Ways, *, wr
         for left in range(0 if writes else TRIES, -1, -1):
             manifest = Manifest.read(ways.disk, folder)
             try:
-                return _store(folder, manifest, terms_of(manifest), ways, lock)
+                return Store(folder, manifest, terms_of(manifest), ways, lock)
             except FileNotFoundError as error:  # a newer manifest does not name it, or it is missing
                 if not left:
                     raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
@@ -100,15 +84,6 @@ def _sync_name(folder: Path, disk: Disk) -> None:
             raise
 
 
-def _write(disk: Disk, path: Path, content: bytes) -> None:
-    file = disk.create(path)
-    try:
-        disk.append(file, content, path)
-        disk.sync(file, path)
-    finally:
-        disk.close(file, path)
-
-
 def _require_empty(folder: Path, disk: Disk) -> None:
     names = set(disk.names(folder))
     if names - _UNFINISHED:
@@ -116,16 +91,3 @@ def _require_empty(folder: Path, disk: Disk) -> None:
     if _FIRST_LOG in names and disk.size(folder / _FIRST_LOG) > HEADER_BYTES:  # it has records: more than a creation
         rule = f"has {_FIRST_LOG} with documents, but no manifest.json; restore that from a copy, or use another folder"
         raise StorageRefused(str(folder), rule)
-
-
-def _store(folder: Path, manifest: Manifest, terms: Terms, ways: Ways, lock: int) -> Store:
-    return Store(
-        folder,
-        manifest,
-        terms.columns,
-        terms.lookup,
-        lock=lock,
-        durability=ways.durability,
-        memory=ways.memory,
-        disk=ways.disk,
-    )

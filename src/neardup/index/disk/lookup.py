@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
+from neardup.index.disk.columns import Columns
 from neardup.model.arrays import Flags, Words
 from neardup.model.tables import TableDesign
 
@@ -22,3 +23,10 @@ class Lookup(NamedTuple):
     keyed: Keyed
     pooled: bool
     design: Callable[[int], TableDesign] | None = None
+
+
+class Terms(NamedTuple):
+    """What the scheme defines for a store."""
+
+    columns: Columns
+    lookup: Lookup

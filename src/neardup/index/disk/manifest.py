@@ -48,22 +48,26 @@ class Manifest:
     updates: Stored | None = None
 
     @property
+    def stored(self) -> list[Stored]:
+        """The files of arrays: the segments, and the updates of their documents."""
+        return [*self.segments, *([self.updates] if self.updates else [])]
+
+    @property
     def files(self) -> list[str]:
         """The names of all files of the index except the manifest."""
-        stored = [*self.segments, *([self.updates] if self.updates else [])]
-        return [self.log, *(file.name for file in stored)]
+        return [self.log, *(file.name for file in self.stored)]
 
     def commit(self, disk: Disk, folder: Path) -> Self:
         """Make this the state of the index, as the next generation; it is on the disk on return."""
         following = replace(self, generation=self.generation + 1)
         line = json.dumps({"format": FORMAT, **asdict(following)}, sort_keys=True).encode()
         content = line + b"\n" + _seal(line)
-        _write(disk, folder / UNFINISHED, content)
+        disk.write(folder / UNFINISHED, content)
         disk.sync_folder(folder)  # the files that it names must be on the disk before it is
         disk.rename(folder / UNFINISHED, folder / NAME)
         disk.sync_folder(folder)
         with suppress(StorageFailed):  # the change is committed; the next one replaces the second file, too
-            _write(disk, folder / UNFINISHED_SECOND, content)
+            disk.write(folder / UNFINISHED_SECOND, content)
             disk.rename(folder / UNFINISHED_SECOND, folder / SECOND)
         return following
 
@@ -117,20 +121,9 @@ def _require_sense(manifest: Manifest) -> None:
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
     for given in (manifest.generation, manifest.next_file, manifest.next_ordinal, manifest.sealed):
         counted(given)
-    for file in [*manifest.segments, *([manifest.updates] if manifest.updates else [])]:
+    for file in manifest.stored:
         counted(file.size)
         counted(file.checksum, (1 << 64) - 1)
-
-
-def _write(disk: Disk, new: Path, content: bytes) -> None:
-    """Write what then becomes a manifest; it is on the disk on return."""
-    disk.remove(new)  # the remains of an interrupted commit
-    file = disk.create(new)
-    try:
-        disk.append(file, content, new)
-        disk.sync(file, new)
-    finally:
-        disk.close(file, new)
 
 
 def _seal(content: bytes) -> bytes:

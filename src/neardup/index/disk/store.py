@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Literal, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk import merger
-from neardup.index.disk.columns import NEVER, Batch, Columns, flattened
+from neardup.index.disk.columns import NEVER, Batch, flattened
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
-from neardup.index.disk.lookup import Lookup
+from neardup.index.disk.lookup import Terms
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.manifest import SECOND, Manifest
 from neardup.index.disk.memory_files import MemoryDisk
@@ -30,7 +30,7 @@ from neardup.index.disk.reader import Found, Places, Reader
 from neardup.index.disk.segment import Segment
 from neardup.model.arrays import Flags, Positions
 from neardup.model.candidates import ROOM
-from neardup.model.errors import StorageError, StorageFailed, StorageMoved, StorageRefused, require
+from neardup.model.errors import StorageError, StorageFailed, StorageMoved, StorageRefused
 
 Durability = Literal["commit", "interval", "bulk"]
 
@@ -39,6 +39,14 @@ LEAST_MEMORY: Final = 1 << 20
 REPLAYED: Final = 1 << 25  # bytes of recent documents that closing leaves in the log, for opening to repeat
 
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
+
+
+class Ways(NamedTuple):
+    """How an index is used, chosen on each opening."""
+
+    durability: Durability
+    memory: int
+    disk: Disk
 
 
 class Store(Reader):
@@ -51,27 +59,15 @@ class Store(Reader):
     ``discarded_bytes`` counts the bytes after the last record of the log, which the writer discarded on opening.
     """
 
-    def __init__(  # noqa: PLR0913 - what an index is made of
-        self,
-        folder: Path,
-        manifest: Manifest,
-        columns: Columns,
-        lookup: Lookup,
-        *,
-        lock: int = -1,
-        durability: Durability = "commit",
-        memory: int = 1 << 28,
-        disk: Disk | None = None,
-    ) -> None:
-        require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
-        self._memory, self._durability, self._lock = memory, durability, lock
+    def __init__(self, folder: Path, manifest: Manifest, terms: Terms, ways: Ways, lock: int = -1) -> None:
+        self._memory, self._durability, self._lock = ways.memory, ways.durability, lock
         self.failure: str | None = None
         self._owed = False  # whether acknowledged changes may not be on the disk since a failure
         self._moved = False  # whether a call has raised that the folder was moved
         self._log: LogWriter | None = None
         self._synced = threading.Event()
         self.discarded_bytes = 0
-        super().__init__(folder, manifest, columns, lookup, disk or Disk())
+        super().__init__(folder, manifest, *terms, ways.disk)
         _stores.add(self)
         if lock >= 0:
             try:
@@ -79,7 +75,7 @@ class Store(Reader):
             except BaseException:
                 self._lock = -1  # the caller that opened it releases the lock
                 raise
-            if durability == "interval":
+            if ways.durability == "interval":
                 threading.Thread(target=_sync_now_and_then, args=(weakref.ref(self), self._synced), daemon=True).start()
 
     @property

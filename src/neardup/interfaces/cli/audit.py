@@ -6,18 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
-from neardup.interfaces.cli.options import (
-    COMMON,
-    INPUTS,
-    KEEP,
-    READING,
-    THREADS,
-    add_scheme_options,
-    describes_scheme,
-    key_of,
-    reading_of,
-    scheme_of,
-)
+from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import progress_bars, show_lines
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
@@ -28,19 +17,19 @@ if TYPE_CHECKING:
 _REPORTS = (".html", ".htm", ".json")
 
 _USAGE = f"""
-{INPUTS}
+{options.INPUTS}
 [what is audited, and how]
 --of RUN: the report of the run (.parquet, .jsonl), with the options of that run; or the folder of dedup --state, which
   has recorded them, with the inputs of all its runs; without it, the inputs are deduplicated first, in memory
 --sample N=2000: the documents to draw at random
 --until SHARE: draw more documents until the recall is known within SHARE, such as 0.5%%
 --draw N=1: another number draws other documents
-{THREADS}
+{options.THREADS}
 [outputs]
 --report PATH: a page to look at (.html), or JSON (.json)
 --force: replace a report that exists
 --json: print the audit as JSON, without texts
-{READING}
+{options.READING}
 """
 
 EXAMPLE = (
@@ -51,8 +40,8 @@ EXAMPLE = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_usage(parser, _USAGE)
-    add_scheme_options(parser)
-    add_usage(parser, COMMON + KEEP)
+    options.add_scheme_options(parser)
+    add_usage(parser, options.COMMON + options.KEEP)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -67,20 +56,17 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.audit_files import audit_files
     from neardup.pipeline.spilled.state import is_state
 
-    recorded = "of" in given and is_state(Path(given["of"])) and not describes_scheme(arguments)
-    chosen = {"key": key_of(arguments)} if recorded else {"scheme": scheme_of(arguments)}
+    recorded = "of" in given and is_state(Path(given["of"])) and not options.describes_scheme(arguments)
+    chosen = {"key": options.key_of(arguments)} if recorded else {"scheme": options.scheme_of(arguments)}
     with progress_bars() as bars:
         found = audit_files(
             arguments.inputs,
             given.get("of"),
             **chosen,
-            keep=arguments.keep,
-            sample=arguments.sample,
-            until=given.get("until"),
             seed=arguments.draw,
-            threads=given.get("threads"),
+            **options.chosen(arguments, "keep sample until threads"),
             progress=bars,
-            **reading_of(arguments),
+            **options.reading_of(arguments),
         )
     if report is not None:
         write_file(report, _rendered(found, report), _REPORTS, force=arguments.force)

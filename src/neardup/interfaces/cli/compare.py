@@ -139,7 +139,7 @@ def _show(screen: "Console", one: "NamedText", other: "NamedText", found: "Compa
     screen.print(_schemes(found, narrow=screen.width < _NARROW_FOR_SCHEMES))
     for table in _measures(found, narrow=narrow):
         screen.print(table)
-    shown = excerpts(found, one.text, other.text, context, _PIECES)
+    shown = excerpts(found, one.text, other.text, context, most=_PIECES)
     screen.print(Text(passages_of(found)))
     table = Table(expand=True, box=box.SIMPLE)
     for side, source in (("A", one), ("B", other)):

@@ -2,7 +2,7 @@
 
 import argparse
 
-from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, reading_of
+from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
 from neardup.interfaces.cli.terminal import progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import plural
@@ -40,9 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = contamination_in_files(
             arguments.inputs,
             arguments.against,
-            words=arguments.words,
-            threshold=arguments.threshold,
-            threads=given.get("threads"),
+            **chosen(arguments, "words threshold threads"),
             progress=bars,
             **reading_of(arguments),
         )

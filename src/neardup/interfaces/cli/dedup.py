@@ -7,21 +7,8 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from neardup.interfaces.cli import options
 from neardup.interfaces.cli.advice import advice_on_quotes
-from neardup.interfaces.cli.options import (
-    INPUTS,
-    JSON,
-    KEEP,
-    NEW_COMMON,
-    READING,
-    THREADS,
-    WORK,
-    add_scheme_options,
-    reading_of,
-    refuse_without_work,
-    scheme_of,
-    writes_list,
-)
 from neardup.interfaces.cli.terminal import (
     complain,
     progress_bars,
@@ -41,9 +28,10 @@ if TYPE_CHECKING:
 
 _STDOUT = "/dev/stdout"
 _IN_PIECES = ("work", "memory", "part_size", "out_format")
+_PARAMETERS = "keep verify gather representative ignore_common force threads restart state against"
 
 _READ = f"""
-{INPUTS}
+{options.INPUTS}
 [outputs]
 --out PATH: the kept documents, in the format of its ending
 --report PATH: every document's decision, with its evidence (.parquet, .jsonl), or a page to look at (.html)
@@ -55,20 +43,20 @@ _READ = f"""
   page, byte by byte
 --dry-run: do not write --out; other outputs are written
 --force: replace outputs that exist
-{JSON}
-{READING}
+{options.JSON}
+{options.READING}
 """
 _RUN = f"""
-{NEW_COMMON}
+{options.NEW_COMMON}
 [what is done with matches]
-{KEEP}
+{options.KEEP}
 --verify exact|estimate|none=exact: how matches are checked: on the documents, on their signatures, or not at all,
   which is sensible only where a shared key is the scheme's rule, as in trials and checksum
 --gather kept|components=kept: match the kept copy itself, or chain matches
 --representative best-ranked|closest=best-ranked: which of the kept copies that a document matches is recorded with it
 [how it runs]
-{WORK % "inputs larger than memory: keep intermediate files"}
-{THREADS}
+{options.WORK % "inputs larger than memory: keep intermediate files"}
+{options.THREADS}
 [documents of earlier runs]
 --state DIR: compare with the documents of all earlier runs with this folder, and add those of this run to it; it is
   made if there is none
@@ -86,14 +74,14 @@ EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.json
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_usage(parser, _READ)
-    add_scheme_options(parser)
+    options.add_scheme_options(parser)
     add_usage(parser, _RUN)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Deduplicate and summarise; return 1 if records were rejected."""
     given = vars(arguments)
-    paths = {
+    paths: dict[str, Any] = {
         name: _STDOUT if given.get(name) == "-" else given.get(name) for name in ("out", "report", "dropped", "mark")
     }
     for name, path in paths.items():
@@ -110,8 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.output import ARRAYS, check_file, write_file
 
     in_pieces = _in_pieces(given)
-    scheme = scheme_of(arguments)
-    if writes_list(arguments):
+    scheme = options.scheme_of(arguments)
+    if options.writes_list(arguments):
         check_file(given["common"], ARRAYS, expand(arguments.inputs), force=arguments.force)
     say_if_cold()
     from neardup.pipeline.files import dedup_files
@@ -121,28 +109,17 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bars(wanted=printed is None) as bars:
         done = dedup_files(
             arguments.inputs,
-            paths["out"],
             scheme=scheme,
-            keep=arguments.keep,
-            verify=arguments.verify,
-            gather=arguments.gather,
-            representative=arguments.representative,
-            ignore_common=given.get("ignore_common"),
-            report=paths["report"],
             page=lambda done: _page(done, scheme),
-            dropped=paths["dropped"],
-            mark=paths["mark"],
             revisits=arguments.revisits and not arguments.dry_run,
-            force=arguments.force,
-            threads=given.get("threads"),
             progress=printed or bars,
-            restart=arguments.restart,
-            **{name: given[name] for name in (*_IN_PIECES, "state", "against") if name in given},
-            **reading_of(arguments),
+            **paths,
+            **options.chosen(arguments, f"{_PARAMETERS} {' '.join(_IN_PIECES)}"),
+            **options.reading_of(arguments),
         )
     seconds = time.monotonic() - started
     common = done.result.summary.common
-    if common is not None and writes_list(arguments):
+    if common is not None and options.writes_list(arguments):
         write_file(given["common"], common.to_bytes(), ARRAYS, force=arguments.force)
     if done.documents.quoted_lines:
         complain(advice_on_quotes(done.documents.quoted_lines))
@@ -157,7 +134,7 @@ def _in_pieces(given: dict[str, Any]) -> bool:
     """Return whether a run in pieces was requested; refuse options that do not fit."""
     requested = not {"work", "state", "against"}.isdisjoint(given)
     if not requested:
-        refuse_without_work(given, _IN_PIECES)
+        options.refuse_without_work(given, _IN_PIECES)
     rule = "cannot be used with --state, which adds the documents; --against DIR compares without adding"
     require("state" not in given or not given["dry_run"], "dry_run", None, rule)
     return requested

@@ -6,21 +6,8 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from neardup.interfaces.cli import options
 from neardup.interfaces.cli.advice import advice_on_quotes
-from neardup.interfaces.cli.options import (
-    COMMON,
-    JSON,
-    READING,
-    READING_OF_PAGES,
-    RULES,
-    SOME_INPUTS,
-    add_scheme_options,
-    addresses_of,
-    describes_scheme,
-    key_of,
-    reading_of,
-    scheme_of,
-)
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
@@ -34,20 +21,20 @@ if TYPE_CHECKING:
 _MEGABYTE = 1 << 20
 
 _ADD = f"""
-{SOME_INPUTS}
+{options.SOME_INPUTS}
 --from STATE: instead of inputs: fill a new index with the documents that dedup --state STATE kept, which is faster
   because they are not compared again
 --to DIR!: the folder of the index
-{JSON}
-{RULES}
-{READING_OF_PAGES}
+{options.JSON}
+{options.RULES}
+{options.READING_OF_PAGES}
 [what a new index keeps]
 --texts: keep the texts, and verify near duplicates on them
 --field NAME:KIND ...: keep a field: string, integer, number, time or flag; can be repeated
 --search: build a search table, kept by every later run; a new index keeps texts, title and url, too
 """
 _RUN = f"""
-{COMMON}
+{options.COMMON}
 [how it runs]
 --durability commit|interval|bulk=commit: what a power failure may lose: nothing that was acknowledged, the last
   second, or the whole run
@@ -60,7 +47,7 @@ INTERRUPTED = "interrupted; admitted documents are in the index; run the same co
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_usage(parser, _ADD)
-    add_scheme_options(parser)
+    options.add_scheme_options(parser)
     add_usage(parser, _RUN)
 
 
@@ -69,20 +56,16 @@ def run(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1 (MiB)")
     require_path("to", arguments.to)
-    chosen = {"scheme": scheme_of(arguments)} if describes_scheme(arguments) else {"key": key_of(arguments)}
-    options: dict[str, Any] = {
-        "url": given.get("url"),
-        "fields": _fields(given.get("field", [])),
-        "texts": arguments.texts,
-        "search": arguments.search,
-        "durability": arguments.durability,
-        "memory": arguments.memory * _MEGABYTE,
-        **chosen,
-    }
+    ways: dict[str, Any] = options.chosen(arguments, "url texts search durability")
+    ways |= {"fields": _fields(given.get("field", [])), "memory": arguments.memory * _MEGABYTE}
+    if options.describes_scheme(arguments):
+        ways["scheme"] = options.scheme_of(arguments)
+    else:
+        ways["key"] = options.key_of(arguments)
     known = "url" in given and "from" not in given
     require("rules" not in given or known, "rules", given.get("rules"), "needs --url FIELD, and inputs with URLs")
     if "from" in given:
-        return _fill(arguments, options)
+        return _fill(arguments, ways)
     require(arguments.inputs, "inputs", None, "are needed: files of documents, or --from STATE")
     say_if_cold()
     from neardup.pipeline.ingestion import add_files
@@ -92,9 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
         added = add_files(
             arguments.inputs,
             arguments.to,
-            addresses=addresses_of(arguments),
+            addresses=options.addresses_of(arguments),
             progress=progress,
-            **reading_of(arguments) | options,
+            **options.reading_of(arguments) | ways,
         )
     seconds = time.monotonic() - started
     if added.quoted_lines:
@@ -102,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _summarise(arguments, added, _rows_of(added), seconds)
 
 
-def _fill(arguments: argparse.Namespace, options: dict[str, Any]) -> int:
+def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:
     """Fill a new index from a state and summarise; return 1 if documents were rejected."""
     _require_alone(arguments)
     state = vars(arguments)["from"]
@@ -111,7 +94,7 @@ def _fill(arguments: argparse.Namespace, options: dict[str, Any]) -> int:
 
     started = time.monotonic()
     with progress_bars() as progress:
-        filled = fill_index(state, arguments.to, progress=progress, **options)
+        filled = fill_index(state, arguments.to, progress=progress, **ways)
     seconds = time.monotonic() - started
     rows = [
         (filled.documents, f"kept {plural(filled.documents, 'document')} in the state {state}", True),
@@ -124,7 +107,7 @@ def _fill(arguments: argparse.Namespace, options: dict[str, Any]) -> int:
 def _require_alone(arguments: argparse.Namespace) -> None:
     """Refuse inputs, and options for reading them, together with a state."""
     plain = argparse.ArgumentParser()
-    add_usage(plain, READING)
+    add_usage(plain, options.READING)
     rule = "cannot be used with --from, which reads the inputs of the state as its runs did"
     require(not arguments.inputs, "inputs", " ".join(arguments.inputs), rule)
     given, defaults = vars(arguments), vars(plain.parse_args([]))

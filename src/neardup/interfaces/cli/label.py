@@ -4,16 +4,8 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
+from neardup.interfaces.cli import options
 from neardup.interfaces.cli.keys import END, key_reader
-from neardup.interfaces.cli.options import (
-    COMMON,
-    READING,
-    SOME_INPUTS,
-    THREADS,
-    add_scheme_options,
-    reading_of,
-    scheme_of,
-)
 from neardup.interfaces.cli.terminal import complain, console, progress_bars, show_lines, show_rejected, side_by_side
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
@@ -40,7 +32,7 @@ _TWO = 2
 _HELP = "s same, d different, u unsure, b back, m more of the texts, q quit"
 
 _USAGE = f"""
-{SOME_INPUTS}
+{options.SOME_INPUTS}
 [labels]
 --out PATH: the file to which each answer is added at once (.jsonl); a file that exists is continued
 --labels N: the pairs to label (default: {_LABELS})
@@ -52,8 +44,8 @@ _USAGE = f"""
 [which pairs are drawn]
 --sample N: the most documents that are compared with all others to find pairs (default: {_SAMPLE:,})
 --draw N: another number draws other pairs (default: 1)
-{THREADS}
-{READING}
+{options.THREADS}
+{options.READING}
 """
 EXAMPLE = (
     "Example: neardup label pages.jsonl --out labels.jsonl; a second person: neardup label --like labels.jsonl"
@@ -65,8 +57,8 @@ INTERRUPTED = "interrupted; all answers so far are in the file, and the same com
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_usage(parser, _USAGE)
-    add_scheme_options(parser)
-    add_usage(parser, COMMON)
+    options.add_scheme_options(parser)
+    add_usage(parser, options.COMMON)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -143,13 +135,13 @@ def _check_out(arguments: argparse.Namespace) -> None:
 def _read(arguments: argparse.Namespace, progress: Any) -> "Collection":
     from neardup.sources.read import read
 
-    return read(arguments.inputs, **reading_of(arguments), progress=progress)
+    return read(arguments.inputs, **options.reading_of(arguments), progress=progress)
 
 
 def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
     """Return a pool of pairs of the inputs."""
     given = vars(arguments)
-    scheme = scheme_of(arguments)
+    scheme = options.scheme_of(arguments)
     say_if_cold()
     import pyarrow as pa
 

@@ -109,6 +109,11 @@ WORK: Final = """
 """
 
 
+def chosen(arguments: argparse.Namespace, names: str) -> dict[str, Any]:
+    """Return the options of these names that have a value, as parameters of the library."""
+    return {name: vars(arguments)[name] for name in names.split() if name in vars(arguments)}
+
+
 def crawled_of(arguments: argparse.Namespace) -> Any:
     """Read the pages of a crawl that the options name."""
     from neardup.pipeline.crawled import read_crawled

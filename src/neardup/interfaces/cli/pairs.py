@@ -3,17 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli.options import (
-    COMMON,
-    JSON,
-    READING,
-    THREADS,
-    WORK,
-    add_scheme_options,
-    reading_of,
-    refuse_without_work,
-    scheme_of,
-)
+from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import progress_bars, summarise
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
@@ -32,14 +22,14 @@ right [B]: another collection: the pairs are of a document of A and one of B
 --out PATH!: one record per pair (.parquet, .jsonl)
 --clusters: add the cluster of each pair: connected documents
 --force: replace an output that exists
-{JSON}
-{READING}
+{options.JSON}
+{options.READING}
 """
 _RUN = f"""
-{COMMON}
+{options.COMMON}
 [how it runs]
-{WORK % "collections larger than memory: keep the features"}
-{THREADS}
+{options.WORK % "collections larger than memory: keep the features"}
+{options.THREADS}
 """
 INTERRUPTED = "interrupted; nothing was written; with --work, what is finished is kept, and the same command continues"
 EXAMPLE = "Example: neardup pairs news.jsonl --threshold 0.5 --out pairs.parquet"
@@ -48,7 +38,7 @@ EXAMPLE = "Example: neardup pairs news.jsonl --threshold 0.5 --out pairs.parquet
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_usage(parser, _READ)
-    add_scheme_options(parser, with_measure=False)
+    options.add_scheme_options(parser, with_measure=False)
     add_usage(parser, _RUN)
 
 
@@ -56,16 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Find the pairs and write them; return 1 if records were rejected."""
     given = vars(arguments)
     if "work" not in given:
-        refuse_without_work(given, ("memory",))
-    scheme = scheme_of(arguments)
+        options.refuse_without_work(given, ("memory",))
+    scheme = options.scheme_of(arguments)
     say_if_cold()
-    ways = {
-        "measure": arguments.measure,
-        "threshold": scheme.threshold,
-        "clusters": arguments.clusters,
-        "scheme": scheme,
-        "threads": given.get("threads"),
-    }
+    ways = options.chosen(arguments, "measure clusters threads") | {"threshold": scheme.threshold, "scheme": scheme}
     found = _in_pieces(arguments, ways) if "work" in given else _in_memory(arguments, ways)
     rule = f"{plural(found.pairs, 'pair')}, {arguments.measure} at least {scheme.threshold:g}"
     rows = [(found.documents, plural(found.documents, "document"), True), (found.pairs, rule, True)]
@@ -76,20 +60,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _in_pieces(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFiles":
     from neardup.pipeline.pair_files import pair_files
 
-    given = vars(arguments)
-    memory = {"memory": arguments.memory} if "memory" in given else {}
     with progress_bars() as bars:
         return pair_files(
             [arguments.left],
             None if arguments.right is None else [arguments.right],
-            out=arguments.out,
-            work=arguments.work,
-            restart=arguments.restart,
-            force=arguments.force,
+            **options.chosen(arguments, "out work restart force memory"),
             progress=bars,
-            **memory,
             **ways,
-            **reading_of(arguments),
+            **options.reading_of(arguments),
         )
 
 
@@ -104,7 +82,7 @@ def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFi
     names = [one for one in (arguments.left, arguments.right) if one is not None]
     check_table(arguments.out, names, force=arguments.force)
     with progress_bars() as bars:
-        collections = [read([name], **reading_of(arguments), progress=bars) for name in names]
+        collections = [read([name], **options.reading_of(arguments), progress=bars) for name in names]
         found = pairs(*(pa.table({"id": one.ids, "text": one.texts}) for one in collections), progress=bars, **ways)
     write_table(arguments.out, found, force=arguments.force)
     rejected = [one for collection in collections for one in collection.rejected]

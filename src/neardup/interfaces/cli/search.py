@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.options import KEYED_INDEX, opened
+from neardup.interfaces.cli.options import KEYED_INDEX, chosen, opened
 from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
@@ -52,10 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.model.answers import as_record
     from neardup.pipeline.search import Search
 
-    given = vars(arguments)
-    names = ("page", "size", "collapse", "threshold", "keep", "include", "top", "seconds", "verify", "sort", "site")
+    names = "page size collapse threshold keep include top seconds verify sort site"
     with opened(arguments, "r") as index, Search.open(index) as search:
-        answer = search.answer(" ".join(arguments.query), **{name: given[name] for name in names if name in given})
+        answer = search.answer(" ".join(arguments.query), **chosen(arguments, names))
     if arguments.json:
         print(json.dumps(to_builtins(as_record(answer))))
         return 0

@@ -6,15 +6,7 @@ from collections import Counter
 from contextlib import nullcontext
 from typing import Any
 
-from neardup.interfaces.cli.options import (
-    KEYED_INDEX,
-    RULES,
-    TEMPLATES,
-    VIEW_IF_GIVEN,
-    addresses_of,
-    extraction_of,
-    opened,
-)
+from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import DataError, OutputRefused, counted, require
@@ -25,16 +17,16 @@ INTERRUPTED = (
     "interrupted; answered pages were admitted if --admit was given; continue after the last answer with --skip"
 )
 USAGE = f"""
-{KEYED_INDEX}
+{options.KEYED_INDEX}
 --admit: remember the pages
 --changed-at-least S: content that resembles the last version of its page by at least S counts as unchanged, such as
   0.95 for pages with a visitor counter (default: only equal content)
 --skip N=0: skip the first N lines
 --text FIELD=text: the field that holds the text
 --html FIELD: the field that holds an HTML page, instead of a text
-{VIEW_IF_GIVEN}
-{TEMPLATES}
-{RULES}
+{options.VIEW_IF_GIVEN}
+{options.TEMPLATES}
+{options.RULES}
 --url FIELD=url: the field that holds the URL, if there is one
 --id FIELD=id: the field that holds the id where there is no URL
 """
@@ -63,12 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
     counts: Counter[str] = Counter()
     admit, fields = arguments.admit, {"text": html or arguments.text, "url": arguments.url, "id": arguments.id}
     with (
-        opened(arguments, "w" if admit else "r") as index,
+        options.opened(arguments, "w" if admit else "r") as index,
         (keeping_up(index) if admit else None) or nullcontext() as table,
     ):
-        ways: dict[str, Any] = {"addresses": addresses_of(arguments), "admit": admit, "search": table}
+        ways: dict[str, Any] = {"addresses": options.addresses_of(arguments), "admit": admit, "search": table}
         ways["changed_at_least"] = vars(arguments).get("changed_at_least")
-        ways["extraction"] = None if html is None else extraction_of(arguments)
+        ways["extraction"] = None if html is None else options.extraction_of(arguments)
         answering = Answering(index, **fields, **ways)
         number = 0
         for lines in arriving(sys.stdin.fileno(), "<stdin>"):

@@ -7,14 +7,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.options import (
-    CONFIG,
-    RULES,
-    TEMPLATES,
-    VIEW,
-    addresses_of,
-    extraction_of,
-)
+from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import ExtraMissing, InputRefused, ParameterError, require
@@ -35,10 +28,10 @@ index [DIR]: the folder of the index
 --workers N=1: number of processes; 2 or more answer what only reads, and one more writes, unless --read-only
 --read-only: do not write, and leave the index to another writer
 --memory MIB=256: memory for new documents
-{VIEW}
-{TEMPLATES}
-{RULES}
-{CONFIG}
+{options.VIEW}
+{options.TEMPLATES}
+{options.RULES}
+{options.CONFIG}
 --key-file FILE: the file of the index's secret key
 --token-file FILE: file of accepted tokens, stored as hashes; without it, the service is reachable only from this
   machine, with all rights
@@ -87,19 +80,11 @@ def run(arguments: argparse.Namespace) -> int:
     deployment = server.Deployment(
         folder=arguments.index,
         memory=arguments.memory << 20,
-        addresses=addresses_of(arguments) or Addresses(),
-        extraction=extraction_of(arguments).to_dict(),
-        host=arguments.host,
-        port=arguments.port,
-        key_file=given.get("key_file"),
-        config=given.get("config"),
-        token_file=token_file,
+        addresses=options.addresses_of(arguments) or Addresses(),
+        extraction=options.extraction_of(arguments).to_dict(),
         allow_hosts=tuple(given.get("allow_host", ())),
-        access_log=given.get("access_log"),
         proxies=tuple(given.get("trust_proxy", ())),
-        prefix=arguments.prefix,
-        read_only=arguments.read_only,
-        workers=arguments.workers,
+        **options.chosen(arguments, "host port key_file config token_file access_log prefix read_only workers"),
     )
     code: int = server.run(deployment, started=started, report=complain)
     print("Ended.", flush=True)

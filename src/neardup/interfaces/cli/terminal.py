@@ -159,18 +159,15 @@ def side_by_side(  # noqa: PLR0913 - what is shown of both, and where
     from rich.table import Table
     from rich.text import Text
 
-    from neardup.evaluation.passages import shared_passages
     from neardup.interfaces.escaping import printable
-    from neardup.interfaces.pieces import excerpt
+    from neardup.interfaces.pieces import compared
 
-    found = shared_passages(*texts)
-    left = excerpt(texts[0], [each.a for each in found.shared], found.only_in_a, context, characters=characters)
-    right = excerpt(texts[1], [each.b for each in found.shared], found.only_in_b, context, characters=characters)
+    sides = compared(*texts, context, characters=characters)
     plain = screen.no_color or screen.color_system is None
     table = Table(expand=True, box=box.SIMPLE, show_header=any(headings))
     for heading in headings:
         table.add_column(Text(printable(heading)), ratio=1, overflow="fold")
-    table.add_row(*(marked(one, plain=plain, lines=lines) for one in (left, right)))
+    table.add_row(*(marked(one, plain=plain, lines=lines) for one in sides))
     return table
 
 

@@ -16,23 +16,44 @@ from starlette.routing import Match, Route
 from neardup.interfaces.http import collapse, comparison, contents, documents, health, pages, search, seen
 from neardup.interfaces.http.access_log import AccessLog
 from neardup.interfaces.http.hosts import Hosts
+from neardup.interfaces.http.metrics import MEDIA
 from neardup.interfaces.http.middleware import DISCONNECTED, Guard, TokenBackend, challenge
 from neardup.interfaces.http.openapi import openapi
-from neardup.interfaces.http.operations import encode
-from neardup.interfaces.http.problems import KINDS, response_to
+from neardup.interfaces.http.operations import Operation, encode
+from neardup.interfaces.http.problems import (
+    KINDS,
+    NO_DOCUMENT,
+    NO_SEARCH,
+    PREFIXES,
+    QUERY_TIME,
+    UNAVAILABLE,
+    UNWRITABLE,
+    response_to,
+)
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.templates import PAGE_POLICY, mount, render
 from neardup.interfaces.http.tokens import Tokens
 from neardup.model.errors import NeardupError
 
+_READING: Final = (UNAVAILABLE, UNWRITABLE)
 OPERATIONS: Final = (
-    *collapse.OPERATIONS,
-    *search.OPERATIONS,
-    *seen.OPERATIONS,
-    *documents.OPERATIONS,
-    *contents.OPERATIONS,
-    *comparison.OPERATIONS,
-    *health.OPERATIONS,
+    Operation("POST", "/v1/collapse", collapse.collapse, short=8 << 10, compares_texts=True),  # some hundred ids
+    Operation("GET", "/v1/search", search.search, searches=True, problems=(NO_SEARCH, QUERY_TIME, PREFIXES)),
+    Operation("POST", "/v1/seen", seen.seen, scope="write", keyed=True),
+    Operation("POST", "/v1/seen/judge", seen.judge_pages),
+    Operation("POST", "/v1/admissions", seen.admissions),
+    Operation("POST", "/v1/judge", documents.judge),
+    Operation("POST", "/v1/admit", documents.admit, scope="write"),
+    Operation("GET", "/v1/documents/{id}", documents.document),
+    Operation("DELETE", "/v1/documents/{id}", documents.remove, scope="write"),
+    Operation("GET", "/v1/groups/{id}", documents.group, long=True),
+    Operation("GET", "/v1/index", contents.index, long=True),
+    Operation("POST", "/v1/expire", contents.expire, scope="write"),
+    Operation("POST", "/v1/compare", comparison.compare, short=4 << 10, compares_texts=True, problems=(NO_DOCUMENT,)),
+    Operation("POST", "/v1/explain", comparison.explain, short=4 << 10, compares_texts=True, problems=(NO_DOCUMENT,)),
+    Operation("GET", "/healthz", health.healthz, scope=None, probe=True),
+    Operation("GET", "/readyz", health.readyz, scope=None, probe=True, writer_query=b"writes=true", problems=_READING),
+    Operation("GET", "/metrics", health.metrics, probe=True, media=MEDIA),
 )
 
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from neardup.interfaces.http.operations import Operation, rounded
-from neardup.interfaces.http.problems import INVALID, UNAVAILABLE, Refusal
+from neardup.interfaces.http.operations import rounded
+from neardup.interfaces.http.problems import INVALID, Refusal
 from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch, characters, whole
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import signatures_of
@@ -195,15 +195,3 @@ def _records(
         for rule in rules
     ]
     return records, signing, {} if recipe is None else {"signatures": signatures_of(service, hits, recipe, "hit")}
-
-
-OPERATIONS: Final = (
-    Operation(
-        method="POST",
-        path="/v1/collapse",
-        run=collapse,
-        short=8 << 10,  # some hundred ids
-        compares_texts=True,
-        problems=[UNAVAILABLE],
-    ),
-)

@@ -6,12 +6,11 @@ import msgspec
 
 from neardup.evaluation import comparison
 from neardup.evaluation.comparison import Measure
-from neardup.interfaces.http.operations import Operation, rounded
-from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, UNAVAILABLE, Refusal
+from neardup.interfaces.http.operations import rounded
+from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, Refusal
 from neardup.interfaces.http.requests import Id, Input
 from neardup.interfaces.http.service import Service
 
-_SHORT: Final = 4 << 10
 NO_TEXTS: Final = "This index keeps no texts."
 
 
@@ -133,16 +132,3 @@ def _rounded(found: Any) -> Any:
     if isinstance(found, list | tuple) and found and not isinstance(found[0], int):
         return [_rounded(value) for value in found]
     return found
-
-
-OPERATIONS: Final = tuple(
-    Operation(
-        method="POST",
-        path=f"/v1/{run.__name__}",
-        run=run,
-        short=_SHORT,
-        compares_texts=True,
-        problems=[NO_DOCUMENT, UNAVAILABLE],
-    )
-    for run in (compare, explain)
-)

@@ -1,13 +1,11 @@
 """Operations on the whole index: its description, and the end of documents."""
 
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import msgspec
 
 from neardup.interfaces.http.documents import RemovedAnswer, changing
-from neardup.interfaces.http.operations import ALWAYS_LONG, Operation
-from neardup.interfaces.http.problems import READ_ONLY, UNAVAILABLE, UNWRITABLE
 from neardup.interfaces.http.requests import Input, Nothing, characters
 from neardup.interfaces.http.service import Service, Writes
 from neardup.schemes.terms import written
@@ -71,16 +69,3 @@ def expire(service: Service, given: ExpireBody) -> RemovedAnswer:
     with changing(service) as own:
         done = own.expire(given.before, by=given.by)
     return RemovedAnswer(done.removed, len(done.promoted))
-
-
-OPERATIONS: Final = (
-    Operation(method="GET", path="/v1/index", run=index, short=ALWAYS_LONG, problems=[UNAVAILABLE]),
-    Operation(
-        method="POST",
-        path="/v1/expire",
-        run=expire,
-        scope="write",
-        short=ALWAYS_LONG,
-        problems=[READ_ONLY, UNAVAILABLE, UNWRITABLE],
-    ),
-)

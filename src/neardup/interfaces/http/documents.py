@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Literal, cast
+from typing import Any, Literal, cast
 
 import msgspec
 
-from neardup.interfaces.http.operations import ALWAYS_LONG, Operation, rounded
-from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UNAVAILABLE, UNWRITABLE, Refusal
+from neardup.interfaces.http.operations import rounded
+from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UNWRITABLE, Refusal
 from neardup.interfaces.http.requests import Id, Input, Page, Size, batch
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
@@ -224,26 +224,3 @@ def _answer(name: str | None, verdict: Verdict) -> VerdictAnswer:
         answer.changed = verdict.changed
         answer.resemblance, answer.contained = rounded(verdict.resemblance), rounded(verdict.contained)
     return answer
-
-
-OPERATIONS: Final = (
-    Operation(method="POST", path="/v1/judge", run=judge, problems=[UNAVAILABLE]),
-    Operation(
-        method="POST",
-        path="/v1/admit",
-        run=admit,
-        scope="write",
-        short=ALWAYS_LONG,
-        problems=[READ_ONLY, UNAVAILABLE, UNWRITABLE],
-    ),
-    Operation(method="GET", path="/v1/documents/{id}", run=document, problems=[NO_DOCUMENT, UNAVAILABLE]),
-    Operation(
-        method="DELETE",
-        path="/v1/documents/{id}",
-        run=remove,
-        scope="write",
-        short=ALWAYS_LONG,
-        problems=[NO_DOCUMENT, READ_ONLY, UNAVAILABLE, UNWRITABLE],
-    ),
-    Operation(method="GET", path="/v1/groups/{id}", run=group, short=ALWAYS_LONG, problems=[NO_DOCUMENT, UNAVAILABLE]),
-)

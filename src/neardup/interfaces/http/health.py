@@ -1,11 +1,9 @@
 """The state of the service: probes and metrics."""
 
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import msgspec
 
-from neardup.interfaces.http.metrics import MEDIA
-from neardup.interfaces.http.operations import Operation
 from neardup.interfaces.http.problems import BROKEN, READ_ONLY, UNAVAILABLE, UNWRITABLE, Refusal
 from neardup.interfaces.http.requests import Input
 from neardup.interfaces.http.service import Service, Writes
@@ -51,18 +49,3 @@ def metrics(service: Service, _: Any) -> bytes:
     """Report the metrics, for Prometheus."""
     service.update_metrics()
     return service.metrics.text()
-
-
-OPERATIONS: Final = (
-    Operation(method="GET", path="/healthz", run=healthz, scope=None, probe=True),
-    Operation(
-        method="GET",
-        path="/readyz",
-        run=readyz,
-        scope=None,
-        probe=True,
-        writer_query=b"writes=true",
-        problems=[UNAVAILABLE, UNWRITABLE],
-    ),
-    Operation(method="GET", path="/metrics", run=metrics, probe=True, media=MEDIA),
-)

@@ -42,6 +42,11 @@ class Hosts:
         self._names = {_name(name) for name in (*LOOPBACK, *names)}
         self._numbers = bound in _ANYWHERE
 
+    def are_asked(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Return whether a request with these headers names one host, and the service answers to it."""
+        hosts = [value for name, value in headers if name == b"host"]
+        return len(hosts) == 1 and self.knows(hosts[0])
+
     def knows(self, host: bytes) -> bool:
         """Return whether the service answers to a ``Host`` header."""
         name = _name(host.decode("latin-1"))

@@ -2,11 +2,12 @@
 
 import secrets
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from hashlib import blake2b
 from secrets import compare_digest
-from typing import Any, Final, NamedTuple
+from types import SimpleNamespace
+from typing import Final
 from urllib.parse import parse_qs
 
 import uvicorn
@@ -16,15 +17,14 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from neardup.evaluation.passages import shared_passages
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.http.hosts import Hosts
-from neardup.interfaces.http.middleware import HEADERS
-from neardup.interfaces.http.server import listen
-from neardup.interfaces.http.templates import render, static
+from neardup.interfaces.http.middleware import secure
+from neardup.interfaces.http.server import ENDING, QUIET, listen
+from neardup.interfaces.http.templates import render, static_file
 from neardup.interfaces.http.views.comparison import CONTEXT, MOST, PIECES
 from neardup.interfaces.labelling import KEYS, QUESTION, counts_of, place_of
-from neardup.interfaces.pieces import Excerpt, excerpt
+from neardup.interfaces.pieces import compared
 from neardup.model.errors import OutputError
 from neardup.model.labels import DrawnPair, Label
 from neardup.pipeline.labelling import Labelling
@@ -34,18 +34,11 @@ POLICY: Final = (  # as PAGE_POLICY, and the script for the keys
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'"
 )
+_SECURITY: Final = {"content-security-policy": POLICY}
 _FILES: Final = {"page.css": "text/css", "icon.svg": "image/svg+xml", "label.js": "text/javascript"}
 _BODY: Final = 4 << 10  # bytes of a form
 _BACK: Final = "back"
 _STALE: Final = "This answer was about another pair than the one that is shown now. It was not recorded."
-_ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
-
-
-class PairView(NamedTuple):
-    """The page of a pair: both ids and texts, and the name of the pair, by which an answer refers to it."""
-
-    name: str
-    sides: tuple[tuple[str, Excerpt], ...]
 
 
 def serve(labelling: Labelling, port: int, started: Callable[[str], None]) -> None:
@@ -58,14 +51,13 @@ def serve(labelling: Labelling, port: int, started: Callable[[str], None]) -> No
     with listen(HOST, port) as listening:
 
         def begin() -> None:
-            for number in _ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
+            for number in ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
                 if signal.getsignal(number) != signal.SIG_IGN:
                     signal.signal(number, lambda *_: setattr(server, "should_exit", True))
             started(f"http://{HOST}:{listening.getsockname()[1]}/{token}/")
 
         app = create_label_app(labelling, token, begin)
-        quiet: dict[str, Any] = {"log_config": None, "log_level": "error", "access_log": False, "server_header": False}
-        server = uvicorn.Server(uvicorn.Config(app, loop="asyncio", http="h11", ws="none", lifespan="on", **quiet))
+        server = uvicorn.Server(uvicorn.Config(app, **QUIET))
         server.run(sockets=[listening])
 
 
@@ -105,7 +97,7 @@ def create_label_app(labelling: Labelling, token: str, started: Callable[[], Non
 
     app = Starlette(
         routes=[
-            *(Route(f"/static/{name}", _file(name, media)) for name, media in _FILES.items()),
+            *(Route(f"/static/{name}", static_file(name, media, _SECURITY)) for name, media in _FILES.items()),
             Route("/{token}/", show, methods=["GET"]),
             Route("/{token}/", answer, methods=["POST"]),
         ],
@@ -124,29 +116,26 @@ class _Guarded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                there = dict(message["headers"])
-                message["headers"] += [header for header in HEADERS.items() if header[0] not in there]
+                secure(message)
             await send(message)
 
-        app = self._app
-        if scope["type"] == "http":
-            hosts = [value for name, value in scope["headers"] if name == b"host"]
-            if len(hosts) != 1 or not self._hosts.knows(hosts[0]):
-                app = PlainTextResponse("Unknown Host header.", 421)
+        asked = scope["type"] != "http" or self._hosts.are_asked(scope["headers"])
+        app = self._app if asked else PlainTextResponse("Unknown Host header.", 421)
         await app(scope, receive, guarded)
 
 
-def pair_view(pair: DrawnPair) -> PairView:
-    """Return the page of a pair; passages are searched in the first ``MOST`` characters, which are shown."""
+def pair_view(pair: DrawnPair) -> SimpleNamespace:
+    """Return the name of a pair, by which an answer refers to it, and its sides: both ids and texts.
+
+    Passages are searched in the first ``MOST`` characters, which are shown.
+    """
     one, other = pair.text_a[:MOST], pair.text_b[:MOST]
-    found = shared_passages(one, other)
-    left = excerpt(one, [each.a for each in found.shared], found.only_in_a, CONTEXT, most=PIECES)
-    right = excerpt(other, [each.b for each in found.shared], found.only_in_b, CONTEXT, most=PIECES)
+    left, right = compared(one, other, CONTEXT, most=PIECES)
     shown = (
         (printable(name), text._replace(left=text.left + len(whole) - min(len(whole), MOST)))
         for name, text, whole in ((pair.a, left, pair.text_a), (pair.b, right, pair.text_b))
     )
-    return PairView(_name(pair), tuple(shown))
+    return SimpleNamespace(name=_name(pair), sides=tuple(shown))
 
 
 def _page(labelling: Labelling, note: str = "", status: int = 200) -> Response:
@@ -163,7 +152,7 @@ def _page(labelling: Labelling, note: str = "", status: int = 200) -> Response:
         first=labelling.number == 1,
         note=note,
     )
-    return Response(content, status, {"content-security-policy": POLICY}, "text/html")
+    return Response(content, status, _SECURITY, "text/html")
 
 
 def _name(pair: DrawnPair | None) -> str:
@@ -191,10 +180,3 @@ async def _form(request: Request) -> dict[str, str]:
         }
     except ValueError:
         return {}
-
-
-def _file(name: str, media: str) -> Callable[[Request], Awaitable[Response]]:
-    async def file(_: Request) -> Response:
-        return Response(static(name), headers={"content-security-policy": POLICY}, media_type=media)
-
-    return file

@@ -69,9 +69,7 @@ class Guard:
             nonlocal status, sent
             if message["type"] == "http.response.start":
                 status = message["status"]
-                there = dict(message["headers"])
-                message["headers"] += [header for header in HEADERS.items() if header[0] not in there]
-                message["headers"].append((b"x-request-id", own.encode()))
+                secure(message, (b"x-request-id", own.encode()))
             else:
                 sent += len(message.get("body", b""))
             await send(message)
@@ -100,13 +98,18 @@ class Guard:
     def _refusal(self, scope: Scope) -> Refusal | None:
         if len(scope["raw_path"]) + len(scope["query_string"]) > self._service.limits.url:
             return Refusal(problems.URL_TOO_LONG)
-        hosts = [value for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) != 1 or not self._hosts.knows(hosts[0]):
+        if not self._hosts.are_asked(scope["headers"]):
             return Refusal(problems.HOST)
         full = self._service.is_full or self._requests >= self._service.limits.requests
         if full and scope["path"] not in PROBES:  # at once, as rejected clients often repeat at once
             return self._service.rejected()
         return None
+
+
+def secure(message: Message, *more: tuple[bytes, bytes]) -> None:
+    """Add the security headers that the beginning of an answer does not have, and *more* headers."""
+    there = dict(message["headers"])
+    message["headers"] += [*(header for header in HEADERS.items() if header[0] not in there), *more]
 
 
 class TokenBackend(AuthenticationBackend):

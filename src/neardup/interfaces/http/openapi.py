@@ -19,11 +19,13 @@ def problems_of(operation: Operation) -> list[ProblemKind]:
     possible = {problems.MALFORMED, problems.URL_TOO_LONG, problems.HOST, problems.INVALID, problems.BROKEN}
     possible |= {*operation.problems}
     if not operation.probe:
-        possible.add(problems.OVERLOADED)
+        possible |= {problems.OVERLOADED, problems.UNAVAILABLE}
     if operation.scope is not None:
         possible.add(problems.UNAUTHORIZED)
     if operation.scope == "write":
-        possible.add(problems.FORBIDDEN)
+        possible |= {problems.FORBIDDEN, problems.READ_ONLY, problems.UNWRITABLE}
+    if "{id}" in operation.path:
+        possible.add(problems.NO_DOCUMENT)
     if operation.has_body:
         possible |= {problems.TOO_LARGE, problems.NOT_JSON, problems.TOO_SLOW}
     return [kind for kind in KINDS if kind in possible]

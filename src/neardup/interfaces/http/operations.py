@@ -1,7 +1,7 @@
 """Operations: functions from an input to an answer, as routes of Starlette."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple, get_type_hints
 
@@ -18,7 +18,6 @@ from neardup.interfaces.http.service import Service
 
 Scope = Literal["read", "write"]
 
-ALWAYS_LONG: Final = -1
 KEY_HEADER: Final = "Idempotency-Key"
 KEY_LENGTH: Final = 255
 _DIGITS: Final = 10_000
@@ -45,14 +44,15 @@ class RequestKey(NamedTuple):
     content: bytes | bytearray
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Operation:
     """An operation of the service.
 
     *run* takes the service and an input; the annotations of *run* are the structs of the input and of the answer, its
     docstring is the description. A POST has the input as its body, other methods have it in the URL. *scope* is what a
-    token must allow, ``None`` for operations without a token. Bodies of more than *short* bytes are long work, and so
-    is each body that *compares_texts* where the index keeps texts. A *probe* is answered however busy the service is.
+    token must allow, ``None`` for operations without a token. Changes are long work, and so are bodies of more than
+    *short* bytes, each body that *compares_texts* where the index keeps texts, and each request of a *long* operation.
+    *problems* are further ones than all operations of its kind have. A *probe* is answered however busy the service is.
     *run* of a *keyed* operation takes the ``RequestKey``, too. The input of one that *searches* has a query ``q``.
     Where one process writes and others read, the writer does the operations of the scope ``write``, and those with
     *writer_query* in their query.
@@ -61,9 +61,11 @@ class Operation:
     method: str
     path: str
     run: Callable[..., Any]
+    _: KW_ONLY
     problems: Sequence[ProblemKind] = ()
     scope: Scope | None = "read"
     short: int = 16 << 10
+    long: bool = False
     compares_texts: bool = False
     probe: bool = False
     keyed: bool = False
@@ -120,7 +122,8 @@ class Operation:
         body = await received(request, service)
         more = (RequestKey(name, body),) if self.keyed else ()
         try:
-            long = len(body) > self.short or (self.compares_texts and service.index.keeps_texts)
+            long = self.scope == "write" or len(body) > self.short
+            long = long or (self.compares_texts and service.index.keeps_texts)
             return await service.answer(lambda: self._result(service, decoded(self.input, body), *more), long=long)
         finally:
             service.release(len(body))
@@ -131,7 +134,7 @@ class Operation:
             return self._result(service, given)
         if self.searches:
             return await service.answer_query(given.q, lambda: self._result(service, given))
-        return await service.answer(lambda: self._result(service, given), long=self.short == ALWAYS_LONG)
+        return await service.answer(lambda: self._result(service, given), long=self.long or self.scope == "write")
 
     def _result(self, service: Service, given: Any, *more: Any) -> bytes:
         result = self.run(service, given, *more)

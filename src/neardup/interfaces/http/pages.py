@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -13,14 +13,14 @@ from neardup.evaluation.comparison import explain
 from neardup.interfaces.http.comparison import NO_TEXTS
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, OPENSEARCH, START, link
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, Refusal
-from neardup.interfaces.http.requests import GroupId, Id, Input, Page, Query, Site, converted, query_of
+from neardup.interfaces.http.requests import Id, Input, Page, converted, query_of
 from neardup.interfaces.http.search import search_table
 from neardup.interfaces.http.service import Service
-from neardup.interfaces.http.templates import PAGE_POLICY, TEMPLATES, render, static
+from neardup.interfaces.http.templates import PAGE_POLICY, TEMPLATES, render, static_file
 from neardup.interfaces.http.views.comparison import MOST, Shown, comparison_view
 from neardup.interfaces.http.views.documents import SIZE as MEMBERS
 from neardup.interfaces.http.views.documents import Member, document_view
-from neardup.interfaces.http.views.results import SIZE, Asked, Sort, Step, Way, members_view, results_view
+from neardup.interfaces.http.views.results import SIZE, Asked, members_view, results_view
 from neardup.model.errors import QueryTimeout
 from neardup.pipeline.search import Search
 from neardup.pipeline.strictness import steps_of
@@ -30,20 +30,7 @@ if TYPE_CHECKING:
 
 _PARAMETERS: Final = 16
 FILES: Final = {"page.css": "text/css", "icon.svg": "image/svg+xml"}
-
-
-class SearchPageQuery(Input):
-    """A search as its page has it; the members of the group *include* were opened from the page *from_page*."""
-
-    q: Query = ""
-    page: Page = 1
-    rule: Way = "near"
-    strictness: Step = "default"
-    repeats: Literal["hidden", "shown"] = "hidden"
-    sort: Sort = "score"
-    site: Site | None = None
-    include: GroupId | None = None
-    from_page: Page = 1
+_KEPT: Final = {"cache-control": "private, max-age=604800, immutable", "content-security-policy": PAGE_POLICY}
 
 
 class PairQuery(Input):
@@ -63,47 +50,32 @@ class DocumentPageQuery(Input):
     back: str = ""
 
 
-def search_page(service: Service, given: SearchPageQuery) -> bytes:
+def search_page(service: Service, given: Asked) -> bytes:
     """Render the results of a search; without a query, the start page."""
     if not given.q.strip():
         index = service.index
         return render("start", documents=len(index), searches=service.search is not None, keeps_texts=index.keeps_texts)
-    asked = _asked(given)
     thresholds = steps_of(service.index.scheme)
-    own = given.strictness == "default" or given.rule != "near" or asked.repeats
+    own = given.strictness == "default" or given.rule != "near" or not given.collapses
     search = search_table(service)
     answer = search.answer(
         given.q,
         page=given.page,
         size=SIZE,
-        collapse="off" if asked.repeats else given.rule,
+        collapse=given.rule if given.collapses else "off",
         threshold=None if own else thresholds.get(given.strictness),
-        include=asked.include,
+        include=None if given.include is None else int(given.include),
         sort=given.sort,
         site=given.site,
         seconds=service.limits.query_seconds,
     )
     if given.include is not None:
-        return render("members", view=members_view(asked, answer))
+        return render("members", view=members_view(given, answer))
     shorter = [] if answer.total else _shorter(search, given, service.limits.query_seconds)
-    return render("results", view=results_view(asked, answer, thresholds, shorter))
+    return render("results", view=results_view(given, answer, thresholds, shorter))
 
 
-def _asked(given: SearchPageQuery) -> Asked:
-    return Asked(
-        query=given.q,
-        page=given.page,
-        rule=given.rule,
-        strictness=given.strictness,
-        repeats=given.repeats == "shown",
-        sort=given.sort,
-        site=given.site,
-        include=None if given.include is None else int(given.include),
-        from_page=given.from_page,
-    )
-
-
-def _shorter(search: Search, given: SearchPageQuery, seconds: float) -> list[tuple[str, str, int]]:
+def _shorter(search: Search, given: Asked, seconds: float) -> list[tuple[str, str, int]]:
     try:
         return search.shorter(given.q, seconds, site=given.site)
     except QueryTimeout:
@@ -113,10 +85,10 @@ def _shorter(search: Search, given: SearchPageQuery, seconds: float) -> list[tup
 def _searched(back: str) -> Asked | None:
     """Return the search with these parameters, if it is one."""
     try:
-        given: SearchPageQuery = converted(SearchPageQuery, dict(parse_qsl(back, max_num_fields=_PARAMETERS)))
+        asked: Asked = converted(Asked, dict(parse_qsl(back, max_num_fields=_PARAMETERS)))
     except (Refusal, ValueError):
         return None
-    return _asked(given) if given.q.strip() else None
+    return asked if asked.q.strip() else None
 
 
 def compare_page(service: Service, given: PairQuery) -> bytes:
@@ -150,21 +122,21 @@ def routes(service: Service) -> list[Route]:
     for name in TEMPLATES.list_templates():
         TEMPLATES.get_template(name)  # compiled once, before the first request
     pages = (
-        (START, SearchPageQuery, search_page),
+        (START, Asked, search_page),
         (COMPARE, PairQuery, compare_page),
         (DOCUMENT, DocumentPageQuery, document_page),
     )
     return [
         *(Route(path, _page(service, kind, made), name="page") for path, kind, made in pages),
         Route(OPENSEARCH, _opensearch, name="static"),
-        *(Route(f"/static/{name}", _file(name, media), name="static") for name, media in FILES.items()),
+        *(Route(f"/static/{name}", static_file(name, media, _KEPT), name="static") for name, media in FILES.items()),
     ]
 
 
 def _page(service: Service, kind: type[Input], made: Callable[[Service, Any], bytes]) -> Callable[[Request], Any]:
     async def page(request: Request) -> Response:
         given = query_of(request, kind)
-        query = given.q if isinstance(given, SearchPageQuery) else ""
+        query = given.q if isinstance(given, Asked) else ""
         content = await service.answer_query(query, partial(made, service, given))
         return Response(content, headers={"content-security-policy": PAGE_POLICY}, media_type="text/html")
 
@@ -175,15 +147,6 @@ async def _opensearch(request: Request) -> Response:
     """Describe the search to browsers, which then offer it in their address bar."""
     content = render("opensearch", start=f"{str(request.base_url).rstrip('/')}{link(START)}")
     return Response(content, media_type="application/opensearchdescription+xml")
-
-
-def _file(name: str, media: str) -> Callable[[Request], Any]:
-    kept = {"cache-control": "private, max-age=604800, immutable", "content-security-policy": PAGE_POLICY}
-
-    async def file(_: Request) -> Response:
-        return Response(static(name), headers=kept, media_type=media)
-
-    return file
 
 
 def _documents(service: Service, *ids: str) -> "list[Document]":

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from neardup.interfaces.http.operations import Operation, rounded
-from neardup.interfaces.http.problems import NO_SEARCH, PREFIXES, QUERY_TIME, UNAVAILABLE, Refusal
+from neardup.interfaces.http.operations import rounded
+from neardup.interfaces.http.problems import NO_SEARCH, Refusal
 from neardup.interfaces.http.requests import GroupId, Input, Number, Page, Query, Site, Size, Threshold
 from neardup.interfaces.http.service import Service
 from neardup.model.answers import SearchAnswer, as_record
@@ -66,14 +66,3 @@ def search(service: Service, given: SearchQuery) -> SearchAnswer:
         verify=given.verify,
     )
     return as_record(found, rounded)
-
-
-OPERATIONS: Final = (
-    Operation(
-        method="GET",
-        path="/v1/search",
-        run=search,
-        searches=True,
-        problems=[NO_SEARCH, QUERY_TIME, PREFIXES, UNAVAILABLE],
-    ),
-)

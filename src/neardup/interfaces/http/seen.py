@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from neardup.interfaces.http.documents import Fields, VerdictsAnswer, changing, columns_of, verdicts_of
-from neardup.interfaces.http.operations import ALWAYS_LONG, Operation, RequestKey
-from neardup.interfaces.http.problems import INVALID, READ_ONLY, UNAVAILABLE, UNWRITABLE, Refusal
+from neardup.interfaces.http.operations import RequestKey
+from neardup.interfaces.http.problems import INVALID, Refusal
 from neardup.interfaces.http.requests import Id, Input, Threshold, batch, characters
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
@@ -124,18 +124,3 @@ def admissions(service: Service, given: AdmissionsBody) -> AdmissionsAnswer:
     """Return when documents were admitted, as increasing numbers, for crawlers that continue after an interruption."""
     found = [None if one is None else AdmissionAnswer(*one) for one in service.index.admissions(given.ids)]
     return AdmissionsAnswer(found, service.index.next_admission)
-
-
-OPERATIONS: Final = (
-    Operation(
-        method="POST",
-        path="/v1/seen",
-        run=seen,
-        scope="write",
-        short=ALWAYS_LONG,
-        keyed=True,
-        problems=[READ_ONLY, UNAVAILABLE, UNWRITABLE],
-    ),
-    Operation(method="POST", path="/v1/seen/judge", run=judge_pages, problems=[UNAVAILABLE]),
-    Operation(method="POST", path="/v1/admissions", run=admissions, problems=[UNAVAILABLE]),
-)

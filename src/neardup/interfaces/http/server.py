@@ -52,7 +52,17 @@ _STARTING_SECONDS: Final = 60  # after which a worker that does not answer is re
 _FILES: Final = 1 << 16  # open connections and files, as far as the system allows
 _LONGEST_PAUSE: Final = 8.0  # seconds between two attempts of a worker to start
 _RELOADING: Final = signal.SIGHUP
-_ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+QUIET: Final[dict[str, Any]] = {
+    "loop": "asyncio",
+    "http": "h11",  # which limits the size of a head
+    "ws": "none",
+    "lifespan": "on",
+    "log_config": None,
+    "log_level": "error",
+    "access_log": False,
+    "server_header": False,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +114,7 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
         )  # idle connections are files, too
         name = f"[{deployment.host}]" if ":" in deployment.host else deployment.host
         url = f"http://{name}:{listening.getsockname()[1]}/"
-        ignored = {number for number in _ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
+        ignored = {number for number in ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
         if several:
 
             def begun() -> None:
@@ -118,7 +128,7 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
             server.should_exit = True
 
         def begin() -> None:
-            for number in _ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
+            for number in ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
                 signal.signal(number, signal.SIG_IGN if number in ignored else end)
             if deployment.reloads:
                 asyncio.get_running_loop().add_signal_handler(_RELOADING, access.reload, report)
@@ -151,14 +161,6 @@ def _config(app: Any, deployment: Deployment, **more: Any) -> uvicorn.Config:
     limits = deployment.limits
     return uvicorn.Config(
         app,
-        loop="asyncio",
-        http="h11",  # which limits the size of a head
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        log_level="error",
-        access_log=False,
-        server_header=False,
         proxy_headers=bool(deployment.proxies),
         forwarded_allow_ips=list(deployment.proxies),
         backlog=_BACKLOG,
@@ -166,6 +168,7 @@ def _config(app: Any, deployment: Deployment, **more: Any) -> uvicorn.Config:
         timeout_graceful_shutdown=GRACE_SECONDS,
         timeout_worker_healthcheck=_STARTING_SECONDS,
         h11_max_incomplete_event_size=limits.head,
+        **QUIET,
         **more,
     )
 
@@ -254,7 +257,7 @@ def _run_workers(
         log.addHandler(shown)
         log.setLevel(logging.INFO)
         supervisor = Supervisor(config, [listening], writer)
-        for number in _ENDING:
+        for number in ENDING:
             signal.signal(number, signal.SIG_IGN if number in ignored else lambda *_: supervisor.should_exit.set())
         if deployment.reloads:
             signal.signal(_RELOADING, lambda *_: supervisor.pass_on(_RELOADING))
@@ -371,7 +374,7 @@ def worker(deployment: Deployment, ready: Event | None) -> Guard:
 
 def _follow_parent() -> None:
     """End with the process that started this one, and leave to it the signals of the terminal."""
-    for number in _ENDING:
+    for number in ENDING:
         if number != signal.SIGTERM:
             signal.signal(number, signal.SIG_IGN)
 

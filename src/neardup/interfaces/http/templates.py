@@ -1,9 +1,13 @@
 """The templates and static files of the service."""
 
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
 
 from neardup.interfaces.http.links import Mount
 from neardup.interfaces.pages import templates as pages
@@ -19,6 +23,15 @@ def static(name: str) -> bytes:
     """Return a static file; the style sheet begins with the common style of all pages."""
     content = (files(_PACKAGE) / "static" / name).read_bytes()
     return pages.source("common.css") + content if name.endswith(".css") else content
+
+
+def static_file(name: str, media: str, headers: Mapping[str, str]) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of a static file."""
+
+    async def file(_: Request) -> Response:
+        return Response(static(name), headers=headers, media_type=media)
+
+    return file
 
 
 def render(name: str, **values: Any) -> bytes:

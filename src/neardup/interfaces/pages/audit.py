@@ -2,14 +2,13 @@
 
 from typing import TYPE_CHECKING, Final
 
-from neardup.evaluation.passages import shared_passages
 from neardup.interfaces.audits import audit_lines, band_rows, estimate, missed_line, percentage
-from neardup.interfaces.pages.drawing import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Frame, document, linear, text
+from neardup.interfaces.pages.drawing import BASE, Frame, bar, document, text
 from neardup.interfaces.pages.templates import render, safe
-from neardup.interfaces.pieces import Excerpt, excerpt
+from neardup.interfaces.pieces import compared
 
 if TYPE_CHECKING:
-    from neardup.evaluation.audit import Audit, Band, Missed
+    from neardup.evaluation.audit import Audit, Band
 
 _SHOWN: Final = 1_600  # characters of a text, more or less
 _CONTEXT: Final = 80  # characters of a shared passage that are shown at each end
@@ -24,7 +23,10 @@ def audit_page(audit: "Audit") -> bytes:
         tiles=(("recall", estimate(audit.recall)), ("precision", estimate(audit.precision))),
         rows=band_rows(audit),
         chart=safe(bands_svg(audit)) if audit.bands else None,
-        missed=[(missed_line(one), *_sides(one)) for one in audit.missed],
+        missed=[
+            (missed_line(one), *compared(one.text, one.partner_text, _CONTEXT, characters=_SHOWN))
+            for one in audit.missed
+        ],
     )
 
 
@@ -33,7 +35,7 @@ def bands_svg(audit: "Audit") -> str:
     bands = audit.bands
     low = min([*(band.recall.low for band in bands), *(band.predicted or 1.0 for band in bands)])
     least = max(0.0, int(10 * low) / 10)
-    frame = Frame(top=TOP, x=linear(0, len(bands), LEFT, WIDTH - RIGHT), y=linear(least, 1.0, HEIGHT - BOTTOM, TOP))
+    frame = Frame((0, len(bands)), (least, 1.0))
     ticks = [least + (1 - least) * step / 5 for step in range(6)]
     parts = [*frame.up(ticks, percentage), *frame.names(f"{audit.measure} of the closest kept document", "recall")]
     for number, band in enumerate(bands):
@@ -44,23 +46,13 @@ def bands_svg(audit: "Audit") -> str:
 def _bar(frame: Frame, number: int, band: "Band") -> list[str]:
     x, next_ = frame.x(number + 0.2), frame.x(number + 0.8)
     middle, value = (x + next_) / 2, band.recall.value or 0.0
-    top, bottom = frame.y(value), HEIGHT - BOTTOM
-    label = f"<title>{estimate(band.recall)}</title>"
-    size = f'width="{next_ - x:.1f}" height="{bottom - top:.1f}"'
     high, low = frame.y(band.recall.high), frame.y(band.recall.low)
     parts = [
-        f'<rect class="bar" x="{x:.1f}" y="{top:.1f}" {size}>{label}</rect>',
+        bar(x, frame.y(value), next_ - x, estimate(band.recall)),
         f'<line class="c1" stroke-width="2" x1="{middle:.1f}" y1="{high:.1f}" x2="{middle:.1f}" y2="{low:.1f}"/>',
-        text(middle, bottom + 20, "1" if band.low == 1 else f"{band.low:g} to {band.high:g}", "middle"),
+        text(middle, BASE + 20, "1" if band.low == 1 else f"{band.low:g} to {band.high:g}", "middle"),
     ]
     if band.predicted is not None:
         y = frame.y(band.predicted)
         parts.append(f'<line class="c2" stroke-width="2" x1="{x:.1f}" y1="{y:.1f}" x2="{next_:.1f}" y2="{y:.1f}"/>')
     return parts
-
-
-def _sides(one: "Missed") -> tuple[Excerpt, Excerpt]:
-    found = shared_passages(one.text, one.partner_text)
-    left = excerpt(one.text, [each.a for each in found.shared], found.only_in_a, _CONTEXT, characters=_SHOWN)
-    right = excerpt(one.partner_text, [each.b for each in found.shared], found.only_in_b, _CONTEXT, characters=_SHOWN)
-    return left, right

@@ -5,8 +5,6 @@ from typing import Final
 
 from neardup.evaluation.plans import Curve
 from neardup.interfaces.pages.drawing import (
-    BOTTOM,
-    HEIGHT,
     LEFT,
     RIGHT,
     TOP,
@@ -15,7 +13,6 @@ from neardup.interfaces.pages.drawing import (
     colour,
     dashes,
     document,
-    linear,
     path,
     percent,
     text,
@@ -36,7 +33,7 @@ def curve_svg(curves: Sequence[Curve], *, title: str, threshold: float | None = 
     require(low < high, "values", (low, high), "must ascend")
     names = [curve.name for curve in curves]
     top = TOP + _LINE * (1 + max((row for _, row, _ in _places(names)), default=0))
-    frame = Frame(top=top, x=linear(low, high, LEFT, WIDTH - RIGHT), y=linear(0, 1, HEIGHT - BOTTOM, top))
+    frame = Frame((low, high), (0, 1), top=top)
     parts = [
         *frame.across([step / 10 * (high - low) + low for step in range(11)], percent),
         *frame.up([step / 5 for step in range(6)], percent),

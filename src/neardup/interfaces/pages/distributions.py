@@ -5,20 +5,7 @@ from itertools import pairwise
 from math import ceil, floor, log10
 
 from neardup.evaluation.plans import Curve
-from neardup.interfaces.pages.drawing import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Frame,
-    document,
-    linear,
-    path,
-    percent,
-    text,
-)
+from neardup.interfaces.pages.drawing import RIGHT, TOP, WIDTH, Frame, bar, document, path, percent, text
 from neardup.model.errors import require
 
 
@@ -43,7 +30,7 @@ def histogram_svg(  # noqa: PLR0913 - every one but the data a keyword
     low, high = edges[0], edges[-1]
     ticks = _round_ticks(max(counts, default=0))
     right = WIDTH - RIGHT - (40 if curve else 0)
-    frame = Frame(top=TOP, right=right, x=linear(low, high, LEFT, right), y=linear(0, ticks[-1], HEIGHT - BOTTOM, TOP))
+    frame = Frame((low, high), (0, ticks[-1]), right=right)
     step = max(1, ceil(len(counts) / 10))
     parts = [
         *frame.across([*edges[:-1:step], high], percent),
@@ -53,13 +40,12 @@ def histogram_svg(  # noqa: PLR0913 - every one but the data a keyword
     for count, begin, end in zip(counts, edges, edges[1:], strict=False):
         if count:
             x, y = frame.x(begin), frame.y(count)
-            size = f'width="{max(frame.x(end) - x - 1, 1):.1f}" height="{HEIGHT - BOTTOM - y:.1f}"'
-            label = f"<title>{percent(begin)} to {percent(end)}: {count:,}</title>"
-            parts.append(f'<rect class="bar" x="{x + 0.5:.1f}" y="{y:.1f}" {size}>{label}</rect>')
+            label = f"{percent(begin)} to {percent(end)}: {count:,}"
+            parts.append(bar(x + 0.5, y, max(frame.x(end) - x - 1, 1), label))
     if not any(counts):
         parts.append(frame.nothing())
     if curve is not None:
-        over = Frame(top=TOP, right=right, x=frame.x, y=linear(0, 1, HEIGHT - BOTTOM, TOP))
+        over = Frame((low, high), (0, 1), right=right)
         inside = [place for place, value in enumerate(curve.values) if low <= value <= high]
         parts.append(path(curve, over, 1, 1, inside))
         parts += [text(right + 6, over.y(share) + 4, percent(share), "start c1t") for share in (0, 0.5, 1)]
@@ -84,19 +70,16 @@ def loglog_svg(
     require(len(sizes) == len(counts), "counts", len(counts), f"must be as many as the sizes, {len(sizes)}")
     require(all(value >= 1 for value in (*sizes, *counts)), "sizes", sizes, "must be 1 or more, as must be the counts")
     wide, tall = (max(1, ceil(log10(max(values, default=1)))) for values in (sizes, counts))
-    frame = Frame(
-        top=TOP,
-        x=lambda value: linear(0, wide, LEFT + 8, WIDTH - RIGHT)(log10(value)),
-        y=lambda value: linear(0, tall, HEIGHT - BOTTOM - 8, TOP)(log10(value)),
-    )
+    frame = Frame((0, wide), (0, tall), inset=8)
     parts = [
-        *frame.across([10**power for power in range(wide + 1)], lambda value: f"{value:,}"),
-        *frame.up([10**power for power in range(tall + 1)], lambda value: f"{value:,}"),
+        *frame.across(range(wide + 1), lambda power: f"{10 ** int(power):,}"),
+        *frame.up(range(tall + 1), lambda power: f"{10 ** int(power):,}"),
         *frame.names(across, up),
     ]
     for size, count in sorted(zip(sizes, counts, strict=True)):
         label = f"<title>{size:,}: {count:,}</title>"
-        parts.append(f'<circle class="dot" cx="{frame.x(size):.1f}" cy="{frame.y(count):.1f}" r="4">{label}</circle>')
+        x, y = frame.x(log10(size)), frame.y(log10(count))
+        parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4">{label}</circle>')
     if not sizes:
         parts.append(frame.nothing())
     return document(title, parts)

@@ -13,6 +13,7 @@ LEFT: Final = 84
 RIGHT: Final = 24
 TOP: Final = 44
 BOTTOM: Final = 56
+BASE: Final = HEIGHT - BOTTOM  # of the horizontal axis
 
 # Colours that are told apart in light and dark and by most colour-blind eyes; dashes tell the rest.
 _LIGHT: Final = ("#0072b2", "#d55e00", "#008060", "#aa3377", "#7a6000", "#4b4bc8")
@@ -23,18 +24,26 @@ Scale = Callable[[float], float]
 
 
 class Frame:
-    """The two axes: where a value lies, and what is written at them."""
+    """The two axes, with the values at their ends: where a value lies, and what is written at them."""
 
-    def __init__(self, *, x: Scale, y: Scale, top: int, right: int = WIDTH - RIGHT) -> None:
-        self.x, self.y, self.top, self.right = x, y, top, right
+    def __init__(
+        self,
+        x: tuple[float, float],
+        y: tuple[float, float],
+        *,
+        top: int = TOP,
+        right: int = WIDTH - RIGHT,
+        inset: int = 0,
+    ) -> None:
+        self.x, self.y = _linear(*x, LEFT + inset, right), _linear(*y, BASE - inset, top)
+        self.top, self.right = top, right
 
     def across(self, ticks: Iterable[float], label: Callable[[float], str]) -> Iterable[str]:
         """Rule and label the horizontal axis."""
-        bottom = HEIGHT - BOTTOM
         for tick in ticks:
             x = self.x(tick)
-            yield f'<line class="grid" x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{bottom}"/>'
-            yield text(x, bottom + 20, label(tick), "middle")
+            yield f'<line class="grid" x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{BASE}"/>'
+            yield text(x, BASE + 20, label(tick), "middle")
 
     def up(self, ticks: Iterable[float], label: Callable[[float], str]) -> Iterable[str]:
         """Rule and label the vertical axis."""
@@ -47,21 +56,27 @@ class Frame:
         """Say what both axes mean."""
         middle = (LEFT + self.right) / 2
         yield text(middle, HEIGHT - 12, across, "middle name")
-        y = (self.top + HEIGHT - BOTTOM) / 2
+        y = (self.top + BASE) / 2
         turned = f'transform="rotate(-90 16 {y:.1f})"'
         yield f'<text class="middle name" x="16" y="{y:.1f}" {turned}>{printed(up)}</text>'
 
     def threshold(self, value: float) -> Iterable[str]:
         """Mark the threshold by a line and its value, towards the middle."""
         x = self.x(value)
-        yield f'<line class="threshold" x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{HEIGHT - BOTTOM}"/>'
+        yield f'<line class="threshold" x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{BASE}"/>'
         late = x > (LEFT + self.right) / 2
         label = f"threshold {percent(value)}"
         yield text(x + (-6 if late else 6), self.top + 14, label, "end halo" if late else "start halo")
 
     def nothing(self) -> str:
         """Say that there is nothing to draw."""
-        return text((LEFT + self.right) / 2, (self.top + HEIGHT - BOTTOM) / 2, "none", "middle strong")
+        return text((LEFT + self.right) / 2, (self.top + BASE) / 2, "none", "middle strong")
+
+
+def bar(x: float, y: float, width: float, label: str) -> str:
+    """Draw a bar from the horizontal axis up to *y*."""
+    size = f'width="{width:.1f}" height="{BASE - y:.1f}"'
+    return f'<rect class="bar" x="{x:.1f}" y="{y:.1f}" {size}><title>{label}</title></rect>'
 
 
 def printed(text: str) -> str:
@@ -129,7 +144,7 @@ def text(x: float, y: float, text: str, style: str) -> str:
     return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}">{printed(text)}</text>'
 
 
-def linear(low: float, high: float, begin: float, end: float) -> Scale:
+def _linear(low: float, high: float, begin: float, end: float) -> Scale:
     """Map *low* to *begin* and *high* to *end*, and the rest in proportion."""
     return lambda value: begin + (end - begin) * (value - low) / (high - low)
 

@@ -4,18 +4,17 @@ The page needs no network and no script. Texts and names are escaped and shorten
 whatever the run.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from neardup.evaluation.overview import Overview, overview
-from neardup.evaluation.passages import shared_passages
 from neardup.evaluation.plans import curve_of
 from neardup.interfaces.pages.distributions import histogram_svg, loglog_svg
 from neardup.interfaces.pages.templates import render, safe
-from neardup.interfaces.pieces import Excerpt, Span, excerpt
+from neardup.interfaces.pieces import Excerpt, compared, excerpt
 from neardup.interfaces.wording import cluster_lines, rule_of, without_text
 
 if TYPE_CHECKING:
@@ -142,20 +141,15 @@ def _pair(done: "FilesResult", dropped: int) -> _Pair:
     kept = int(done.result.representatives[dropped])
     left, left_bytes = _beginning(done, kept)
     if row["exact"]:
-        sides: tuple[tuple[str, Excerpt, int], ...] = (("kept and dropped", _excerpt(left, [], ()), left_bytes),)
+        sides: tuple[tuple[str, Excerpt, int], ...] = (
+            ("kept and dropped", excerpt(left, [], [], _CONTEXT, characters=_SHOWN), left_bytes),
+        )
     else:
         right, right_bytes = _beginning(done, dropped)
-        found = shared_passages(left, right)
-        sides = (
-            ("kept", _excerpt(left, [one.a for one in found.shared], found.only_in_a), left_bytes),
-            ("dropped", _excerpt(right, [one.b for one in found.shared], found.only_in_b), right_bytes),
-        )
+        shown, other = compared(left, right, _CONTEXT, characters=_SHOWN)
+        sides = ("kept", shown, left_bytes), ("dropped", other, right_bytes)
     ids = done.documents.ids
     return _Pair(str(ids[dropped].as_py()), str(ids[kept].as_py()), row, sides)
-
-
-def _excerpt(text: str, shared: Sequence[Span], alone: Sequence[Span]) -> Excerpt:
-    return excerpt(text, shared, alone, _CONTEXT, characters=_SHOWN)
 
 
 def _beginning(done: "FilesResult", position: int) -> tuple[str, int]:

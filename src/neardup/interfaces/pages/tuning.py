@@ -3,20 +3,7 @@
 from typing import TYPE_CHECKING
 
 from neardup.evaluation.plans import Curve
-from neardup.interfaces.pages.drawing import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Frame,
-    document,
-    linear,
-    path,
-    percent,
-    text,
-)
+from neardup.interfaces.pages.drawing import Frame, document, path, percent, text
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.tunings import rule_rows, threshold_words, tuning_lines
 
@@ -45,7 +32,7 @@ def tuning_svg(tuning: "Tuning") -> str:
         values=tuple(recall for recall, _, _ in points),
         probabilities=tuple(precision for _, precision, _ in points),
     )
-    frame = Frame(top=TOP, x=linear(0, 1, LEFT, WIDTH - RIGHT), y=linear(0, 1, HEIGHT - BOTTOM, TOP))
+    frame = Frame((0, 1), (0, 1))
     recall, precision, _ = min(points, key=lambda point: abs(point[2] - tuning.chosen.threshold))
     x, y, late = frame.x(recall), frame.y(precision), recall > 1 / 2
     label = threshold_words(tuning.chosen)

@@ -1,6 +1,6 @@
 """Two documents side by side: shared and unshared passages, and the decision of the scheme of the index."""
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from neardup.interfaces.escaping import printable
@@ -8,7 +8,7 @@ from neardup.interfaces.http.links import COMPARE, linked
 from neardup.interfaces.http.views.documents import entry_of
 from neardup.interfaces.http.views.entries import Entry
 from neardup.interfaces.http.views.paging import Choice
-from neardup.interfaces.http.views.results import Asked, SearchBox, search_box
+from neardup.interfaces.http.views.results import Asked, search_box
 from neardup.interfaces.pieces import Excerpt
 from neardup.interfaces.rulings import estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals, percent
@@ -34,32 +34,16 @@ class Side(NamedTuple):
     anchors: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonView:
-    """A comparison; *measures* are names, values and their meanings."""
-
-    matches: bool
-    answer: str
-    ruling: str
-    estimate: str
-    measures: tuple[tuple[str, str, str], ...]
-    notes: tuple[str, ...]
-    sides: tuple[Side, ...]
-    shown: Shown
-    ways: tuple[Choice, ...]
-    search: SearchBox | None
-
-
 def comparison_view(
     a: "Document", b: "Document", found: "Explanation", shown: Shown = "auto", asked: Asked | None = None
-) -> ComparisonView:
-    """Return the comparison of two documents; passages are searched in the first ``MOST`` characters.
+) -> SimpleNamespace:
+    """Return what the page of two documents shows; passages are searched in the first ``MOST`` characters.
 
     *shown* chooses the whole texts, or only the first words of shared passages; ``"auto"`` shows the whole texts on
     wide screens. *asked* is the search that the page links back to.
     """
     back = asked.back if asked else ""
-    excerpted = excerpts(found, (a.text or "")[:MOST], (b.text or "")[:MOST], CONTEXT, PIECES)
+    excerpted = excerpts(found, (a.text or "")[:MOST], (b.text or "")[:MOST], CONTEXT, most=PIECES)
     notes = [passages_of(found)]
     if found.passages:
         notes.append("Each passage links to its place in the other text.")
@@ -67,7 +51,7 @@ def comparison_view(
         notes.append(f"Only the first {MOST:,} characters of each text are shown and searched for passages.")
     how = "on their texts" if found.verified else "by their signatures"
     answer = f"These two {'repeat' if found.matches else 'do not repeat'} each other, by the rule of the index, {how}"
-    return ComparisonView(
+    return SimpleNamespace(
         matches=found.matches,
         answer="Both are the same document" if a.id == b.id else answer,
         ruling=printable(f"{found.scheme}: {value_of(found)}; rule: {found.rule}"),

@@ -1,14 +1,14 @@
 """A document of the index, and the documents that it represents."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neardup.interfaces.escaping import printable_lines, shortened
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, linked
 from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened
-from neardup.interfaces.http.views.paging import Paging, paging
-from neardup.interfaces.http.views.results import Asked, RepeatView, SearchBox, search_box
+from neardup.interfaces.http.views.paging import paging
+from neardup.interfaces.http.views.results import Asked, RepeatView, search_box
 from neardup.interfaces.wording import decimals
 
 if TYPE_CHECKING:
@@ -36,23 +36,6 @@ class Representative(NamedTuple):
     compare: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentView:
-    """A document; *status* is a sentence on its cluster, *representative* the document that represents it."""
-
-    entry: Entry
-    status: str
-    representative: Representative | None
-    fields: tuple[tuple[str, str], ...]
-    text: str | None
-    note: str
-    number: str
-    others: tuple[RepeatView, ...]
-    compares: bool
-    pages: Paging | None
-    search: SearchBox | None
-
-
 def entry_of(document: "Document", back: str = "") -> Entry:
     """Return the entry of a stored document; its title and URL are the fields of these names."""
     title, url = (document.fields.get(name) for name in ("title", "url"))
@@ -73,10 +56,11 @@ def document_view(  # noqa: PLR0913 - all that is shown
     *,
     measure: str = "similarity",
     asked: Asked | None = None,
-) -> DocumentView:
-    """Return the page of a document, which represents a *number* of others; *members* are those of the page.
+) -> SimpleNamespace:
+    """Return what the page of a document shows, which represents a *number* of others, *members* on this page.
 
-    *measure* is what the scheme estimates, and *asked* the search that the page links back to.
+    *status* is a sentence on its cluster, *representative* the document that represents it. *measure* is what the
+    scheme estimates, and *asked* the search that the page links back to.
     """
     own, back = document.id, asked.back if asked else ""
     stands = document.representative == own
@@ -93,7 +77,7 @@ def document_view(  # noqa: PLR0913 - all that is shown
         known = "" if member.estimate is None else f"Estimated {measure} {decimals(member.estimate)}"
         return RepeatView(shown, known, shortened(own, _NAME), compare)
 
-    return DocumentView(
+    return SimpleNamespace(
         entry=entry_of(document, back),
         status=_status(number if stands else None),
         representative=representative,

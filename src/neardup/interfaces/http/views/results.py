@@ -1,13 +1,16 @@
 """The pages of a search: results, and all hits that one of them hides."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import msgspec
 
 from neardup.interfaces.escaping import printable, shortened
 from neardup.interfaces.http.links import COMPARE, START, link, linked
+from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
 from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened, parts
-from neardup.interfaces.http.views.paging import Choice, Paging, paging
+from neardup.interfaces.http.views.paging import Choice, paging
 from neardup.interfaces.wording import decimals
 from neardup.pipeline.search import site_of
 
@@ -24,22 +27,28 @@ _VALUE: Final = 200  # characters
 
 _WAYS: Final[dict[Way, str]] = {"near": "near-duplicate", "exact": "exact", "site": "same site"}
 _SORTS: Final[dict[Sort, str]] = {"score": "best first", "newest": "newest first"}
-_DEFAULTS: Final = {"rule": "near", "strictness": "default", "sort": "score", "page": 1, "from_page": 1}
+_STATES: Final = {"hidden": "hidden", "shown": "shown"}
+_HOW: Final = ("rule", "strictness", "repeats", "sort", "site")
+_IN_ORDER: Final = ("q", *_HOW, "include", "page", "from_page")  # of a URL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(Input):
     """A search as its page has it; the members of the group *include* were opened from the page *from_page*."""
 
-    query: str = ""
-    page: int = 1
+    q: Query = ""
+    page: Page = 1
     rule: Way = "near"
     strictness: Step = "default"
-    repeats: bool = False
+    repeats: Literal["hidden", "shown"] = "hidden"
     sort: Sort = "score"
-    site: str | None = None
-    include: int | None = None
-    from_page: int = 1
+    site: Site | None = None
+    include: GroupId | None = None
+    from_page: Page = 1
+
+    @property
+    def collapses(self) -> bool:
+        """Whether repeats are hidden."""
+        return self.repeats == "hidden"
 
     @property
     def back(self) -> str:
@@ -49,16 +58,16 @@ class Asked:
     @property
     def ways(self) -> dict[str, str]:
         """The parameters of the URL that choose how repeats are handled, without defaults."""
-        given = {"rule": self.rule, "strictness": self.strictness, "repeats": "shown" if self.repeats else None}
-        given |= {"sort": self.sort, "site": self.site}
-        return {name: value for name, value in given.items() if value is not None and value != _DEFAULTS.get(name)}
+        return {name: value for name in _HOW if (value := getattr(self, name)) != _DEFAULTS[name]}
 
     def link(self, **changed: Any) -> str:
         """Return the URL of the search with changed parameters; of the start page if the query is too long."""
-        given = {"q": self.query, **self.ways, "include": self.include, "page": self.page}
-        given |= {"from_page": self.from_page, **changed}
-        chosen = {name: value for name, value in given.items() if value != _DEFAULTS.get(name)}
+        given = msgspec.structs.asdict(self) | changed
+        chosen = {name: given[name] for name in _IN_ORDER if given[name] != _DEFAULTS[name]}
         return link(START, **chosen) or str(link(START))
+
+
+_DEFAULTS: Final = {field.name: field.default for field in msgspec.structs.fields(Asked)}
 
 
 class RepeatView(NamedTuple):
@@ -90,87 +99,41 @@ class SearchBox(NamedTuple):
 
 def search_box(asked: Asked | None) -> SearchBox | None:
     """Return the search for the box of another page."""
-    return None if asked is None else SearchBox(typed(asked.query), tuple(asked.ways.items()), asked.link())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchView:
-    """What all pages of a search have: the query, as shown and as *typed*, the other parameters, and pages."""
-
-    query: str
-    typed: str
-    kept: tuple[tuple[str, str], ...]
-    total: str
-    pages: Paging | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultsView(SearchView):
-    """A page of results; without results it has *advice*, and links to use *instead*.
-
-    *choices* describes the chosen links, and *everywhere* links to the results of all sites.
-    """
-
-    found: bool
-    first: int
-    rules: tuple[Choice, ...]
-    strictness: tuple[Choice, ...]
-    switch: tuple[Choice, ...]
-    results: tuple[ResultView, ...]
-    advice: tuple[str, ...]
-    instead: tuple[Choice, ...]
-    sorts: tuple[Choice, ...]
-    choices: str
-    site: str
-    everywhere: Choice | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MembersView(SearchView):
-    """A page of the hits that a result hides; *kept_hits* are the hits that hide them."""
-
-    back: str
-    heading: str
-    kept_hits: tuple[Entry, ...]
-    repeats: tuple[RepeatView, ...]
+    return None if asked is None else SearchBox(typed(asked.q), tuple(asked.ways.items()), asked.link())
 
 
 def results_view(
     asked: Asked, answer: "Answer", thresholds: Mapping[str, float], shorter: Sequence[tuple[str, str, int]] = ()
-) -> ResultsView:
-    """Return the results of a search; *thresholds* are those of the steps of strictness, if there are any.
+) -> SimpleNamespace:
+    """Return what the page of results shows; *thresholds* are those of the steps of strictness, if there are any.
 
-    *shorter* are what ``Search.shorter`` returns for a query without results.
+    *shorter* are what ``Search.shorter`` returns for a query without results: the page has *advice* then, and links to
+    use *instead*. *choices* describes the chosen links, and *everywhere* links to the results of all sites.
     """
     results = tuple(_result(asked, group) for group in answer.results)
     advice, instead = ((), ()) if results else _advice(asked, answer, shorter)
     everywhere = Choice("Search all sites", asked.link(site=None, page=1)) if asked.site else None
-    return ResultsView(
+    return SimpleNamespace(
         **_common(asked, answer, total_of(answer)),
         found=answer.total > 0,
         first=(answer.page - 1) * answer.size + 1,
-        rules=()
-        if asked.repeats
-        else tuple(Choice(label, asked.link(rule=way, page=1), way == asked.rule) for way, label in _WAYS.items()),
-        strictness=_strictness(asked, thresholds),
-        switch=(
-            Choice("hidden", asked.link(repeats=None, page=1), not asked.repeats),
-            Choice("shown", asked.link(repeats="shown", page=1), asked.repeats),
-        ),
+        rules=_choices(asked, "rule", _WAYS) if asked.collapses else (),
+        strictness=_choices(asked, "strictness", _steps(asked, thresholds)),
+        switch=_choices(asked, "repeats", _STATES),
         results=results,
         advice=advice,
         instead=instead,
-        sorts=tuple(Choice(label, asked.link(sort=way, page=1), way == asked.sort) for way, label in _SORTS.items()),
+        sorts=_choices(asked, "sort", _SORTS),
         choices=_chosen(asked),
         site=shortened(asked.site or "", _VALUE),
         everywhere=everywhere,
     )
 
 
-def members_view(asked: Asked, answer: "Answer") -> MembersView:
-    """Return the members of the group of the query."""
-    return MembersView(
-        **_common(asked, answer, f"Hidden among the results for: {_said(asked.query)}"),
+def members_view(asked: Asked, answer: "Answer") -> SimpleNamespace:
+    """Return what the page of a group shows: the hits that a result hides, and *kept_hits*, which hide them."""
+    return SimpleNamespace(
+        **_common(asked, answer, f"Hidden among the results for: {_said(asked.q)}"),
         back=asked.link(include=None, page=asked.from_page, from_page=1),
         heading=_begun(hidden_of(answer.collapse, sum(group.hides for group in answer.results))),
         kept_hits=tuple(_entry(asked, shown.hit, shown) for group in answer.results for shown in group.shown),
@@ -218,26 +181,27 @@ def typed(query: str) -> str:
 
 
 def _common(asked: Asked, answer: "Answer", total: str) -> dict[str, Any]:
+    """Return what all pages of a search have: the query, as shown and as *typed*, the other parameters, and pages."""
     return {
-        "query": _said(asked.query),
-        "typed": typed(asked.query),
+        "query": _said(asked.q),
+        "typed": typed(asked.q),
         "kept": tuple(asked.ways.items()),
         "total": total,
         "pages": paging(answer.page, answer.pages, lambda number: asked.link(page=number)),
     }
 
 
-def _strictness(asked: Asked, thresholds: Mapping[str, float]) -> tuple[Choice, ...]:
-    if asked.rule != "near" or asked.repeats:
-        return ()
-    return tuple(
-        Choice(
-            f"{step} {_short(threshold)}" if step == asked.strictness else step,
-            asked.link(strictness=step, page=1),
-            step == asked.strictness,
-        )
-        for step, threshold in thresholds.items()
-    )
+def _choices(asked: Asked, name: str, labels: Mapping[Any, str]) -> tuple[Choice, ...]:
+    """Return links to the first page of the search with each value of a parameter."""
+    chosen = getattr(asked, name)
+    return tuple(Choice(label, asked.link(**{name: way}, page=1), way == chosen) for way, label in labels.items())
+
+
+def _steps(asked: Asked, thresholds: Mapping[str, float]) -> dict[str, str]:
+    """Return the labels of the steps of strictness, if it makes a difference."""
+    if asked.rule != "near" or not asked.collapses:
+        return {}
+    return {step: f"{step} {_short(each)}" if step == asked.strictness else step for step, each in thresholds.items()}
 
 
 def _result(asked: Asked, group: "AnswerGroup") -> ResultView:
@@ -256,12 +220,13 @@ def _result(asked: Asked, group: "AnswerGroup") -> ResultView:
 def _chosen(asked: Asked) -> str:
     """Describe the choices of a search in a few words.
 
-    >>> _chosen(Asked(query="x")), _chosen(Asked(query="x", repeats=True, sort="newest"))
+    >>> _chosen(Asked(q="x")), _chosen(Asked(q="x", repeats="shown", sort="newest"))
     ('repeats hidden: near-duplicate, best first', 'repeats shown, newest first')
     """
-    hidden = "repeats shown" if asked.repeats else f"repeats hidden: {_WAYS[asked.rule]}"
+    if not asked.collapses:
+        return f"repeats shown, {_SORTS[asked.sort]}"
     step = f" ({asked.strictness})" if asked.rule == "near" and asked.strictness != "default" else ""
-    return f"{hidden}{'' if asked.repeats else step}, {_SORTS[asked.sort]}"
+    return f"repeats hidden: {_WAYS[asked.rule]}{step}, {_SORTS[asked.sort]}"
 
 
 def _repeat(asked: Asked, one: "Repeat", group: "AnswerGroup") -> RepeatView:
@@ -290,7 +255,7 @@ def _advice(
     if answer.pages and asked.page > answer.pages:
         last = Choice(f"To the last one, page {answer.pages:,}", asked.link(page=answer.pages))
         return (f"There is no page {asked.page:,} of these results.",), (last,)
-    if not any(letter.isalnum() for letter in asked.query):
+    if not any(letter.isalnum() for letter in asked.q):
         return ("Only words and numbers are searched: signs and emoji are not.", "Type a word."), ()
     fewer = tuple(
         Choice(f"Without {shortened(term, _VALUE)}: {_count(number, 'document')}", asked.link(q=rest, page=1))
