@@ -317,22 +317,25 @@ def _resumed(file: Path | None) -> tuple[set[bytes], set[bytes]]:
 _crawls: "WeakKeyDictionary[Crawler, Crawl]" = WeakKeyDictionary()
 
 
-class AddressFilter:
+class _Part:
+    """A part of the add-on, for one crawler."""
+
+    def __init__(self, crawler: "Crawler") -> None:
+        self._crawler, self._crawl = crawler, Crawl.of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: "Crawler") -> Self:
+        """Create the part as Scrapy does."""
+        return cls(crawler)
+
+
+class AddressFilter(_Part):
     """A filter of requests by address: for requests of this run, and for pages of earlier crawls.
 
     Across runs only pages count, not requests: a request that was not answered before the process was killed is made
     again. A crawl that is interrupted, but not killed, and resumed with the same ``JOBDIR`` is one run. Requests with a
     body, or of another method than GET, are distinguished by Scrapy's own fingerprint, for this run only.
     """
-
-    def __init__(self, crawler: "Crawler") -> None:
-        self._crawler, self._crawl = crawler, Crawl.of(crawler)
-        self._debug = crawler.settings.getbool("DUPEFILTER_DEBUG")
-
-    @classmethod
-    def from_crawler(cls, crawler: "Crawler") -> Self:
-        """Create the filter as Scrapy does."""
-        return cls(crawler)
 
     def open(self) -> None:
         """Do nothing: it is open."""
@@ -350,22 +353,14 @@ class AddressFilter:
 
     def log(self, request: "Request", spider: "Spider") -> None:
         """Count a skipped request, and log it if ``DUPEFILTER_DEBUG`` is set."""
-        if self._debug:
+        if self._crawler.settings.getbool("DUPEFILTER_DEBUG"):
             spider.logger.debug("Filtered a request to a page that is known: %s", request)
         if self._crawler.stats is not None:
             self._crawler.stats.inc_value("dupefilter/filtered")
 
 
-class NearDuplicatePipeline:
+class NearDuplicatePipeline(_Part):
     """Drops or tags items by the verdicts on their pages, and records the pages."""
-
-    def __init__(self, crawler: "Crawler") -> None:
-        self._crawl = Crawl.of(crawler)
-
-    @classmethod
-    def from_crawler(cls, crawler: "Crawler") -> Self:
-        """Create the pipeline as Scrapy does."""
-        return cls(crawler)
 
     def process_item(self, item: Any) -> Any:
         """Judge an item; pass it on unless its page repeats a kept page."""

@@ -12,7 +12,7 @@ import select
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from hashlib import blake2b
 from io import BufferedIOBase, BufferedReader
 from pathlib import Path
@@ -387,19 +387,16 @@ def _members(  # noqa: PLR0913 - a file, and its format
 @contextmanager
 def compressed(file: BinaryIO, compression: str | None) -> Iterator[BinaryIO]:
     """Return a file that compresses into *file*, which stays open. The same input has the same output bytes."""
-    if compression == "gzip":
-        with gzip.GzipFile(filename="", mode="wb", compresslevel=_GZIP_LEVEL, fileobj=file, mtime=0) as packed:
-            yield packed  # type: ignore[misc] # a GzipFile is all of a BinaryIO that is used
-    elif compression == "zstd":
-        with zstandard.ZstdCompressor(level=_ZSTD_LEVEL).stream_writer(file, closefd=False) as packed:
-            yield packed
-    elif compression == "bzip2":
-        with bz2.BZ2File(file, "wb") as packed:
-            yield packed  # type: ignore[misc] # the same
-    elif compression == "xz":
-        with lzma.LZMAFile(file, "wb") as packed:
-            yield packed  # type: ignore[misc] # the same
-    elif compression is None:
+    packers: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+        "gzip": lambda: gzip.GzipFile(filename="", mode="wb", compresslevel=_GZIP_LEVEL, fileobj=file, mtime=0),
+        "zstd": lambda: zstandard.ZstdCompressor(level=_ZSTD_LEVEL).stream_writer(file, closefd=False),
+        "bzip2": lambda: bz2.BZ2File(file, "wb"),
+        "xz": lambda: lzma.LZMAFile(file, "wb"),  # noqa: SIM115 - used in a context below
+    }
+    if compression is None:
         yield file
+    elif compression in packers:
+        with packers[compression]() as packed:
+            yield packed
     else:
-        raise OutputError(str(compression), "is not a known compression")
+        raise OutputError(compression, "is not a known compression")

@@ -36,7 +36,16 @@ def _host(front: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class PathLevels:
-    """A function of an address: see ``path_levels``. Two with the same number of *levels* are equal."""
+    """A function that returns the host and the first *levels* of the path of an address, in normal form.
+
+    A level is the text between two slashes; the last level may end without a slash. Paths with fewer levels are
+    returned whole. The function returns ``None`` for an address without a host; nothing is raised. Two functions with
+    the same number of levels are equal.
+
+    >>> two = path_levels(2)
+    >>> two("https://example.com/docs/4.2/install.html"), two("https://example.com/docs/"), two("about:blank")
+    ('example.com/docs/4.2', 'example.com/docs', None)
+    """
 
     levels: int
 
@@ -57,14 +66,4 @@ class PathLevels:
         return "/".join([own, *path.split("/", self.levels + 1)[1 : self.levels + 1]]).rstrip("/")
 
 
-def path_levels(levels: int) -> PathLevels:
-    """Return a function that returns the host and the first *levels* of the path of an address, in normal form.
-
-    A level is the text between two slashes; the last level may end without a slash. Paths with fewer levels are
-    returned whole. The function returns ``None`` for an address without a host; nothing is raised.
-
-    >>> two = path_levels(2)
-    >>> two("https://example.com/docs/4.2/install.html"), two("https://example.com/docs/"), two("about:blank")
-    ('example.com/docs/4.2', 'example.com/docs', None)
-    """
-    return PathLevels(levels)
+path_levels: Final = PathLevels

@@ -56,7 +56,8 @@ class Found(NamedTuple):
 class Reader:
     """The files of one index, opened to read.
 
-    ``oversized_buckets`` counts the lookups of a key with more documents than it lists.
+    ``oversized_buckets`` counts the lookups of a key with more documents than it lists, and ``next_ordinal`` is the
+    ordinal of the next document.
     """
 
     def __init__(self, folder: Path, manifest: Manifest, columns: Columns, lookup: Lookup, disk: Disk) -> None:
@@ -64,12 +65,12 @@ class Reader:
         self._disk, self._lookup = disk, lookup
         self._process = os.getpid()
         self._stale = False  # whether some changes are only in memory
-        self._closed = False
+        self.closed = False
         self.busy = threading.RLock()
         self.oversized_buckets = 0
         self.segments: list[Segment] = []
         self.manifest = manifest
-        self._next_ordinal = 0
+        self.next_ordinal = 0
         self.removals = Removals()
         self._mark, self._place = bytes.fromhex(manifest.mark), disk.identity(self.folder)
         self.salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)  # of keys and digests
@@ -79,11 +80,6 @@ class Reader:
     def parts(self) -> list[Part]:
         """The parts, in the order of admission; the last one is in memory."""
         return [*self.segments, self.recent]
-
-    @property
-    def closed(self) -> bool:
-        """Whether it was closed."""
-        return self._closed
 
     @property
     def torn(self) -> int:
@@ -238,16 +234,11 @@ class Reader:
                 some = places[begin : begin + _TOGETHER]
                 yield some[self.take("decided", some) >= ordinal]
 
-    @property
-    def next_ordinal(self) -> int:
-        """The ordinal of the next document."""
-        return self._next_ordinal
-
     # The changes of the log, in memory.
 
     def remove(self, places: Places, clock: int | None = None) -> None:
         """Remove documents, in memory; ``log_change`` records it. *clock* was the next ordinal; by default, it is."""
-        self.removals.add(self.decoded("id", places[places >= 0]), self._next_ordinal if clock is None else clock)
+        self.removals.add(self.decoded("id", places[places >= 0]), self.next_ordinal if clock is None else clock)
         for part, _, positions in self._by_part(places):
             part.remove(positions)
 
@@ -289,7 +280,7 @@ class Reader:
 
     def require_open(self) -> None:
         """Raise ``StorageRefused`` if it was closed; after a failure, read the files again."""
-        if self._closed:
+        if self.closed:
             raise StorageRefused(str(self.folder), "was closed")
         if self._stale:
             with self.busy:
@@ -330,7 +321,7 @@ class Reader:
         self._log_begin = reader.tail.end
         self.segments, self._reader, self.manifest = segments, reader, manifest
         self.recent = self._new_recent()
-        self._next_ordinal, self.removals = manifest.next_ordinal, removals
+        self.next_ordinal, self.removals = manifest.next_ordinal, removals
         self._replay()
 
     def _segment(self, stored: Stored) -> Segment:
@@ -364,7 +355,7 @@ class Reader:
                 expect(int(ordinals[0]) > max(before, default=-1), "its documents are not in the order of admission")
                 self.recent.append(batch)
                 self.removals.discard(batch["id"])
-                self._next_ordinal = max(self._next_ordinal, int(ordinals[-1]) + 1)
+                self.next_ordinal = max(self.next_ordinal, int(ordinals[-1]) + 1)
         elif record.kind == "see":
             nothing = np.empty(0, np.int64)
             named = (arrays["ordinal"], arrays["seen"], arrays.get("told", nothing), arrays.get("numbers", nothing))

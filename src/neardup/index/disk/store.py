@@ -110,7 +110,7 @@ class Store(Reader):
         query = Query.of(self._lookup.keyed(rows, asking), asking, ROOM)
         older = [part.propose(rows, query) for part in self.segments]
         found = self._found(query, [*older, self.recent.append(batch, query)])
-        self._next_ordinal += len(rows)
+        self.next_ordinal += len(rows)
         self.removals.discard(batch["id"])
         return found
 
@@ -120,7 +120,7 @@ class Store(Reader):
         It has the ordinals *removed*, the new leaders, the documents *moved* to another representative, and those
         appended.
         """
-        clock = np.array([self._next_ordinal - (0 if batch is None else len(batch["ordinal"]))])
+        clock = np.array([self.next_ordinal - (0 if batch is None else len(batch["ordinal"]))])
         self.set("decided", moved, np.repeat(clock, len(moved)))
         ordinals, keepers = self.take_all(("ordinal", "keeper"), moved)
         changed = {"removed": removed, "leaders": self.take("ordinal", leaders), "moved": ordinals, "keepers": keepers}
@@ -136,7 +136,7 @@ class Store(Reader):
         with self.change():
             before, parts = self.manifest, self._gathered(batches)
             self._commit(lambda files: merger.write_parts(files, before, parts, removed))
-            self._next_ordinal = self.manifest.next_ordinal
+            self.next_ordinal = self.manifest.next_ordinal
         if len(self.segments) > merger.FAN:
             self.compact()
 
@@ -160,7 +160,7 @@ class Store(Reader):
         """Record that different documents were seen at a *moment*, and that callers know which of them are kept."""
         ordinals, keepers, told = self.take_all(("ordinal", "keeper", "told"), places)
         news = (keepers == ordinals) & (told == NEVER)
-        numbers = np.full(int(news.sum()), self._next_ordinal)
+        numbers = np.full(int(news.sum()), self.next_ordinal)
         self._see(places, moment, places[news], numbers)
         seen = {"ordinal": ordinals, "seen": np.array([moment])}
         self._write("see", {**seen, "told": ordinals[news], "numbers": numbers} if len(numbers) else seen)
@@ -191,10 +191,10 @@ class Store(Reader):
     def sync_unasked(self) -> bool:
         """Sync in the background, and return whether to continue; after a failure the next change repairs it."""
         with self.busy:
-            if not self._closed and self.failure is None:
+            if not self.closed and self.failure is None:
                 with suppress(StorageError):
                     self._sync_log()
-            return not self._closed
+            return not self.closed
 
     def flush(self) -> None:
         """Write the documents in memory as a segment, and begin a new log."""
@@ -225,7 +225,7 @@ class Store(Reader):
         other call has raised it: everything is then in the folder that was opened.
         """
         with self.busy:
-            if self._closed:
+            if self.closed:
                 return
             try:
                 if self.writes and self._process == os.getpid():
@@ -244,13 +244,13 @@ class Store(Reader):
             self._flush()
         self._sync_log()
         if self.log_bytes != self.manifest.sealed:
-            sealed = replace(self.manifest, sealed=self.log_bytes, next_ordinal=self._next_ordinal)
+            sealed = replace(self.manifest, sealed=self.log_bytes, next_ordinal=self.next_ordinal)
             self.manifest = self._guarded(lambda: sealed.commit(self._disk, self.folder))
         if not self._moved:
             self._require_place()
 
     def _release(self) -> None:
-        self._closed = True
+        self.closed = True
         self._synced.set()
         try:
             if self._log is not None:
@@ -336,7 +336,7 @@ class Store(Reader):
     def _commit_all(self) -> None:
         """Write the recent documents as the last segment, and begin a new log."""
         following = self._reader.tail.following if self._log is None else self._log.following
-        next_log = merger.NextLog(self._mark, following, self._next_ordinal)
+        next_log = merger.NextLog(self._mark, following, self.next_ordinal)
         self._commit_parts(self.segments, [self.recent], next_log)
 
     def _commit_parts(

@@ -33,9 +33,9 @@ class ShardedTables:
     """
 
     def __init__(self, design: TableDesign, shards: _Shards, number: int) -> None:
-        """Keep the first position and the tables of each shard, and the total *number* of fingerprints."""
+        """Keep the first position of each shard, a function for its tables, and the *number* of all fingerprints."""
         self.design = design
-        self._shards = shards
+        self.shards = shards
         self._number = number
 
     @classmethod
@@ -68,8 +68,8 @@ class ShardedTables:
         if disk.names(folder):
             raise StorageRefused(str(folder), "is not empty")
         try:
-            for number, (_, shard) in enumerate(self._shards):
-                shard().save(folder / _NAME.format(number, len(self._shards)))
+            for number, (_, shard) in enumerate(self.shards):
+                shard().save(folder / _NAME.format(number, len(self.shards)))
         except BaseException:
             for name in disk.names(folder):
                 disk.remove(Path(folder, name))
@@ -81,7 +81,7 @@ class ShardedTables:
         if first is not None:
             first = require_whole("first", first, 1)
         parts = []
-        for begin, shard in self._shards:
+        for begin, shard in self.shards:
             tables = shard()
             flags = None if there is None else there[begin : begin + len(tables)]
             parts.append(_moved(tables.lookup(queries, first, flags), 0, begin))
@@ -90,16 +90,16 @@ class ShardedTables:
 
     def count(self, queries: Words) -> Positions:
         """Count the fingerprints near each query: int64, one per query."""
-        counts: Positions = np.sum([shard().count(queries) for _, shard in self._shards], axis=0)
+        counts: Positions = np.sum([shard().count(queries) for _, shard in self.shards], axis=0)
         return counts
 
     def self_join(self) -> Found:
         """Find all pairs of near fingerprints: ``(i, j, distance)`` with i < j, sorted."""
         parts = []
-        for number, (begin, shard) in enumerate(self._shards):
+        for number, (begin, shard) in enumerate(self.shards):
             tables = shard()
             parts.append(_moved(tables.self_join(), begin, begin))
-            parts += [_moved(tables.join(later()), begin, other) for other, later in self._shards[number + 1 :]]
+            parts += [_moved(tables.join(later()), begin, other) for other, later in self.shards[number + 1 :]]
         return _merged(parts)
 
     def join(self, other: "ShardedTables | HammingTables | Words") -> Found:
@@ -114,7 +114,7 @@ class ShardedTables:
             theirs = shard()
             if theirs.design != self.design:
                 theirs = theirs.redesigned(self.design)
-            parts += [_moved(ours().join(theirs), here, begin) for here, ours in self._shards]
+            parts += [_moved(ours().join(theirs), here, begin) for here, ours in self.shards]
         return _merged(parts)
 
     def join_part(self, number: int, other: "ShardedTables | None", place: int) -> Found:
@@ -122,19 +122,11 @@ class ShardedTables:
 
         The parts of all pairs of shards are the ``join``; those of all ``number <= place`` are the ``self_join``.
         """
-        (begin, ours), (there, shard) = self._shards[number], (other or self).shards[place]
+        (begin, ours), (there, shard) = self.shards[number], (other or self).shards[place]
         tables = ours()
         if other is None and number == place:
             return _moved(tables.self_join(), begin, begin)
-        theirs = shard()
-        if theirs.design != self.design:
-            theirs = theirs.redesigned(self.design)
-        return _moved(tables.join(theirs), begin, there)
-
-    @property
-    def shards(self) -> _Shards:
-        """The first position of each shard, and a function that opens or builds its tables."""
-        return self._shards
+        return _moved(tables.join(shard()), begin, there)
 
     @property
     def distance(self) -> int:
@@ -145,7 +137,7 @@ class ShardedTables:
         return self._number
 
     def __repr__(self) -> str:
-        return f"<ShardedTables of {len(self):,} fingerprints in {len(self._shards):,} shards, {self.design}>"
+        return f"<ShardedTables of {len(self):,} fingerprints in {len(self.shards):,} shards, {self.design}>"
 
 
 def _moved(found: Found, left: int, right: int) -> Found:

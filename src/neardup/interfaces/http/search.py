@@ -2,6 +2,8 @@
 
 from typing import Final
 
+import msgspec
+
 from neardup.interfaces.http.operations import rounded
 from neardup.interfaces.http.problems import NO_SEARCH, Refusal
 from neardup.interfaces.http.requests import GroupId, Input, Number, Page, Query, Site, Size, Threshold
@@ -51,18 +53,6 @@ def search(service: Service, given: SearchQuery) -> SearchAnswer:
 
     A document must contain all words; "words in double quotes" are a phrase; word* matches any ending.
     """
-    found = search_table(service).answer(
-        given.q,
-        page=given.page,
-        size=given.size,
-        collapse=given.collapse,
-        threshold=given.threshold,
-        keep=given.keep,
-        include=None if given.include is None else int(given.include),
-        top=given.top,
-        sort=given.sort,
-        site=given.site,
-        seconds=service.limits.query_seconds,
-        verify=given.verify,
-    )
+    options = msgspec.structs.asdict(given) | {"include": None if given.include is None else int(given.include)}
+    found = search_table(service).answer(options.pop("q"), **options, seconds=service.limits.query_seconds)
     return as_record(found, rounded)

@@ -1,6 +1,7 @@
 """A crawl as one HTML page: hosts by their repeats, mirrors, rules of addresses, and templates."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from neardup.interfaces.pages.templates import render
@@ -24,42 +25,25 @@ def crawl_page(
     seen: "CrawlOverview", mirrors: "Mirrors", rules: "UrlRules", templates: "HostTemplates | None"
 ) -> bytes:
     """Render a crawl: UTF-8, of bounded size. The same crawl gives the same bytes."""
+    own = ((one.host, one.pages, one.contents, percent(one.repeats / one.pages), one.elsewhere) for one in seen.by_host)
+    repeated = ((one.host, one.pages, " ".join(one.examples)) for one in seen.repeated)
+    found = (
+        (one.host + one.prefix, one.mirror_of + one.main_prefix, one.kind, one.common, percent(one.share))
+        for one in mirrors.found
+    )
     tables = [
         _table(
             "Hosts with the most repeats",
             ("host", "pages", "different contents", "repeats", "contents that other hosts have, too"),
-            (
-                (
-                    one.host,
-                    _number(one.pages),
-                    _number(one.contents),
-                    percent(one.repeats / one.pages),
-                    _number(one.elsewhere),
-                )
-                for one in seen.by_host
-            ),
+            own,
             seen.hosts,
         ),
         _table(
             "One content at many addresses: error pages, forms, and parameters without effect",
             ("host", "pages", "such as"),
-            ((one.host, _number(one.pages), " ".join(one.examples)) for one in seen.repeated),
+            repeated,
         ),
-        _table(
-            "Mirrors",
-            ("host", "pages of", "kind", "common paths", "same content"),
-            (
-                (
-                    one.host + one.prefix,
-                    one.mirror_of + one.main_prefix,
-                    one.kind,
-                    _number(one.common),
-                    percent(one.share),
-                )
-                for one in mirrors.found
-            ),
-            len(mirrors.found),
-        ),
+        _table("Mirrors", ("host", "pages of", "kind", "common paths", "same content"), found, len(mirrors.found)),
         _table(
             "What makes no difference in addresses",
             ("host", "rule", "groups of pages that agree", "different contents", "share"),
@@ -68,46 +52,29 @@ def crawl_page(
         ),
     ]
     if templates is not None:
-        largest = sorted(templates.templates, key=lambda one: (-len(one.lines), one.host))
-        tables.append(
-            _table(
-                "Largest templates",
-                ("host", "lines", "different pages", "text", "such as"),
-                (
-                    (one.host, _number(len(one.lines)), _number(one.kept), one.view, " / ".join(one.examples[:_LINES]))
-                    for one in largest
-                ),
-                len(largest),
-            )
-        )
+        all_ = sorted(templates.templates, key=lambda one: (-len(one.lines), one.host))
+        largest = ((one.host, len(one.lines), one.kept, one.view, " / ".join(one.examples[:_LINES])) for one in all_)
+        heads = ("host", "lines", "different pages", "text", "such as")
+        tables.append(_table("Largest templates", heads, largest, len(all_)))
     tiles = ((seen.pages, "pages"), (seen.hosts, "hosts"), (seen.contents, "different contents"))
-    return render("crawl", tiles=[(name, _number(value)) for value, name in tiles], tables=tables, most=_SHOWN)
+    return render("crawl", tiles=[(name, f"{value:,}") for value, name in tiles], tables=tables, most=_SHOWN)
 
 
 def _table(title: str, heads: Row, rows: Any, total: int = 0) -> tuple[str, Row, list[Row], str]:
     """Return what is shown of a table: its title, heads and rows, and how many rows are not shown."""
-    shown: list[Row] = [row for row, _ in zip(rows, range(_LISTED), strict=False)]
+    shown = [tuple(f"{cell:,}" if isinstance(cell, int) else cell for cell in row) for row in islice(rows, _LISTED)]
     more = total - len(shown)
     return title, heads, shown, f"{counted(more, 'more row')}, not shown" if more > 0 else ""
 
 
-def _rules(rules: "UrlRules") -> Iterator[Row]:
+def _rules(rules: "UrlRules") -> Iterator[tuple[str, str, int, int, str]]:
     for host, own in rules.hosts.items():
         named = [
             *((f"parameter {name}", rule) for name, rule in own.parameters.items()),
             *((f"path parameter {name}", rule) for name, rule in own.path_parameters.items()),
             *((f"index page {name}", rule) for name, rule in own.index_pages.items()),
-            *(
-                (
-                    (what, rule)
-                    for what, rule in (("final slash", own.final_slash), ("case of the path", own.case))
-                    if rule
-                )
-            ),
+            *(("final slash", rule) for rule in [own.final_slash] if rule),
+            *(("case of the path", rule) for rule in [own.case] if rule),
         ]
         for what, rule in named:
-            yield host, what, _number(rule.support), _number(rule.contents), percent(rule.confidence)
-
-
-def _number(value: int) -> str:
-    return f"{value:,}"
+            yield host, what, rule.support, rule.contents, percent(rule.confidence)
