@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from time import perf_counter
 
 import pytest
 
@@ -273,6 +274,15 @@ def test_too_many_at_a_time_are_rejected(serve, texts):
     admit = (("POST", "/v1/admit"), {"json": {"documents": [{"id": "d", "text": texts.heron}]}})
     answers = ask.together(*[admit] * 5, *[judge] * 3)
     assert sorted(answer.status_code for answer in answers) == [200] * 5 + [429] * 3
+
+
+@pytest.mark.parametrize(("requests", "pause", "waits"), [(800, 0.3, True), (1, 20.0, False)])
+def test_a_rejection_waits_unless_too_many_do(serve, texts, requests, pause, waits):
+    ask = serve(limits=Limits(short_requests=1, requests=requests, pause_seconds=pause))
+    judge = (("POST", "/v1/judge"), {"json": {"documents": [{"text": texts.heron}]}})
+    begun = perf_counter()
+    assert sorted(answer.status_code for answer in ask.together(*[judge] * 3)) == [200, 429, 429]
+    assert (perf_counter() - begun >= pause) == waits
 
 
 def test_large_bodies_are_held_up_to_a_limit(serve):

@@ -20,8 +20,9 @@ class Limits:
     Queries with prefixes (``word*``) run one at a time; *prefix_queries* are in progress or wait for at most
     *query_seconds*. At most *short_requests* requests that need little work and *long_requests* that need more are in
     progress, and bodies of more than 64 KiB have *body_memory* bytes together; *requests* are received, in progress or
-    being sent an answer. Further requests are rejected (429). Connections that are idle or have not sent the head of a
-    request do not count.
+    being sent an answer. Further requests are rejected (429), those above *requests* at once, others after
+    *pause_seconds*: clients that repeat at once would take the time of the accepted ones. Connections that are idle or
+    have not sent the head of a request do not count.
     """
 
     body: int = 8 << 20
@@ -30,6 +31,7 @@ class Limits:
     body_seconds: float = 30.0
     idle_seconds: int = 30
     query_seconds: float = 2.0
+    pause_seconds: float = 0.2
     short_requests: int = 64
     long_requests: int = 32
     prefix_queries: int = 8

@@ -1,5 +1,6 @@
 """Middleware: hosts, tokens, security headers and metrics of every request."""
 
+import asyncio
 from time import perf_counter
 from typing import Final
 
@@ -75,10 +76,10 @@ class Guard:
             await send(message)
 
         app: ASGIApp = self._app
-        if refusal := self._refusal(scope):
-            app = response_to(HTTPConnection(scope), refusal)
         self._requests += 1
         try:
+            if refusal := await self._refusal(scope):
+                app = response_to(HTTPConnection(scope), refusal)
             await app(scope, receive, guarded)
         except Exception:  # Starlette raises an error again after the answer
             if status == DISCONNECTED:
@@ -95,13 +96,15 @@ class Guard:
                 access = (now(), own, client, scope["method"], asked, status, sent, round(seconds, 6))
                 self._log.write(Access(*access))
 
-    def _refusal(self, scope: Scope) -> Refusal | None:
+    async def _refusal(self, scope: Scope) -> Refusal | None:
         if len(scope["raw_path"]) + len(scope["query_string"]) > self._service.limits.url:
             return Refusal(problems.URL_TOO_LONG)
         if not self._hosts.are_asked(scope["headers"]):
             return Refusal(problems.HOST)
-        full = self._service.is_full or self._requests >= self._service.limits.requests
-        if full and scope["path"] not in PROBES:  # at once, as rejected clients often repeat at once
+        limits, most = self._service.limits, self._requests > self._service.limits.requests
+        if scope["path"] not in PROBES and (most or self._service.is_full):
+            if not most:
+                await asyncio.sleep(limits.pause_seconds)
             return self._service.rejected()
         return None
 

@@ -91,6 +91,7 @@ class Service:
     async def answer(self, work: Callable[[], Answer], *, long: bool) -> Answer:
         """Do the work of a request, or reject it (429) where too many of its kind are in progress."""
         if self._in_progress[long] >= self._most[long]:
+            await asyncio.sleep(self.limits.pause_seconds)
             raise self.rejected()
         self._in_progress[long] += 1
         try:
