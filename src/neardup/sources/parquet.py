@@ -91,9 +91,12 @@ class ParquetTable(Collection):
                     display(path), f"its columns differ from those of {inputs[0]}; {_difference(table, tables[0])}"
                 )
             schema = table.schema if piece is None else piece.schema
-            name = _ids(path, table, request.id, first, schema)
             text = _texts(path, table, request.text, schema, binary=request.html)
-            broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
+            if piece is None or piece.ids:
+                name = _ids(path, table, request.id, first, schema)
+                broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
+            else:
+                name, broken = pa.chunked_array([pa.nulls(len(table), pa.string())]), {}
             rows: Sequence[int] = range(first, first + len(table))
             if broken:
                 rejected += [
@@ -194,12 +197,16 @@ class ParquetTable(Collection):
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Some rows of a file: the number of the first, from 1, the schema of the file, and its metadata."""
+    """Some rows of a file: the number of the first, from 1, the schema of the file, and its metadata.
+
+    Without *ids* these are null, and the rows are known to be valid.
+    """
 
     table: pa.Table
     first: int
     schema: pa.Schema
     metadata: pq.FileMetaData
+    ids: bool = True
 
 
 def group_sizes(path: str) -> tuple[list[int], list[int]]:
@@ -221,14 +228,26 @@ def check_schemas(paths: Sequence[str]) -> None:
 
 
 def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
-    path: str, request: Request, begin: int, end: int, first: int, size: int, *, whole: bool
+    path: str,
+    request: Request,
+    begin: int,
+    end: int,
+    first: int,
+    size: int,
+    *,
+    whole: bool,
+    documents: int | None = None,
 ) -> Iterator[ParquetTable]:
-    """Yield the rows of some row groups, about *size* bytes at a time; only the requested columns unless *whole*."""
+    """Yield the rows of some row groups, about *size* bytes at a time; only the requested columns unless *whole*.
+
+    If all rows are *documents*, of which so many were found before, they are not checked again, and have no ids.
+    """
     file = _opened(path)
     metadata, schema = file.metadata, file.schema_arrow
-    paths = (_path(schema, name) for name in dict.fromkeys((request.text, request.id, *request.columns)))
-    wanted = None if whole else [".".join(path) for path in paths if path is not None]
     rows = sum(metadata.row_group(group).num_rows for group in range(begin, end))
+    ids = whole or documents != rows
+    paths = (_path(schema, name) for name in dict.fromkeys((request.text, *([request.id] * ids), *request.columns)))
+    wanted = None if whole else [".".join(path) for path in paths if path is not None]
     held = sum(metadata.row_group(group).total_byte_size for group in range(begin, end))
     size = min(size, _PIECE)
     together = max(1, min(_BATCH, rows * size // max(1, 2 * held)))
@@ -240,11 +259,11 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
             number += batch.nbytes
             if number >= size:
                 table = pa.Table.from_batches(parts)
-                yield ParquetTable([path], request, silent, _Piece(table, first, schema, metadata))
+                yield ParquetTable([path], request, silent, _Piece(table, first, schema, metadata, ids))
                 first, number, parts = first + len(table), 0, []
         if parts or first == start:  # there are columns even without rows
             table = pa.Table.from_batches(parts) if parts else schema.empty_table()
-            yield ParquetTable([path], request, silent, _Piece(table, first, schema, metadata))
+            yield ParquetTable([path], request, silent, _Piece(table, first, schema, metadata, ids))
     except (pa.ArrowException, OSError) as error:
         raise DataError(display(path), f"it cannot be read as Parquet: {error}") from error
 

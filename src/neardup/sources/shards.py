@@ -303,28 +303,32 @@ class Shards:
             row -= len(piece)
         raise IndexError(row)
 
-    def pieces(self, shard: Shard, *, whole: bool = False, markup: bool = False) -> Iterator[Collection]:
+    def pieces(
+        self, shard: Shard, *, whole: bool = False, markup: bool = False, documents: int | None = None
+    ) -> Iterator[Collection]:
         """Yield the records of a shard as collections; those of a *whole* record can be written, too.
 
-        With *markup*, the texts of pages remain HTML, which is enough for copies of them.
+        With *markup*, the texts of pages remain HTML, which is enough for copies of them. *documents* is their number
+        if they were read before and only their texts and fields are wanted: what need not be read again is left out.
         Names, places and rejected records are numbered as in the whole input. Raises ``DataError`` for an input that
         has changed, and for one that cannot be read.
         """
-        for piece in self._pieces(shard, whole=whole, markup=markup):
+        for piece in self._pieces(shard, whole=whole, markup=markup, documents=documents):
             if shard.source < self.texts:
                 piece.take_sites()
             elif self.request.html and not markup:
                 piece.extract(self.request)
             yield piece
 
-    def _pieces(self, shard: Shard, *, whole: bool, markup: bool) -> Iterator[Collection]:
+    def _pieces(self, shard: Shard, *, whole: bool, markup: bool, documents: int | None) -> Iterator[Collection]:
         path, found = self.inputs[shard.source], self._kinds[shard.source]
         self.check_unchanged(shard)
         match found.format:
             case "parquet":
                 from neardup.sources.parquet import pieces_of
 
-                yield from pieces_of(path, self.request, shard.begin, shard.end, shard.first, self.size, whole=whole)
+                ways: Any = {"whole": whole, "documents": None if self.request.html else documents}
+                yield from pieces_of(path, self.request, shard.begin, shard.end, shard.first, self.size, **ways)
             case "warc":
                 from neardup.sources import archives
 

@@ -9,7 +9,7 @@ from neardup.sources.read import read
 def gathered(job):
     signed, record = proposed(job)
     for task in range(len(job.shards.shards)):
-        features.gather(job, signed.edges, task)
+        features.gather(job, signed, task)
     return record["blocks"]
 
 
@@ -35,4 +35,4 @@ def test_shards_without_candidates_store_nothing(job_of, tmp_path):
     job = job_of([tmp_path / "a.jsonl"])
     signed, record = proposed(job)
     assert record["blocks"] == 0
-    assert features.gather(job, signed.edges, 0)["features"] == 0
+    assert features.gather(job, signed, 0)["features"] == 0

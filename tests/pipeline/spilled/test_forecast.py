@@ -61,8 +61,8 @@ def test_the_disk_of_gathering_is_known(tmp_path, sources, small_parts, monkeypa
 
     gather = run.gather
 
-    def measured(job, edges, task):
-        record = gather(job, edges, task)
+    def measured(job, signed, task):
+        record = gather(job, signed, task)
         found[-1][1] += 8 * record["features"]
         return record
 

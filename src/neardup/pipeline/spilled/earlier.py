@@ -186,13 +186,14 @@ class Earlier:
         return leaders[inside], positions[inside] - int(edges[0])
 
     def pieces(self, shard: int) -> Iterator[Collection]:
-        """Yield the documents of a shard, as ``Shards.pieces`` does.
+        """Yield the documents of a shard, as ``Shards.pieces`` does; they may be without ids.
 
         Raises ``DataError`` if its input was changed after the run that added it.
         """
         _, texts, own = self._shards[shard]
+        documents = int(texts.edges[own + 1] - texts.edges[own])
         try:
-            yield from texts.shards.pieces(texts.shards.shards[own])
+            yield from texts.shards.pieces(texts.shards.shards[own], documents=documents)
         except DataError as error:
             rule = "its texts are needed again, but it was moved or changed since they were added"
             raise DataError(error.where, rule, "earlier input") from error

@@ -10,6 +10,7 @@ from neardup.model.arrays import Features, Positions, Words
 from neardup.pipeline.spilled.heads import sites_of
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import BLOCKS, UNITS
+from neardup.pipeline.spilled.signed import Signed
 from neardup.text.columns import batches
 from neardup.text.sites import separate
 
@@ -27,7 +28,7 @@ class Places(NamedTuple):
         return Places(*(column[chosen] for column in self))
 
 
-def gather(job: Job, edges: Positions, task: int) -> dict[str, Any]:
+def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
     """Read a shard again, and store the features of its documents that are in a block.
 
     The shards of a state's leaders come after those of the inputs.
@@ -35,10 +36,10 @@ def gather(job: Job, edges: Positions, task: int) -> dict[str, Any]:
     units = job.array(UNITS)
     own = task - len(job.shards.shards)
     if own < 0:
-        found = units[edges[task] : edges[task + 1]]
+        found = units[signed.edges[task] : signed.edges[task + 1]]
         taken = np.flatnonzero(found >= 0)
         chosen = np.asarray(found[taken])
-        pieces = job.shards.pieces(job.shards.shards[task])
+        pieces = signed.pieces(task)
     else:
         leaders, taken = job.earlier.kept_of(own)
         found = units[leaders]
@@ -60,10 +61,9 @@ def gather(job: Job, edges: Positions, task: int) -> dict[str, Any]:
     order = np.lexsort((chosen, blocks))
     parts = [parts[place] for place in order.tolist()]
     values = joined(parts)
-    number = int(job.array(BLOCKS).max(initial=-1)) + 1
-    files = job.save(_name(task), values) | job.save(f"units-{task:06}.npy", chosen[order])
-    files |= job.save(f"bounds-{task:06}.npy", np.cumsum([0, *map(len, parts)]))
-    files |= job.save(f"blocks-{task:06}.npy", np.searchsorted(blocks[order], np.arange(number + 1)))
+    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+    found = np.stack([blocks[order], chosen[order], np.append(0, ends[:-1])[: len(ends)], ends])
+    files = job.save(_name(task), values) | job.save(_places(task), found)
     return {"features": len(values), "files": files}
 
 
@@ -71,11 +71,11 @@ def places(job: Job, block: int) -> Places:
     """Find the features of a block; units ascend."""
     found: list[tuple[Positions, ...]] = []
     for shard in range(len(job.shards.shards) + len(job.earlier.sizes)):
-        begin, end = job.array(f"blocks-{shard:06}.npy")[block : block + 2].tolist()
+        blocks, *stored = job.array(_places(shard))
+        begin, end = np.searchsorted(blocks, [block, block + 1]).tolist()
         if begin < end:
-            bounds = np.asarray(job.array(f"bounds-{shard:06}.npy")[begin : end + 1])
-            units = np.asarray(job.array(f"units-{shard:06}.npy")[begin:end])
-            found.append((units, np.full(end - begin, shard), bounds[:-1], bounds[1:]))
+            units, starts, ends = (np.asarray(column[begin:end]) for column in stored)
+            found.append((units, np.full(end - begin, shard), starts, ends))
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return Places(*(column[order] for column in columns))
@@ -97,3 +97,8 @@ def joined(parts: list[Words]) -> Words:
 
 def _name(shard: int) -> str:
     return f"features-{shard:06}.npy"
+
+
+def _places(shard: int) -> str:
+    """Return the name of the file of places: int64[4, n], the block, unit, start and end of each document."""
+    return f"places-{shard:06}.npy"

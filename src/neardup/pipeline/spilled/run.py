@@ -149,7 +149,7 @@ def decided(
     if blocks:
         rest = 1 - len(job.journal.done(f"gather-{job.deciding}")) / (len(sizes) + len(job.earlier.sizes))
         require_room(job.journal.folder, rest * bytes_to_gather(job, signed), "gather features")
-        stages.each("gather", job.deciding, partial(gather, job, signed.edges), [*sizes, *job.earlier.sizes])
+        stages.each("gather", job.deciding, partial(gather, job, signed), [*sizes, *job.earlier.sizes])
         settled = stages.each("settle", job.deciding, partial(settle, job), [1] * blocks)
     record = stages.one("decide", job.deciding, lambda: decide(job, signed, blocks, engine))
     decisions = Decisions(job, signed, documents.ids, record["rules"])

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -104,6 +104,11 @@ class Signed:
         own = [table for table, end in zip(tables, self.edges[1:].tolist(), strict=True) if end > self.first]
         whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
         return whole.drop_columns("id") if whole.num_columns > 1 else None
+
+    def pieces(self, shard: int) -> Iterator[Collection]:
+        """Yield the documents of a shard again, as ``Shards.pieces`` does; they may be without ids."""
+        documents = int(self.edges[shard + 1] - self.edges[shard])
+        return self._job.shards.pieces(self._job.shards.shards[shard], documents=documents)
 
     def revisits(self, shards: Iterable[int]) -> pa.Table | None:
         """Return the revisit records of some shards, which have some; ``None`` without shards."""

@@ -81,7 +81,7 @@ class StoredDocuments:
         shards = np.searchsorted(signed.edges, places, side="right") - 1
         for shard in np.unique(shards[shards >= 0]).tolist():
             own = np.unique(places[shards == shard])
-            found |= _texts(self._job.shards.pieces(self._job.shards.shards[shard]), own, own - signed.edges[shard])
+            found |= _texts(signed.pieces(shard), own, own - signed.edges[shard])
         return [found[place] for place in places.tolist()]
 
 
@@ -94,6 +94,8 @@ def _texts(pieces: Iterable[Collection], names: Positions, rows: Positions) -> d
         texts = gathered(piece.texts, rows[first:last] - begin).to_pylist()
         found |= zip(names[first:last].tolist(), texts, strict=True)
         begin += len(piece)
+        if last == len(rows):
+            break
     return found
 
 

@@ -173,7 +173,7 @@ class _Tasks:
         return pair(self._job, task)
 
     def gather(self, task: int) -> dict[str, Any]:
-        return gather(self._job, self._documents.signed.edges, task)
+        return gather(self._job, self._documents.signed, task)
 
     def settle(self, task: int) -> dict[str, Any]:
         return settle(self._job, task)
