@@ -172,6 +172,11 @@ def pairs_left(present: Flags, first: int, candidates: int) -> int:
     return signed * (signed - 1) // 2 - before * (before - 1) // 2 - candidates
 
 
+def needs_rows(scheme: Scheme, policy: Policy) -> bool:
+    """Return whether evidence is read from the rows of signatures; otherwise decisions are their last use."""
+    return policy.verify != "exact" or isinstance(scheme, FilterScheme)
+
+
 def unverified(scheme: Scheme, policy: Policy, signatures: Signatures, sites: Words = NO_SITES) -> GivenMatches:
     """Return the matcher of a policy that verifies no texts: every candidate, or those whose signatures match."""
     if policy.verify == "none":

@@ -20,7 +20,15 @@ from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
 from neardup.pipeline.address_ranks import HintCounts, address_ranks, hint_counts
 from neardup.pipeline.clusters import largest_clusters
-from neardup.pipeline.comparison import Comparison, Decided, exact_matcher, feature_sets, require_gather, unverified
+from neardup.pipeline.comparison import (
+    Comparison,
+    Decided,
+    exact_matcher,
+    feature_sets,
+    needs_rows,
+    require_gather,
+    unverified,
+)
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.memory import warn_if_short
 from neardup.pipeline.progress import Progress, followed
@@ -179,6 +187,9 @@ class _Run:
         sets = feature_sets(self._scheme, shingled.features, heads.positions)
         comparison = Comparison(self._scheme, self._policy, signatures, self._engine, sites)
         decided = comparison.decide(self._matcher(sets, signatures, sites), self._progress)
+        if not needs_rows(self._scheme, self._policy):  # they would take much of the memory
+            signatures = replace(signatures, rows=np.empty((len(signatures), 0), np.uint8))
+            comparison = Comparison(self._scheme, self._policy, signatures, self._engine, sites)
         return self._report(shingled, order, heads, comparison, signatures, sets, decided)
 
     def _shingle(self) -> _Shingled:

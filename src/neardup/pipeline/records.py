@@ -15,6 +15,7 @@ from neardup.sources.formats import STDIN, display
 from neardup.sources.hosts import host
 
 URL: Final = "url"
+_WIDEST: Final = 4  # bytes of a character
 HOST: Final = "host"
 _NAMELESS: Final = (
     "it has no id, and its line of standard input is a name for this run only; --id or --url names a field"
@@ -40,6 +41,9 @@ def named(  # noqa: PLR0913, PLR0917 - what an id is made of
                 found[place] = addresses.id_of(url)
     rejected: list[Rejected] = []
     standing = f"{display(STDIN)}:" if STDIN in documents.inputs else None
+    longest = max((len(own) for own in found if own), default=0)
+    if not refused and standing is None and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
+        return found, rejected
     for place, (row, own) in enumerate(zip(rows, found, strict=True)):
         size = len(own.encode()) if own else 0
         reason, code = refused.get(row, ""), "value"

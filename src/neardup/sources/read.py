@@ -8,6 +8,8 @@ from shutil import rmtree
 from typing import Any, Final, get_args
 from weakref import finalize
 
+import pyarrow as pa
+
 from neardup.engines.local import thread_count
 from neardup.model.errors import (
     DataError,
@@ -112,6 +114,7 @@ def read(  # noqa: PLR0913 - each is an option of its own
         collection: Collection = reader(found)(local, request, advance)
         if folder is not None:
             finalize(collection, rmtree, folder, ignore_errors=True)
+        pa.default_memory_pool().release_unused()  # of buffers, or it would be kept until the end of the run
         collection.text = request.text
         if request.html:
             collection.extract(request)

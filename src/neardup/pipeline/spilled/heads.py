@@ -9,8 +9,8 @@ from neardup.decisions.ranking import ranking
 from neardup.index.memory.buckets import ROWS
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
 from neardup.model.errors import ValueRefused
-from neardup.model.protocols import FilterScheme
 from neardup.pipeline.address_ranks import address_ranks
+from neardup.pipeline.comparison import needs_rows
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.signed import Signed
 from neardup.text.sites import NO_SITES
@@ -52,7 +52,7 @@ def gather_signatures(job: Job, signed: Signed) -> dict[str, Any]:
 def remove_signatures(job: Job) -> None:
     """Remove the keys, and the signatures unless decisions need them: they take much of the disk."""
     job.path(KEYS).unlink(missing_ok=True)
-    if job.policy.verify == "exact" and not isinstance(job.scheme, FilterScheme):
+    if not needs_rows(job.scheme, job.policy):
         job.path(ROWS_OF_HEADS).unlink(missing_ok=True)
 
 
