@@ -1,5 +1,7 @@
 """The rule for symbols, clause by clause; ``test_folding`` holds the kernel against its definition."""
 
+from itertools import product
+
 import pytest
 from test_folding import folded, split
 
@@ -34,6 +36,15 @@ from test_folding import folded, split
 )
 def test_what_counts(text, tokens):
     assert split(*folded([text], symbols=True)) == [tokens.split(" ")]
+
+
+@pytest.mark.parametrize(
+    "text", ["-", "/", "a/", "/a", "a-", "a//b", "a/=b", "a:/b", "1/b", "a/1", "a/ b", "a<\u200b<b", "x*=2"]
+)
+def test_neighbours_of_every_kind_decide(text):
+    for before, behind in product(("", " ", "\n", "a", "1", "é", "\u200b", "\x00", "="), repeat=2):
+        hidden = f"{before}\u2060{text}\u2060{behind}"  # invisible characters, which must be passed over one by one
+        assert split(*folded([f"{before}{text}{behind}"], symbols=True)) == split(*folded([hidden], symbols=True))
 
 
 def test_without_symbols_they_separate():

@@ -34,6 +34,13 @@ def test_documents_without_a_valid_id_or_field_are_rejected_with_their_place(doc
     assert [(one.position, one.code) for one in rejected] == [(2, "id too long"), (3, "value")]
 
 
+def test_the_bytes_of_an_id_count_and_not_its_characters(documents):
+    longest = "\U0001f44d" * (MOST_ID_BYTES // 4)
+    assert named(documents, [0, 1], [longest, "a"], None, Addresses(), {}) == ([longest, "a"], [])
+    ids, rejected = named(documents, [0, 1], [longest + "x", "a"], None, Addresses(), {})
+    assert (ids, [one.code for one in rejected]) == ([None, "a"], ["id too long"])
+
+
 def test_values_are_parsed_unless_they_are_signed(documents):
     found = fields_of(documents, {"size": "integer", "good": "flag", "none": "string"}, ["title"])
     assert found.table.to_pydict() == {

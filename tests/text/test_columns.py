@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from neardup.model.errors import DataError
 from neardup.text import columns
-from neardup.text.columns import batches, text_column, whole_batch
+from neardup.text.columns import batches, gathered, text_column, whole_batch
 
 TEXTS = ["one", None, "", "zwei é", "三", "four"]
 RAW = [b"" if text is None else text.encode() for text in TEXTS]
@@ -170,3 +170,12 @@ def test_batches_are_cut_as_documented(lengths, size, cuts):
 def test_batches_of_tiny_documents_are_limited_too():
     found = list(batches(pa.chunked_array([[""] * (columns.BATCH_DOCUMENTS + 5)])))
     assert [len(batch) for batch in found] == [columns.BATCH_DOCUMENTS, 5]
+
+
+@pytest.mark.parametrize("positions", [[], [0], [0, 2, 5], [1, 1, 4], [5, 0, 3, 0], [3, 4, 5, 2]])
+@pytest.mark.parametrize("cuts", [[0, 6], [0, 2, 2, 5, 6]])
+def test_texts_are_gathered_in_the_order_of_their_positions(positions, cuts):
+    column = pa.chunked_array([pa.array(TEXTS[a:b], pa.string()) for a, b in itertools.pairwise(cuts)])
+    found = gathered(column, np.array(positions, np.int64))
+    assert found.type == pa.large_binary()
+    assert found.to_pylist() == [None if TEXTS[own] is None else TEXTS[own].encode() for own in positions]

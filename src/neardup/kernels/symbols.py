@@ -57,6 +57,9 @@ _IN_ADDRESS = np.array(
     [byte < 0x80 and (chr(byte).isalnum() or chr(byte) in "-._~:/?#@!$&'*+,;=%") for byte in range(256)]
 )
 _ENDS_SENTENCE = np.array([chr(byte) in ".,;:!?'*" for byte in range(256)])
+_VISIBLE = np.array([0x20 <= byte < 0x7F or chr(byte) in "\t\n\r" for byte in range(256)])
+_CODE = np.uint32
+_BESIDE_SLASH = np.array([0x20 < byte < 0x7F and chr(byte) not in "/:=0123456789" for byte in range(256)])
 _EDGE = np.uint32(0x20)  # what is beyond the ends of a text
 _EXCLAMATION, _DOLLAR, _BRACKET, _ASTERISK, _MINUS = 0x21, 0x24, 0x28, 0x2A, 0x2D
 _POINT, _SLASH, _COLON, _EQUALS, _QUESTION, _PIPE = 0x2E, 0x2F, 0x3A, 0x3D, 0x3F, 0x7C
@@ -74,6 +77,8 @@ def is_plain(source, position):
     byte = source[position]
     if byte == _MINUS and 0 < position < source.size - 1:  # a hyphen, as in most texts
         return _ALPHANUMERIC[source[position - 1]] and 0x61 <= (source[position + 1] | 0x20) <= 0x7A
+    if byte == _SLASH and 0 < position < source.size - 1:  # between words, as in paths
+        return _BESIDE_SLASH[source[position - 1]] and _BESIDE_SLASH[source[position + 1]]
     return byte < 0x80 and not _SYMBOLS[byte]
 
 
@@ -182,11 +187,16 @@ def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
             return True
         behind, _ = _behind(source, end, index, table)
         return not (is_space(behind) and _begins_line(source, begin, index, table))
-    begin, end, length = _run(source, begin, end, index, table)
-    if length >= RULER:
-        return False
-    before, _ = _before(source, begin, index, table)
-    behind, _ = _behind(source, end, index, table)
+    length = 1
+    before = behind = _CODE(code)
+    if begin > 0 and end < source.size and _VISIBLE[source[begin - 1]] and _VISIBLE[source[end]]:
+        before, behind = _CODE(source[begin - 1]), _CODE(source[end])
+    if before == code or behind == code:  # a row, or a neighbour that must be decoded
+        begin, end, length = _run(source, begin, end, index, table)
+        if length >= RULER:
+            return False
+        before, _ = _before(source, begin, index, table)
+        behind, _ = _behind(source, end, index, table)
     open_before, open_behind = is_space(before), is_space(behind)
     if open_behind and _MARKERS[code] and _begins_line(source, begin, index, table):
         return False

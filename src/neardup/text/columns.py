@@ -132,9 +132,14 @@ def gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
         for chunk, edge, begin, end in zip(column.chunks, edges[:-1], bounds[:-1], bounds[1:], strict=True)
         if begin < end
     ]
+    if not pieces:
+        return pa.array([], pa.large_binary())
+    whole = pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
+    if (ordered == positions).all():
+        return whole
     back = np.empty(len(positions), np.int64)
     back[by_position] = np.arange(len(positions))
-    return pa.concat_arrays(pieces).take(pa.array(back)) if pieces else pa.array([], pa.large_binary())
+    return whole.take(pa.array(back))
 
 
 _NOTHING: Bytes = np.frombuffer(bytes(1), np.uint8)
