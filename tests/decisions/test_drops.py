@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from neardup.decisions.drops import ExactResemblance, GivenMatches, represented
 from neardup.decisions.evidence import SET_MEASURES, FeatureSets
 from neardup.engines.local import LocalEngine
+from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import Features
 
 SETS = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=12), max_size=10)
@@ -90,7 +91,7 @@ def given_matcher(sets, threshold):
 
 
 def exact_matcher(sets, threshold):
-    return ExactResemblance(feature_sets(sets), threshold)
+    return ExactResemblance(feature_sets(sets), Thresholds(threshold))
 
 
 def settled(matcher, number, size):
@@ -121,7 +122,7 @@ def test_the_kept_follow_the_greedy_rule(make, sets, threshold, size):
 def test_the_closest_of_the_kept_matches(sets, threshold, size, rule, threads):
     with LocalEngine(threads) as engine:
         matcher = ExactResemblance(
-            feature_sets(sets), threshold, measure=rule, closest=True, parts=engine.parts, map=engine.map
+            feature_sets(sets), Thresholds(threshold), measure=rule, closest=True, parts=engine.parts, map=engine.map
         )
         assert settled(matcher, len(sets), size) == closest(sets, threshold, rule)
     for rank, match in enumerate(closest(sets, threshold, rule)):
@@ -146,7 +147,7 @@ def test_components_are_those_of_the_graph(make, sets, threshold, size):
 def test_threads_settle_the_same_with_the_same_work(sets, threshold, size):
     alone = exact_matcher(sets, threshold)
     with LocalEngine(3) as engine:
-        together = ExactResemblance(feature_sets(sets), threshold, parts=engine.parts, map=engine.map)
+        together = ExactResemblance(feature_sets(sets), Thresholds(threshold), parts=engine.parts, map=engine.map)
         assert settled(together, len(sets), size) == settled(alone, len(sets), size)
     assert together.compared == alone.compared
 
@@ -155,7 +156,7 @@ def test_threads_settle_the_same_with_the_same_work(sets, threshold, size):
 @given(sets=SETS, threshold=THRESHOLDS, size=st.integers(1, 11))
 def test_a_part_matches_its_whole(sets, threshold, size, rule):
     def matcher():
-        return ExactResemblance(feature_sets(sets), threshold, measure=rule)
+        return ExactResemblance(feature_sets(sets), Thresholds(threshold), measure=rule)
 
     assert settled(matcher(), len(sets), size) == greedy(sets, threshold, RULES[rule])
     assert connected(matcher(), len(sets), size) == components(sets, threshold, RULES[rule])
@@ -218,9 +219,8 @@ def test_documents_of_one_group_need_its_threshold():
         ([3, 5, 3, 3], [-1, 0, 0, 0]),
     ):
         for ways in ({}, {"closest": True}):
-            matcher = ExactResemblance(
-                feature_sets(sets), 0.6, groups=np.array(groups, np.uint64), stricter=stricter, **ways
-            )
+            thresholds = Thresholds(0.6, np.array(groups, np.uint64), stricter)
+            matcher = ExactResemblance(feature_sets(sets), thresholds, **ways)
             assert settled(matcher, 4, 2) == expected
 
 
@@ -237,5 +237,5 @@ def test_short_sets_are_looked_up_in_long_ones(rule):
             sets[-1] = [*sets[-1], *random.integers(0, 2**64, 10 - common, np.uint64).tolist()]
         sets.append([min(whole), max(whole), 0, 2**64 - 1])
     for threshold in (0.4, 0.8, 1.0):
-        matcher = ExactResemblance(feature_sets(sets), threshold, measure=rule)
+        matcher = ExactResemblance(feature_sets(sets), Thresholds(threshold), measure=rule)
         assert settled(matcher, len(sets), 4) == greedy(sets, threshold, RULES[rule])

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels import sets
+from neardup.kernels.thresholds import Thresholds
 
 # Multiples of a power of two fall on one place of every table: long runs of collisions.
 VALUES = st.one_of(st.integers(0, 9), st.integers(0, 9).map(lambda value: value << 40))
@@ -73,8 +74,8 @@ def least(groups, one, other, threshold):
     return max(threshold, STRICTER[groups[one] % 2]) if same else threshold
 
 
-def of(groups):
-    return np.array(groups, np.uint64), STRICTER
+def of(threshold, groups):
+    return Thresholds(threshold, np.array(groups, np.uint64), STRICTER)
 
 
 def all_earlier(number):
@@ -90,7 +91,7 @@ def test_first_matches_follow_the_rule(documents, threshold, groups, measure):
     matched, common = np.full((2, len(documents)), -1, np.int64)
     limits = (0, len(documents))
     everybody = all_earlier(len(documents))
-    rule = (threshold, *of(groups), measure)
+    rule = (of(threshold, groups), measure)
     sets.first_matches(*everybody, *limits, values, starts, sizes, *rule, matched, common)
     expected = []
     for place, document in enumerate(documents):
@@ -114,7 +115,7 @@ def test_given_matches_follow_the_same_rule(documents, threshold):
     sets.first_given(asking, bounds, candidates, holds, given_)
     values, starts, sizes = distinct(documents)
     limits = (0, len(documents))
-    rule = (threshold, *of([]), sets.RESEMBLANCE)
+    rule = (of(threshold, []), sets.RESEMBLANCE)
     sets.first_matches(asking, bounds, candidates, *limits, values, starts, sizes, *rule, computed, common)
     assert given_.tolist() == computed.tolist()
 
@@ -136,7 +137,7 @@ def test_connect_finds_the_components(documents, threshold, groups, measure):
     expected = components(number, [pair for pair, hold in zip(pairs, holds, strict=True) if hold])
     values, starts, sizes = distinct(documents)
     parents = np.arange(number)
-    sets.connect(asking, bounds, candidates, values, starts, sizes, threshold, *of(groups), measure, parents)
+    sets.connect(asking, bounds, candidates, values, starts, sizes, of(threshold, groups), measure, parents)
     sets.roots(parents)
     assert parents.tolist() == expected
     parents = np.arange(number)
@@ -148,7 +149,7 @@ def test_connect_finds_the_components(documents, threshold, groups, measure):
 def test_a_pair_already_connected_is_not_compared():
     documents = [[1, 2, 3, 4]] * 10
     values, starts, sizes = distinct(documents)
-    compared = sets.connect(*all_earlier(10), values, starts, sizes, 0.5, *of([]), False, np.arange(10))
+    compared = sets.connect(*all_earlier(10), values, starts, sizes, of(0.5, []), False, np.arange(10))
     assert compared == 9
 
 

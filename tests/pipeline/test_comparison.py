@@ -5,7 +5,8 @@ from neardup import MinHash, Sentences
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Buckets
 from neardup.model.policy import Policy
-from neardup.pipeline.comparison import Comparison, SignatureKeys, unverified
+from neardup.pipeline.comparison import Comparison, SignatureKeys
+from neardup.schemes.thresholds import thresholds_of
 
 TEXTS = [f"one two three four five six seven eight {word}" for word in "abcabcdd"]
 TEXTS += ["nine ten eleven", "", "nine ten eleven"]
@@ -15,8 +16,8 @@ TEXTS += ["nine ten eleven", "", "nine ten eleven"]
 def test_unverified_candidates_are_decided_by_their_keys(scheme):
     policy, signatures = Policy(verify="none"), scheme.sign(TEXTS)
     with LocalEngine(1) as engine:
-        comparison = Comparison(scheme, policy, signatures, engine)
-        decided = comparison.decide(unverified(scheme, policy, signatures), lambda *_: None)
+        comparison = Comparison(scheme, policy, signatures, engine, thresholds_of(scheme))
+        decided = comparison.decide(comparison.unverified, lambda *_: None)
     keys = scheme.keys(signatures)
     matched = []
     for one in range(len(TEXTS)):

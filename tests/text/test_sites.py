@@ -1,7 +1,7 @@
 import numpy as np
 
 from neardup.model.arrays import Features
-from neardup.text.sites import STRICTER, required, separate, site
+from neardup.text.sites import separate, site
 
 HOSTS = [f"h{number}.example" for number in range(500)]
 
@@ -13,19 +13,6 @@ def test_hosts_have_numbers_of_their_own_and_so_have_their_thin_pages():
     assert [number & 3 for number in found] == [0, 1, 3, 3] * 500
     assert all(3 < number < 2**64 for number in found)
     assert site("\udc80", thin=True) != site("?", thin=True)  # any string
-
-
-def test_only_pairs_of_one_site_need_more():
-    random = np.random.default_rng(5)
-    sites = random.integers(0, 6, 40).astype(np.uint64)
-    left, right = random.integers(0, 40, (2, 500))
-    for threshold in (0.5, 0.85, 0.95):
-        expected = [
-            max(threshold, STRICTER[sites[a] % 2]) if sites[a] == sites[b] and sites[a] else threshold
-            for a, b in zip(left.tolist(), right.tolist(), strict=True)
-        ]
-        assert required(sites, left, right, threshold).tolist() == expected
-    assert required(sites[:0], left, right, 0.6).tolist() == [0.6] * 500  # without sites
 
 
 def test_only_thin_pages_of_one_site_share_features():

@@ -13,13 +13,12 @@ import numpy.typing as npt
 
 from neardup.decisions.evidence import SET_MEASURES, FeatureSets
 from neardup.kernels import sets as kernels
-from neardup.model.arrays import Flags, Positions, Words
+from neardup.kernels.thresholds import Thresholds
+from neardup.model.arrays import Flags, Positions
 
 Ranks = npt.NDArray[np.int32]
 
 UNKNOWN: Final = -1
-_NONE: Final = np.empty(0, np.uint64)
-_NO_STRICTER: Final = np.empty(0, np.float64)
 
 
 class Candidates(Protocol):
@@ -87,10 +86,9 @@ class GivenMatches:
 
 
 class ExactResemblance:
-    """Pairs of feature sets whose exact measure is at least the threshold.
+    """Pairs of feature sets whose exact measure is at least what their *thresholds* require.
 
-    Two documents of one of the *groups* (a number for each, 0 for none) need a *stricter* threshold: the first of
-    two if the number is even, else the second. The *measure* is one of ``SET_MEASURES``: the resemblance, the overlap,
+    The *measure* is one of ``SET_MEASURES``: the resemblance, the overlap,
     or the containment of the worse document in the better one. Only pairs that can still decide something are
     compared: the better document has not been dropped, nor has the worse one. *sets* is by rank. *parts* cuts a number
     of documents among the threads, and *map* runs a function on each part. The match of a dropped document is the
@@ -101,16 +99,14 @@ class ExactResemblance:
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
         self,
         sets: FeatureSets,
-        threshold: float,
+        thresholds: Thresholds,
         *,
-        groups: Words = _NONE,
-        stricter: npt.NDArray[np.float64] = _NO_STRICTER,
         measure: str = "resemblance",
         closest: bool = False,
         parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)] if number else [],
         map: Callable[[Callable[[slice], Any], Iterable[slice]], Iterable[Any]] = map,  # noqa: A002 - what it is
     ) -> None:
-        self._sets, self._rule, self._closest = sets, (threshold, groups, stricter, SET_MEASURES[measure]), closest
+        self._sets, self._rule, self._closest = sets, (thresholds, SET_MEASURES[measure]), closest
         self._parts, self._map = parts, map
         self.compared = 0
         self.common: Positions = np.full(len(sets.positions), UNKNOWN, np.int64)

@@ -7,6 +7,7 @@ share: of the union (``RESEMBLANCE``), of the smaller set (``OVERLAP``), or of A
 import numpy as np
 
 from neardup.kernels.compile import kernel, njit, process_salt
+from neardup.kernels.thresholds import required
 
 RESEMBLANCE, OVERLAP, CONTAINMENT = 0, 1, 2
 LONG = 1024  # values of a set from which it is sorted
@@ -258,17 +259,6 @@ def shared_enough(size, other, values, start, keys, owners, owner, threshold, me
     return shared if shared > 0 and shared / denominator(size, other, shared, measure) >= threshold else 0
 
 
-@njit(nogil=True)
-def required(one, other, threshold, groups, stricter):
-    """Return the least measure of two sets that match: in one group, also that of even or odd groups.
-
-    Sets of the group 0, or without *groups*, only need the threshold. *stricter* has that of even and of odd groups.
-    """
-    if groups.size > 0 and groups[one] > 0 and groups[one] == groups[other]:
-        return max(threshold, stricter[groups[one] & _ONE])
-    return threshold
-
-
 @kernel
 def first_matches(
     asking,
@@ -279,9 +269,7 @@ def first_matches(
     values,
     starts,
     sizes,
-    threshold,
-    groups,
-    stricter,
+    thresholds,
     measure,
     matched,
     common,
@@ -291,7 +279,7 @@ def first_matches(
     ``asking[i]`` has the candidates ``candidates[bounds[i]:bounds[i + 1]]``, ascending; those below
     *lowest* or from *highest* on are passed over, and so is a candidate *c* with ``matched[c] >= 0``:
     it was removed. All sets are distinct. The first that shares at least *least*, by the *measure*, becomes
-    ``matched[asking[i]]``, and ``|A & B|`` its ``common``; *least* is ``required`` of the pair. An asking
+    ``matched[asking[i]]``, and ``|A & B|`` its ``common``; *least* is what *thresholds* require of the pair. An asking
     set that has a match already is passed over. Returns the number of comparisons.
     """
     compared = 0
@@ -307,7 +295,7 @@ def first_matches(
             if candidate < lowest or candidate >= highest or matched[candidate] >= 0:
                 continue
             other = sizes[candidate]
-            least = required(document, candidate, threshold, groups, stricter)
+            least = required(document, candidate, thresholds)
             if not may_match(size, other, least, measure):
                 continue
             if not filled:
@@ -334,9 +322,7 @@ def first_matches(
 
 
 @kernel
-def closest_matches(
-    asking, bounds, candidates, values, starts, sizes, threshold, groups, stricter, measure, matched, common
-):
+def closest_matches(asking, bounds, candidates, values, starts, sizes, thresholds, measure, matched, common):
     """Replace the match of each asking set that has one by the closest candidate that matches it and has none itself.
 
     Arrays and rule are as in ``first_matches``; of equally close candidates the first counts. Returns the number of
@@ -355,7 +341,7 @@ def closest_matches(
         of = np.int64(1)
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             other = sizes[candidate]
-            least = required(document, candidate, threshold, groups, stricter)
+            least = required(document, candidate, thresholds)
             if matched[candidate] >= 0 or not may_match(size, other, least, measure):
                 continue
             compared += 1
@@ -408,7 +394,7 @@ def _unite(parents, one, other):
 
 
 @kernel
-def connect(asking, bounds, candidates, values, starts, sizes, threshold, groups, stricter, measure, parents):
+def connect(asking, bounds, candidates, values, starts, sizes, thresholds, measure, parents):
     """Join each asking set with every candidate that matches it; returns the comparisons.
 
     Arrays and rule are as in ``first_matches``. *parents* is a union-find forest; a pair that is connected
@@ -423,7 +409,7 @@ def connect(asking, bounds, candidates, values, starts, sizes, threshold, groups
         filled = False
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             other = sizes[candidate]
-            least = required(document, candidate, threshold, groups, stricter)
+            least = required(document, candidate, thresholds)
             if not may_match(size, other, least, measure):
                 continue
             one, two = _root(parents, document), _root(parents, candidate)

@@ -24,8 +24,9 @@ from neardup.pipeline.documents import Documents
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.result import Result
 from neardup.schemes.plausibility import plausible_tests, share_a_key
+from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import batches, gathered, text_lengths, whole_batch
-from neardup.text.sites import NO_SITES, required, separate
+from neardup.text.sites import NO_SITES, separate
 
 SAMPLE: Final = 2_000
 MOST: Final = 200_000  # documents that are sampled
@@ -299,11 +300,9 @@ class _Sample:
                 right = kept[rows] + first
                 better = run.ranks[right] < run.ranks[self._positions[sampled]]
                 left, right, rows, values = sampled[better], right[better], rows[better], measured[better]
-                least = np.full(len(left), self._scheme.threshold)
-                if len(numbers):
-                    both = np.concatenate([sites[left], numbers[rows]])
-                    ends = np.arange(len(left))
-                    least = required(both, ends, ends + len(left), self._scheme.threshold)
+                both = np.concatenate([sites[left], numbers[rows]]) if len(numbers) else numbers
+                ends = np.arange(len(left))
+                least = thresholds_of(self._scheme, both).of(ends, ends + len(left))
                 self._check(left, right, values)
                 if len(left):
                     yield left, right, values, least, lambda at, t=texts, f=first: t[at - f].as_py()

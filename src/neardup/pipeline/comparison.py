@@ -13,13 +13,13 @@ from neardup.decisions.drops import UNKNOWN, ExactResemblance, GivenMatches, Mat
 from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets, exact_measure
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Buckets, Keys, Proposal
+from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Signatures, Words
 from neardup.model.errors import ParameterConflict
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, FilterScheme, Scheme
 from neardup.pipeline.progress import Progress
 from neardup.schemes.plausibility import PairTest, matching, plausible_tests, share_a_key
-from neardup.text.sites import NO_SITES, STRICTER, required
 
 _MANY: Final = 8  # largest ratio of documents to dropped ones that is worth a search
 _UNVERIFIED: Final = {"estimate": "estimate", "none": "shared key"}
@@ -70,11 +70,23 @@ class Comparison:
         policy: Policy,
         signatures: Signatures,
         engine: LocalEngine,
-        sites: Words = NO_SITES,
+        thresholds: Thresholds,
     ) -> None:
-        """Compare leaders that belong to these *sites*; without any, all pairs need the threshold."""
         self._scheme, self._policy, self._signatures, self._engine = scheme, policy, signatures, engine
-        self._sites = sites
+        self._thresholds = thresholds
+
+    @property
+    def unverified(self) -> GivenMatches:
+        """The matcher of a policy that verifies no texts: every candidate, or those whose signatures match."""
+        scheme, signatures = self._scheme, self._signatures
+        if self._policy.verify == "none":
+            return GivenMatches(lambda left, _: np.ones(len(left), np.bool_), compares=False)
+        closeness = partial(scheme.estimate_pairs, signatures) if self._policy.representative == "closest" else None
+        return GivenMatches(partial(matching, scheme, signatures, self._thresholds), closeness=closeness)
+
+    def verified(self, sets: FeatureSets) -> ExactResemblance | GivenMatches:
+        """Return the matcher that verifies the features of the leaders."""
+        return exact_matcher(self._scheme, self._policy, sets, self._thresholds, self._engine)
 
     def decide(
         self, matcher: Matcher, progress: Progress, keys: Words | Keys | None = None, earlier: Positions | None = None
@@ -136,8 +148,8 @@ class Comparison:
 
     def evidence(self, common: Shared, left: Positions, right: Positions, equal: Flags) -> dict[str, Any]:
         """Return the rule and measures of dropped leaders *left* and kept leaders *right*; null if not verified."""
-        scheme, verify, signatures, sites = self._scheme, self._policy.verify, self._signatures, self._sites
-        least = required(sites, left, right, scheme.threshold)
+        scheme, verify, signatures = self._scheme, self._policy.verify, self._signatures
+        least = self._thresholds.of(left, right)
         measured = {
             "resemblance": common.resemblance,
             "contained_in_kept": common.left_in_right,
@@ -155,12 +167,12 @@ class Comparison:
             keys = scheme.keys(signatures)
             rule[~share_a_key(keys, left, right, pooled=scheme.pooled)] = "component"
         if verify == "estimate":
-            rule[~matching(scheme, signatures, sites, left, right)] = "component"
+            rule[~matching(scheme, signatures, self._thresholds, left, right)] = "component"
         elif verify == "exact" and not scheme.columns and scheme.rule != COSINE:  # equal fields are transitive
             rule[common.measured(exact_measure(scheme.rule)) < least] = "component"
         for measure in measured.values():  # equal documents share everything, even without shingles
             measure[equal] = 1.0
-        if len(sites):
+        if self._thresholds.vary:
             verified = (rule != "component") & ~equal & (verify != "none")
             measured["threshold"] = np.where(verified, least, np.nan)
         return {"rule": rule, **measured}
@@ -175,14 +187,6 @@ def pairs_left(present: Flags, first: int, candidates: int) -> int:
 def needs_rows(scheme: Scheme, policy: Policy) -> bool:
     """Return whether evidence is read from the rows of signatures; otherwise decisions are their last use."""
     return policy.verify != "exact" or isinstance(scheme, FilterScheme)
-
-
-def unverified(scheme: Scheme, policy: Policy, signatures: Signatures, sites: Words = NO_SITES) -> GivenMatches:
-    """Return the matcher of a policy that verifies no texts: every candidate, or those whose signatures match."""
-    if policy.verify == "none":
-        return GivenMatches(lambda left, _: np.ones(len(left), np.bool_), compares=False)
-    closeness = partial(scheme.estimate_pairs, signatures) if policy.representative == "closest" else None
-    return GivenMatches(partial(matching, scheme, signatures, sites), closeness=closeness)
 
 
 def require_gather(scheme: Scheme, policy: Policy) -> None:
@@ -202,23 +206,20 @@ def exact_matcher(
     scheme: Scheme,
     policy: Policy,
     sets: FeatureSets,
+    thresholds: Thresholds,
     engine: LocalEngine | None = None,
-    *,
-    sites: Words = NO_SITES,
 ) -> ExactResemblance | GivenMatches:
-    """Return the matcher that verifies the features of the documents, which belong to these *sites*."""
+    """Return the matcher that verifies the features of documents."""
     if isinstance(sets, WeightedSets):
-        weighted, threshold = sets, scheme.threshold
+        weighted = sets
         return GivenMatches(
-            lambda left, right: weighted.cosines(left, right) >= required(sites, left, right, threshold),
+            lambda left, right: weighted.cosines(left, right) >= thresholds.of(left, right),
             closeness=weighted.cosines if policy.representative == "closest" else None,
         )
     running: dict[str, Any] = {} if engine is None else {"parts": engine.parts, "map": engine.map}
     return ExactResemblance(
         sets,
-        scheme.threshold,
-        groups=sites,
-        stricter=STRICTER,
+        thresholds,
         measure=exact_measure(scheme.rule),
         closest=policy.representative == "closest",
         **running,

@@ -20,15 +20,7 @@ from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
 from neardup.pipeline.address_ranks import HintCounts, address_ranks, hint_counts
 from neardup.pipeline.clusters import largest_clusters
-from neardup.pipeline.comparison import (
-    Comparison,
-    Decided,
-    exact_matcher,
-    feature_sets,
-    needs_rows,
-    require_gather,
-    unverified,
-)
+from neardup.pipeline.comparison import Comparison, Decided, feature_sets, needs_rows, require_gather
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.memory import warn_if_short
 from neardup.pipeline.progress import Progress, followed
@@ -37,6 +29,7 @@ from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
 from neardup.schemes.presets import preset as preset_scheme
 from neardup.schemes.terms import common_of, fitted_common
+from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import batches
 from neardup.text.common_shingles import CommonShingles, require_share_of_documents
 from neardup.text.shingling import FeatureBuffer
@@ -185,11 +178,12 @@ class _Run:
             sites = sites[heads.positions]
         signatures = self._sign(Corpus(shingled.features, self._fields, self._documents.texts), heads.positions)
         sets = feature_sets(self._scheme, shingled.features, heads.positions)
-        comparison = Comparison(self._scheme, self._policy, signatures, self._engine, sites)
-        decided = comparison.decide(self._matcher(sets, signatures, sites), self._progress)
+        thresholds = thresholds_of(self._scheme, sites)
+        comparison = Comparison(self._scheme, self._policy, signatures, self._engine, thresholds)
+        decided = comparison.decide(self._matcher(comparison, sets), self._progress)
         if not needs_rows(self._scheme, self._policy):  # they would take much of the memory
             signatures = replace(signatures, rows=np.empty((len(signatures), 0), np.uint8))
-            comparison = Comparison(self._scheme, self._policy, signatures, self._engine, sites)
+            comparison = Comparison(self._scheme, self._policy, signatures, self._engine, thresholds)
         return self._report(shingled, order, heads, comparison, signatures, sets, decided)
 
     def _shingle(self) -> _Shingled:
@@ -279,14 +273,14 @@ class _Run:
             self._progress("sign", done, number)
         return Signatures(rows, present, scheme.recipe)
 
-    def _matcher(self, sets: FeatureSets, signatures: Signatures, sites: Words) -> Matcher:
+    def _matcher(self, comparison: Comparison, sets: FeatureSets) -> Matcher:
         scheme = self._scheme
         if self._policy.verify != "exact":
-            return unverified(scheme, self._policy, signatures, sites)
+            return comparison.unverified
         if isinstance(scheme, FieldScheme):
             fields, at = self._fields, sets.positions
             return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
-        return exact_matcher(scheme, self._policy, sets, self._engine, sites=sites)
+        return comparison.verified(sets)
 
     def _report(  # noqa: PLR0913, PLR0917 - everything the run knows
         self,

@@ -31,8 +31,9 @@ from neardup.pipeline.comparison import feature_sets
 from neardup.pipeline.fields import sites_at, sites_of
 from neardup.schemes.checksum import BODY
 from neardup.schemes.plausibility import matching, plausible_tests
+from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import batches, text_column, whole_batch
-from neardup.text.sites import NO_SITES, required, separate
+from neardup.text.sites import NO_SITES, separate
 
 CLOSEST: Final = 64  # candidates that are not kept: of each document, those with the highest estimates are verified
 BYTES_AT_ONCE: Final = 1 << 24  # of texts that are compared, if near duplicates have the same size
@@ -152,8 +153,9 @@ class Verifier:
         both = Signatures(rows, present, scheme.recipe)
         left, right = found.rows, number + inverse
         sites = self._sites(given, places)
+        thresholds = thresholds_of(scheme, sites)
         if not self.verified(given):
-            holds = matching(scheme, both, sites, left, right)
+            holds = matching(scheme, both, thresholds, left, right)
             values = scheme.estimate_pairs(both, left[holds], right[holds])
             return Matches(left[holds], places[inverse[holds]], np.asarray(values, np.float64))
         chosen = np.arange(len(left))
@@ -167,7 +169,7 @@ class Verifier:
             chosen = np.sort(np.concatenate([chosen[kept], others[_closest(left[others], estimates, most)]]))
         left, right, inverse = left[chosen], right[chosen], inverse[chosen]
         values = self._measured(cast("TextBatch", given.texts), left, places, inverse, sites)
-        holds = values >= required(sites, left, right, scheme.threshold)
+        holds = values >= thresholds.of(left, right)
         return Matches(left[holds], places[inverse[holds]], values[holds])
 
     def _sites(self, given: Asked, places: Places) -> Words:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from neardup.kernels import buckets
+from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
-from neardup.text.sites import required
 
 PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # the two documents of each pair, to whether they pass
 
@@ -36,11 +36,13 @@ def plausible_tests(scheme: Any, signatures: Signatures, *, by_estimate: bool = 
     return tests
 
 
-def matching(scheme: Any, signatures: Signatures, sites: Words, left: AnyPositions, right: AnyPositions) -> Flags:
-    """Return which pairs match by their signatures; two documents of one site need its threshold."""
+def matching(
+    scheme: Any, signatures: Signatures, thresholds: Thresholds, left: AnyPositions, right: AnyPositions
+) -> Flags:
+    """Return which pairs match by their signatures, and by their estimate if they need more than the base threshold."""
     holds: Flags = scheme.match_pairs(signatures, left, right)
-    if len(sites):
-        least = required(sites, left, right, 0.0)
+    if thresholds.vary:
+        least = thresholds._replace(base=0.0).of(left, right)
         asked = np.flatnonzero(holds & (least > 0))
         holds[asked] = scheme.estimate_pairs(signatures, left[asked], right[asked]) >= least[asked]
     return holds

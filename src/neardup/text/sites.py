@@ -5,11 +5,11 @@ other, and the next one whether they match no others. Documents that belong to n
 """
 
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from neardup.model.arrays import AnyPositions, Features, Positions, Words
+from neardup.model.arrays import Features, Positions, Words
 
 THIN: Final = 12  # words that a page has besides its host's template, below which it is thin: ten shingles of three
 STRICTER: Final = np.array([0.8, 0.9])  # the thresholds of two pages of an even site, and of an odd one
@@ -28,20 +28,6 @@ def site(host: str, *, thin: bool, whole: bool = False) -> int:
     """
     hashed = int.from_bytes(blake2b(host.encode("utf-8", "surrogatepass"), digest_size=8).digest())
     return (hashed | 4) & ~3 | (3 if thin else whole)
-
-
-def required(sites: Words, left: AnyPositions, right: AnyPositions, threshold: float) -> Any:
-    """Return the least measure at which the documents of each pair match: float64[n].
-
-    >>> required(np.array([4, 4, 7, 7, 0, 0], np.uint64), np.array([0, 1, 3, 4]), np.array([1, 2, 2, 5]), 0.6).tolist()
-    [0.8, 0.6, 0.9, 0.6]
-    """
-    found = np.full(len(left), threshold)
-    if len(sites):
-        own = sites[left]
-        same = (own == sites[right]) & (own > 0)
-        found[same] = np.maximum(threshold, STRICTER[own[same].astype(np.int64) & 1])
-    return found
 
 
 def separate(features: Features, sites: Words, documents: Positions) -> None:

@@ -15,10 +15,9 @@ from neardup.kernels import sets as kernels
 from neardup.model.arrays import Positions
 from neardup.pipeline.comparison import exact_matcher, feature_sets
 from neardup.pipeline.spilled.features import Places, load, places
-from neardup.pipeline.spilled.heads import sites_of
+from neardup.pipeline.spilled.heads import thresholds
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import ASKING, ASKING_BOUNDS, LEADERS, StoredPairs
-from neardup.text.sites import NO_SITES
 
 _BYTES: Final = 8  # of a feature
 _OF_PAIR: Final = 48  # bytes of a pair and of what is computed of it
@@ -67,7 +66,7 @@ class _Settling:
 
     def __init__(self, job: Job, found: Places) -> None:
         self._job, self._places = job, found
-        self._sites = sites_of(job)[found.units] if job.has_sites else NO_SITES
+        self._thresholds = thresholds(job).at(found.units)
         self._chains = job.policy.gather == "components"
         number = len(found.units)
         self.compared = 0
@@ -119,8 +118,7 @@ class _Settling:
         """Decide the asking documents of one window."""
         members = _members(pairs)
         sets = self._load(members)
-        sites = self._sites[members] if self._job.has_sites else self._sites
-        matcher = exact_matcher(self._job.scheme, self._job.policy, sets, sites=sites)
+        matcher = exact_matcher(self._job.scheme, self._job.policy, sets, self._thresholds.at(members))
         local = _numbered(pairs, members)
         if self._chains:
             parents = np.arange(len(members))

@@ -7,12 +7,14 @@ import numpy as np
 from neardup.decisions.exact import Heads, leaders_by_digest
 from neardup.decisions.ranking import ranking
 from neardup.index.memory.buckets import ROWS
+from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
 from neardup.model.errors import ValueRefused
 from neardup.pipeline.address_ranks import address_ranks
 from neardup.pipeline.comparison import needs_rows
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.signed import Signed
+from neardup.schemes.thresholds import thresholds_of
 from neardup.text.sites import NO_SITES
 
 ORDER: Final = "order.npy"  # int64[n]: positions from best to worst
@@ -66,6 +68,11 @@ def signatures(job: Job) -> Signatures:
 def sites_of(job: Job) -> Words:
     """Return the sites of all leaders, by rank; none if the job has no sites."""
     return np.asarray(job.array(SITES)) if job.has_sites else NO_SITES
+
+
+def thresholds(job: Job) -> Thresholds:
+    """Return what the leaders need to match, by rank."""
+    return thresholds_of(job.scheme, sites_of(job))
 
 
 class StoredKeys:

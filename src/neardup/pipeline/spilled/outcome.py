@@ -14,7 +14,7 @@ from neardup.model.arrays import Flags, Positions
 from neardup.pipeline.comparison import Comparison
 from neardup.pipeline.result import decided_rows, with_places
 from neardup.pipeline.spilled.blocks import settled_name
-from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, signatures, sites_of
+from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, signatures, thresholds
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import MATCHED
 from neardup.pipeline.spilled.signed import Signed
@@ -52,7 +52,7 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
     equal = same if job.scheme.columns else own == kept_for
     exact = same & equal
     units = dropped if job.scheme.columns else own
-    comparison = Comparison(job.scheme, job.policy, signatures(job), engine, sites_of(job))
+    comparison = Comparison(job.scheme, job.policy, signatures(job), engine, thresholds(job))
     evidence = comparison.evidence(_shared(settled, units), own, kept_for, equal)
     evidence["rule"][equal] = "same features"
     evidence["rule"][exact] = "same text"

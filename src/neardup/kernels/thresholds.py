@@ -1,0 +1,61 @@
+"""The least measure of two sets that match, which may depend on the pair."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from neardup.kernels.compile import kernel, njit
+
+_ONE = np.uint64(1)
+_NO_GROUPS = np.empty(0, np.uint64)
+_NOTHING = np.zeros(2)
+
+
+class Thresholds(NamedTuple):
+    """What a pair of sets needs: the highest of the thresholds that count for it.
+
+    *base* counts for every pair. ``of_groups[g % 2]`` counts for two sets of one group *g*; a set of the group 0 is in
+    none, and without *groups* all are.
+    """
+
+    base: float
+    groups: Any = _NO_GROUPS  # uint64[n]
+    of_groups: Any = _NOTHING  # float64[2]
+
+    @property
+    def vary(self) -> bool:
+        """Whether some pairs may need more than others."""
+        return len(self.groups) > 0
+
+    def at(self, sets: Any) -> "Thresholds":
+        """Return what some of the sets need."""
+        return self._replace(groups=self.groups[sets]) if len(self.groups) else self
+
+    def of(self, left: Any, right: Any) -> Any:
+        """Return what each pair needs: float64[n].
+
+        >>> two = np.array([4, 4, 7, 7, 0, 0], np.uint64)
+        >>> Thresholds(0.6, two, np.array([0.8, 0.9])).of(np.array([0, 1, 3, 4]), np.array([1, 2, 2, 5])).tolist()
+        [0.8, 0.6, 0.9, 0.6]
+        """
+        found = np.full(len(left), self.base)
+        if self.vary:
+            of_pairs(left, right, self, found)
+        return found
+
+
+@njit(nogil=True)
+def required(one, other, thresholds):
+    """Return what a pair of sets needs."""
+    least = thresholds.base
+    groups = thresholds.groups
+    if groups.size > 0 and groups[one] > 0 and groups[one] == groups[other]:
+        least = max(least, thresholds.of_groups[groups[one] & _ONE])
+    return least
+
+
+@kernel
+def of_pairs(left, right, thresholds, found):
+    """Fill in what each pair ``(left[i], right[i])`` needs."""
+    for pair in range(left.size):
+        found[pair] = required(left[pair], right[pair], thresholds)
