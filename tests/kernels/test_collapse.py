@@ -171,7 +171,8 @@ def test_sets(case, of_smaller, threshold, most):
     listed = {
         (hit, better): bool(rng.random() < 0.5) for hit in range(number) for better in range(hit) if rng.random() < 0.6
     }
-    left, spent, shares = most, {}, {}
+    least = {pair: max(threshold, float(rng.choice([0, 0.6]))) for pair in sorted(listed)}
+    left, spent, shares, needed = most, {}, {}, {}
 
     def near(better, hit):
         nonlocal left
@@ -181,13 +182,13 @@ def test_sets(case, of_smaller, threshold, most):
             spent[hit] = False
             return listed[hit, better]
         few, many = sorted([len(sets[hit]), len(sets[better])])
-        if not (of_smaller or few / many >= threshold):
+        if not (of_smaller or few / many >= least[hit, better]):
             return False
         left -= few + many
         shared = len(sets[hit] & sets[better])
         whole = few if of_smaller else few + many - shared
-        spent[hit], shares[hit] = True, shared / whole
-        return bool(shared and shared / whole >= threshold)
+        spent[hit], shares[hit], needed[hit] = True, shared / whole, least[hit, better]
+        return bool(shared and shared / whole >= needed[hit])
 
     of, by, heads = expected(case, near)
     pairs = sorted(listed)
@@ -196,10 +197,9 @@ def test_sets(case, of_smaller, threshold, most):
     sizes = np.array([len(own) for own in sets], np.int64)
     starts = np.cumsum(sizes) - sizes
     estimated = np.array([listed[pair] for pair in pairs], np.bool_)
-    measured, verified = np.ones(number), np.zeros(number, np.bool_)
-    kernel = partial(
-        collapse.by_sets, bounds, estimated, known, values, starts, sizes, threshold, of_smaller, measured, verified
-    )
+    measured, verified, required = np.ones(number), np.zeros(number, np.bool_), np.ones(number)
+    own = values, starts, sizes, of_smaller, measured, required, verified
+    kernel = partial(collapse.by_sets, bounds, estimated, np.array([least[pair] for pair in pairs]), known, *own)
     assert run(kernel, np.array([better for _, better in pairs], np.int64), [most], case) == (of, by, heads)
     near_rule = next((rule for rule, own in enumerate(case[3]) if own is None), None)
     for hit in range(number):
@@ -207,6 +207,7 @@ def test_sets(case, of_smaller, threshold, most):
             assert verified[hit] == spent[hit]
             if verified[hit]:
                 assert measured[hit] == shares[hit]
+                assert required[hit] == needed[hit]
 
 
 @given(asked())

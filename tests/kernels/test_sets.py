@@ -68,14 +68,19 @@ STRICTER = np.array([0.7, 0.9])
 GROUPS = st.one_of(st.just([]), st.lists(st.sampled_from([0, 2, 3, 4, 5]), min_size=5, max_size=5))
 
 
-def least(groups, one, other, threshold):
+SHORT, OF_SHORT = 4, 0.75
+
+
+def least(thresholds, documents, one, other):
     """What the measure of two documents must reach."""
+    groups = thresholds.groups.tolist()
     same = len(groups) and groups[one] == groups[other] > 0
-    return max(threshold, STRICTER[groups[one] % 2]) if same else threshold
+    few = min(len({*documents[one]}), len({*documents[other]})) < thresholds.short
+    return max([thresholds.base, *([STRICTER[groups[one] % 2]] if same else []), *([OF_SHORT] if few else [])])
 
 
-def of(threshold, groups):
-    return Thresholds(threshold, np.array(groups, np.uint64), STRICTER)
+def of(threshold, groups, short=0):
+    return Thresholds(threshold, np.array(groups, np.uint64), STRICTER, short, OF_SHORT)
 
 
 def all_earlier(number):
@@ -85,20 +90,21 @@ def all_earlier(number):
     return np.arange(number, dtype=np.int32), bounds, candidates
 
 
-@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.6, 0.8, 1.0]), GROUPS, MEASURES)
-def test_first_matches_follow_the_rule(documents, threshold, groups, measure):
+@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.6, 0.8, 1.0]), GROUPS, MEASURES, st.sampled_from([0, SHORT]))
+def test_first_matches_follow_the_rule(documents, threshold, groups, measure, short):
     values, starts, sizes = distinct(documents)
     matched, common = np.full((2, len(documents)), -1, np.int64)
     limits = (0, len(documents))
     everybody = all_earlier(len(documents))
-    rule = (of(threshold, groups), measure)
+    thresholds = of(threshold, groups, short)
+    rule = (thresholds, measure)
     sets.first_matches(*everybody, *limits, values, starts, sizes, *rule, matched, common)
     expected = []
     for place, document in enumerate(documents):
         kept = [
             i
             for i in range(place)
-            if expected[i] < 0 and matches(document, documents[i], least(groups, place, i, threshold), measure)
+            if expected[i] < 0 and matches(document, documents[i], least(thresholds, documents, place, i), measure)
         ]
         expected.append(min(kept, default=-1))
     assert matched.tolist() == expected
@@ -128,16 +134,17 @@ def components(number, edges):
     return names
 
 
-@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]), GROUPS, MEASURES)
-def test_connect_finds_the_components(documents, threshold, groups, measure):
+@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]), GROUPS, MEASURES, st.sampled_from([0, SHORT]))
+def test_connect_finds_the_components(documents, threshold, groups, measure, short):
     number = len(documents)
     asking, bounds, candidates = all_earlier(number)
     pairs = list(zip(np.repeat(asking, np.diff(bounds)), candidates, strict=True))
-    holds = [matches(documents[i], documents[j], least(groups, i, j, threshold), measure) for i, j in pairs]
+    thresholds = of(threshold, groups, short)
+    holds = [matches(documents[i], documents[j], least(thresholds, documents, i, j), measure) for i, j in pairs]
     expected = components(number, [pair for pair, hold in zip(pairs, holds, strict=True) if hold])
     values, starts, sizes = distinct(documents)
     parents = np.arange(number)
-    sets.connect(asking, bounds, candidates, values, starts, sizes, of(threshold, groups), measure, parents)
+    sets.connect(asking, bounds, candidates, values, starts, sizes, thresholds, measure, parents)
     sets.roots(parents)
     assert parents.tolist() == expected
     parents = np.arange(number)

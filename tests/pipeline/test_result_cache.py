@@ -25,13 +25,13 @@ def measured(found):
 def test_what_is_known_of_signatures_stays_when_they_are_gone():
     one, settled = judged(), judged().settle()
     assert settled.hits is None
-    assert measured(settled) == measured(one) == [[1], [1.0], None]
+    assert measured(settled) == measured(one) == [[1], [1.0], None, []]
     assert settled.unsigned == one.unsigned == 1
 
 
 def test_nothing_is_known_without_signatures():
     bare = Judged(alone(3), None, None, [])
-    assert (bare.unsigned, measured(bare)) == (0, [[], [], None])
+    assert (bare.unsigned, measured(bare)) == (0, [[], [], None, []])
 
 
 def test_hits_and_misses_are_counted():

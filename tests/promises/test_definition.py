@@ -107,6 +107,12 @@ def least(sites, one, other):
     return (0.9 if sites[one] % 2 else 0.8) if sites[one] == sites[other] != 0 else 0
 
 
+def least_by_length(scheme, one, other):
+    """What the measure of two documents with these features must reach."""
+    short = scheme.short is not None and min(len({*one}), len({*other})) < scheme.short
+    return scheme.short_threshold if short else scheme.threshold
+
+
 def answer(table, scheme, keep, verify, *, gather="kept", room=ROOM, representative="best-ranked"):
     """The representative of each document by the definition, -1 for a kept one; the column ``SITE`` may have sites."""
     order = ranked(table, keep)
@@ -168,7 +174,8 @@ def matching(scheme, signatures, lists, pairs, verify, *, sites):
         holds = passes & (scheme.estimate_pairs(low, left, right) >= scheme.floor)
         if hasattr(scheme, "likely"):
             holds &= scheme.likely(signatures, left, right)
-        holds &= np.array([share(scheme, lists[a], lists[b]) for a, b in pairs]) >= np.maximum(needed, scheme.threshold)
+        by_length = [least_by_length(scheme, lists[a], lists[b]) for a, b in pairs]
+        holds &= np.array([share(scheme, lists[a], lists[b]) for a, b in pairs]) >= np.maximum(needed, by_length)
     return {pair for pair, match in zip(pairs, holds, strict=True) if match}
 
 
@@ -203,8 +210,19 @@ def decided_as_components(order, pairs):
     return {place: None if best[group[place]] == place else best[group[place]] for place in order}
 
 
-def differing(seeds, *, sites=False):
-    """The random collections whose decisions are not those of the definition, and how many documents were dropped."""
+def with_short(scheme, random):
+    """The scheme with a stricter threshold for short documents, chosen at random."""
+    room = 1 - scheme.threshold
+    return scheme.with_short(
+        int(random.integers(1, 30)), scheme.threshold + room * float(random.choice([0, 0.2, 0.5, 1]))
+    )
+
+
+def differing(seeds, *, sites=False, short=False):
+    """The random collections whose decisions are not those of the definition, and how many documents were dropped.
+
+    With *short*, short documents need more, and only exact verification is asked.
+    """
     wrong, dropped = [], 0
     for seed in seeds:
         random = np.random.default_rng(seed)
@@ -212,6 +230,8 @@ def differing(seeds, *, sites=False):
         scheme = SCHEMES[int(random.integers(len(SCHEMES)))]
         keep, gather = str(random.choice(KEEPS)), str(random.choice(["kept", "kept", "components"]))
         verify = str(random.choice(["exact", "exact", "estimate", "none"]))
+        if short and not scheme.columns:
+            verify, scheme = "exact", with_short(scheme, random)
         room = int(random.choice([1, 2, 3, 64]))
         gather = "kept" if scheme.rule == "cosine" else gather
         representative = str(random.choice(["best-ranked", "closest"])) if gather == "kept" else "best-ranked"
@@ -239,10 +259,18 @@ def test_random_pages_are_decided_as_defined():
     assert dropped > 100
 
 
+@pytest.mark.parametrize("sites", [False, True])
+def test_random_short_documents_are_decided_as_defined(sites):
+    wrong, dropped = differing(range(7_000, 7_150), sites=sites, short=True)
+    assert wrong == []
+    assert dropped > 100
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("part", range(5))
 def test_many_random_collections_are_decided_as_defined(part):
     wrong, dropped = differing(range(1_000_000 + 5_000 * part, 1_005_000 + 5_000 * part))
     wrong += differing(range(5_000_000 + 2_000 * part, 5_002_000 + 2_000 * part), sites=True)[0]
+    wrong += differing(range(7_000_000 + 2_000 * part, 7_002_000 + 2_000 * part), short=True)[0]
     assert wrong == []
     assert dropped > 5_000

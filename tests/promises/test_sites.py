@@ -173,6 +173,7 @@ WAYS = [
     {"keep": "longest", "scheme": MinHash(shingle=2, threshold=0.7)},
     {"scheme": Combined(MinHash(threshold=0.5), SimHash(distance=24))},
     {"scheme": SimHash(distance=10)},
+    {"scheme": MinHash(short=40, short_threshold=0.85)},
 ]
 
 

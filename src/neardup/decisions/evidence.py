@@ -51,6 +51,10 @@ class FeatureSets:
         """
         make_distinct(self.values, self.starts, self.sizes, documents, self._distinct)
 
+    def smaller(self, left: AnyPositions, right: AnyPositions) -> Positions:
+        """Return the size of the smaller one of each pair of documents; their repeats must be removed already."""
+        return np.minimum(self.sizes[left], self.sizes[right])
+
 
 class WeightedSets(FeatureSets):
     """Feature sets with the weights of a *table*, multiplied by how often a document has a feature.
@@ -103,7 +107,12 @@ class Shared:
     @property
     def of_smaller(self) -> Shares:
         """``|A & B| / min(|A|, |B|)``."""
-        return _share(self.shared, np.minimum(self.left, self.right))
+        return _share(self.shared, self.smaller)
+
+    @property
+    def smaller(self) -> Positions:
+        """``min(|A|, |B|)``."""
+        return np.minimum(self.left, self.right)
 
     def measured(self, measure: str) -> Shares:
         """Return the ``resemblance``, the ``overlap`` (of the smaller set) or the ``containment`` (of A in B)."""

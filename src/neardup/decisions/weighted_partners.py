@@ -17,11 +17,15 @@ _LONG: Final = 8  # documents: more of them make a list long
 
 
 class FoundCosines(NamedTuple):
-    """Pairs of one of a few documents, *left*, and another one, *right*, by their numbers, with their *cosines*."""
+    """Pairs of one of a few documents, *left*, and another one, *right*, by their numbers, with their *cosines*.
+
+    *smaller* are the numbers of features of the smaller documents.
+    """
 
     left: Positions
     right: Positions
     cosines: Shares
+    smaller: Positions
 
 
 class WeightedPartners:
@@ -35,6 +39,7 @@ class WeightedPartners:
     def __init__(self, sets: WeightedSets, documents: Positions, least: float) -> None:
         sets.make_distinct(sets.repeating(documents))
         sizes, self._least, self._norms = sets.sizes[documents], least, sets.norms[documents]
+        self._sizes = sizes
         bounds = np.concatenate([[0], np.cumsum(sizes)])
         owners = np.repeat(np.arange(len(documents)), sizes)
         places = np.repeat(sets.starts[documents] - bounds[:-1], sizes) + np.arange(len(owners))
@@ -80,7 +85,8 @@ class WeightedPartners:
                 *(*self._hash, self._keys, self._numbers, *self._lists, self._norms, self._least, *arrays),
             )
             parts.append([array[:found].copy() for array in arrays])
-        return FoundCosines(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        left, right, values = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return FoundCosines(left, right, values, np.minimum(self._sizes[left], sets.sizes[documents[right]]))
 
 
 class CosineJoin:

@@ -10,6 +10,7 @@ from neardup.evaluation.measures import shared_counts, weighted_cosine
 from neardup.model.arrays import Features, Signatures
 from neardup.model.protocols import FieldScheme, Scheme, TwoSchemes, require_scheme
 from neardup.schemes.plausibility import plausible_pairs
+from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import text_column, whole_batch
 
 
@@ -44,9 +45,10 @@ class Estimate(AsDict):
 class Ruling(AsDict):
     """Whether two texts match by a scheme in ``dedup``, and why.
 
-    *rule* describes when they match; *value* is the exact *measure* of both texts, *threshold* its least value. It is
-    *verified* unless more than the texts was signed: then the signatures decide. *estimate* is the result of the
-    signatures alone. *reason* explains why there is no value, or why texts do not match in spite of a sufficient value.
+    *rule* describes when they match; *value* is the exact *measure* of both texts, *threshold* its least value for
+    them. It is *verified* unless more than the texts was signed: then the signatures decide. *estimate* is the result
+    of the signatures alone. *reason* explains why there is no value, or why texts do not match in spite of a sufficient
+    value.
     """
 
     scheme: str
@@ -73,10 +75,11 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
     reason = _missing(scheme, signed)
     if scheme.columns:
         return _of_fields(scheme, [a, b], estimate, reason, verified=signatures is None)
-    value = _measured(scheme, scheme.shingling.batch_features(whole_batch(text_column([a, b]))))
+    value, smaller = _measured(scheme, scheme.shingling.batch_features(whole_batch(text_column([a, b]))))
+    least = float(thresholds_of(scheme).of(*np.array([[0], [1], [smaller]]))[0])
     equal = reason is not None and a == b and a.strip() != ""
     plausible = reason is None and len(plausible_pairs(scheme, signed)[0]) > 0
-    enough = value >= scheme.threshold
+    enough = value >= least
     return Ruling(
         scheme=scheme.name,
         matches=equal or (plausible and enough),
@@ -84,7 +87,7 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
         rule=scheme.exact_rule,
         measure=scheme.rule,
         value=None if reason else value,
-        threshold=float(scheme.threshold),
+        threshold=least,
         estimate=estimate,
         reason=f"{reason}, but both are equal byte by byte"
         if equal
@@ -92,13 +95,14 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
     )
 
 
-def _measured(scheme: Any, features: Features) -> float:
-    """Return the exact measure of two documents; their features are overwritten."""
+def _measured(scheme: Any, features: Features) -> tuple[float, int]:
+    """Return the exact measure of two documents, and the number of different features of the smaller one."""
+    shared, left, right = shared_counts(Features(features.values.copy(), features.offsets))
+    smaller = min(left, right)
     if scheme.rule == "cosine":
-        return weighted_cosine(features, scheme.weight_table)
-    shared, left, right = shared_counts(features)
-    whole = {"overlap": min(left, right), "containment": right}.get(scheme.rule, left + right - shared)
-    return shared / whole if whole else 0.0
+        return weighted_cosine(features, scheme.weight_table), smaller
+    whole = {"overlap": smaller, "containment": right}.get(scheme.rule, left + right - shared)
+    return shared / whole if whole else 0.0, smaller
 
 
 def _of_fields(scheme: Scheme, texts: list[str], estimate: Estimate, reason: str | None, *, verified: bool) -> Ruling:

@@ -39,7 +39,14 @@ def rule_of(summary: "Summary") -> str:
     if policy.verify == "estimate" and not kind.estimate_decides:
         return f"{chained}signatures that match by the rule of {summary.scheme} ({verified})"
     estimated = "" if policy.verify == "exact" else "estimated "
-    return f"{chained}{estimated}{summary.measure} at least {summary.threshold:g} ({verified}){also}"
+    return f"{chained}{estimated}{summary.measure} at least {threshold_words(summary)} ({verified}){also}"
+
+
+def threshold_words(summary: "Summary") -> str:
+    """Return the threshold of a run, and that of pairs with a short document if there is one."""
+    if summary.short is None:
+        return f"{summary.threshold:g}"
+    return f"{summary.threshold:g}, or {summary.short_threshold:g} if one has fewer than {summary.short:,}"
 
 
 def common_words(summary: "Summary") -> str:

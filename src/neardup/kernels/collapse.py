@@ -281,7 +281,7 @@ def by_pairs(rows, terms, present, near, codes, keeps, table):
 
 def _first_by_sets(rows, more, terms, others, number, hit):
     """Go through the plausible better hits; both lists ascend."""
-    bounds, estimated, known, values, starts, sizes, keys, owners, threshold, measure, shares, verified = more
+    bounds, estimated, least, known, values, starts, sizes, keys, owners, measure, shares, needed, verified = more
     size = sizes[hit]
     places = places_for(size)
     filled = False
@@ -297,11 +297,11 @@ def _first_by_sets(rows, more, terms, others, number, hit):
         both = known[hit] and known[other]
         if measure == GIVEN or not both or terms[0] <= 0:
             if estimated[entry] > 0.0:
-                shares[hit] = estimated[entry]
+                shares[hit], needed[hit] = estimated[entry], least[entry]
                 verified[hit] = both and measure == GIVEN
                 return other
             continue
-        if not may_match(size, sizes[other], threshold, measure):
+        if not may_match(size, sizes[other], least[entry], measure):
             continue
         terms[0] -= size + sizes[other]
         if not filled:
@@ -315,12 +315,13 @@ def _first_by_sets(rows, more, terms, others, number, hit):
             keys[:places],
             owners[:places],
             hit,
-            threshold,
+            least[entry],
             measure,
             starts[hit],
         )
         if shared > 0:
             shares[hit] = shared / denominator(size, sizes[other], shared, measure)
+            needed[hit] = least[entry]
             verified[hit] = True
             return other
     return -1
@@ -330,13 +331,14 @@ def _first_by_sets(rows, more, terms, others, number, hit):
 def by_sets(
     bounds,
     estimated,
+    least,
     known,
     values,
     starts,
     sizes,
-    threshold,
     measure,
     shares,
+    needed,
     verified,
     rows,
     terms,
@@ -349,13 +351,15 @@ def by_sets(
     """Measure the sets of plausible pairs as ``neardup.kernels.sets.first_matches`` does.
 
     The plausible better hits of hit *h* are ``rows[bounds[h]:bounds[h + 1]]``, ascending. The distinct set of a hit is
-    ``values[starts[h] : starts[h] + sizes[h]]`` where *known*. ``terms[0]`` is how many values may be compared in all;
-    it is used up. A pair with an unknown set, or beyond that number, matches if it is *estimated* to match, and so do
-    all pairs if the *measure* is ``GIVEN``: then *estimated* has the measures of known sets that match, and else 0.
-    ``shares[h]`` becomes what a hit has in common with the hit that it matches, where that is *verified*.
+    ``values[starts[h] : starts[h] + sizes[h]]`` where *known*. The measure of the pair of ``rows[i]`` must be at least
+    ``least[i]``. ``terms[0]`` is how many values may be compared in all; it is used up. A pair with an unknown set, or
+    beyond that number, matches if it is *estimated* to match, and so do all pairs if the *measure* is ``GIVEN``: then
+    *estimated* has the measures of known sets that match, and else 0.
+    ``shares[h]`` becomes what a hit has in common with the hit that it matches, and ``needed[h]`` what it must have,
+    where that is *verified*.
     """
     keys, owners = table_for(sizes, np.flatnonzero(known))
-    more = (bounds, estimated, known, values, starts, sizes, keys, owners, threshold, measure, shares, verified)
+    more = (bounds, estimated, least, known, values, starts, sizes, keys, owners, measure, shares, needed, verified)
     return _fold(rows, more, terms, present, near, codes, keeps, table)
 
 

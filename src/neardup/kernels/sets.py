@@ -295,7 +295,7 @@ def first_matches(
             if candidate < lowest or candidate >= highest or matched[candidate] >= 0:
                 continue
             other = sizes[candidate]
-            least = required(document, candidate, thresholds)
+            least = required(document, candidate, min(size, other), thresholds)
             if not may_match(size, other, least, measure):
                 continue
             if not filled:
@@ -341,7 +341,7 @@ def closest_matches(asking, bounds, candidates, values, starts, sizes, threshold
         of = np.int64(1)
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             other = sizes[candidate]
-            least = required(document, candidate, thresholds)
+            least = required(document, candidate, min(size, other), thresholds)
             if matched[candidate] >= 0 or not may_match(size, other, least, measure):
                 continue
             compared += 1
@@ -409,7 +409,7 @@ def connect(asking, bounds, candidates, values, starts, sizes, thresholds, measu
         filled = False
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             other = sizes[candidate]
-            least = required(document, candidate, thresholds)
+            least = required(document, candidate, min(size, other), thresholds)
             if not may_match(size, other, least, measure):
                 continue
             one, two = _root(parents, document), _root(parents, candidate)

@@ -15,47 +15,57 @@ class Thresholds(NamedTuple):
     """What a pair of sets needs: the highest of the thresholds that count for it.
 
     *base* counts for every pair. ``of_groups[g % 2]`` counts for two sets of one group *g*; a set of the group 0 is in
-    none, and without *groups* all are.
+    none, and without *groups* all are. *of_short* counts if the smaller set has fewer than *short* values.
     """
 
     base: float
     groups: Any = _NO_GROUPS  # uint64[n]
     of_groups: Any = _NOTHING  # float64[2]
+    short: int = 0
+    of_short: float = 0.0
 
     @property
     def vary(self) -> bool:
         """Whether some pairs may need more than others."""
-        return len(self.groups) > 0
+        return len(self.groups) > 0 or self.short > 0
 
     def at(self, sets: Any) -> "Thresholds":
         """Return what some of the sets need."""
         return self._replace(groups=self.groups[sets]) if len(self.groups) else self
 
-    def of(self, left: Any, right: Any) -> Any:
-        """Return what each pair needs: float64[n].
+    def of(self, left: Any, right: Any, smaller: Any) -> Any:
+        """Return what each pair needs: float64[n]. *smaller* are the sizes of the smaller sets.
+
+        ``None`` are unknown sizes: then no set is short.
 
         >>> two = np.array([4, 4, 7, 7, 0, 0], np.uint64)
-        >>> Thresholds(0.6, two, np.array([0.8, 0.9])).of(np.array([0, 1, 3, 4]), np.array([1, 2, 2, 5])).tolist()
+        >>> pairs = np.array([0, 1, 3, 4]), np.array([1, 2, 2, 5])
+        >>> Thresholds(0.6, two, np.array([0.8, 0.9])).of(*pairs, None).tolist()
         [0.8, 0.6, 0.9, 0.6]
+        >>> Thresholds(0.6, short=50, of_short=0.7).of(*pairs, np.array([10, 49, 50, 90])).tolist()
+        [0.7, 0.7, 0.6, 0.6]
         """
         found = np.full(len(left), self.base)
         if self.vary:
-            of_pairs(left, right, self, found)
+            known = self if smaller is not None else self._replace(short=0)
+            of_pairs(left, right, left if smaller is None else smaller, known, found)
         return found
 
 
 @njit(nogil=True)
-def required(one, other, thresholds):
-    """Return what a pair of sets needs."""
+def required(one, other, smaller, thresholds):
+    """Return what a pair of sets needs whose smaller set has *smaller* values."""
     least = thresholds.base
     groups = thresholds.groups
     if groups.size > 0 and groups[one] > 0 and groups[one] == groups[other]:
         least = max(least, thresholds.of_groups[groups[one] & _ONE])
+    if smaller < thresholds.short:
+        least = max(least, thresholds.of_short)
     return least
 
 
 @kernel
-def of_pairs(left, right, thresholds, found):
-    """Fill in what each pair ``(left[i], right[i])`` needs."""
+def of_pairs(left, right, smaller, thresholds, found):
+    """Fill in what each pair ``(left[i], right[i])`` needs whose smaller set has ``smaller[i]`` values."""
     for pair in range(left.size):
-        found[pair] = required(left[pair], right[pair], thresholds)
+        found[pair] = required(left[pair], right[pair], smaller[pair], thresholds)

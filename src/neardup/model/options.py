@@ -26,6 +26,17 @@ class Option(NamedTuple):
 THRESHOLD: Final = Option(
     "threshold", "number", "least resemblance of a match; least overlap with --relative-to smaller", "", "T"
 )
+SHORT: Final = (
+    Option(
+        "short",
+        "whole",
+        "pairs in which a document has fewer features than this need --short-threshold",
+        "none is short",
+    ),
+    Option(
+        "short_threshold", "number", "with --short: the threshold of these pairs, not below --threshold", "none", "T"
+    ),
+)
 SHINGLE: Final = Option("shingle", "whole", "tokens in a row that make a shingle", "", "Q")
 BAG: Final = Option("bag", "flag", "count the repeats of a shingle")
 STEM: Final = Option("stem", "text", "stem words", "no", "LANGUAGE")

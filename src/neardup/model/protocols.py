@@ -84,6 +84,14 @@ class Scheme(Protocol):
         """The least resemblance (or overlap) of a match in exact verification."""
 
     @property
+    def short(self) -> int | None:
+        """The number of features below which a document is short; ``None`` if none is."""
+
+    @property
+    def short_threshold(self) -> float | None:
+        """The threshold of pairs with a short document."""
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it signs; empty if it signs the features of the text."""
 
@@ -101,6 +109,9 @@ class Scheme(Protocol):
 
     def with_threshold(self, threshold: float) -> Self:
         """Return the same scheme with another threshold; ``ParameterError`` if it has none."""
+
+    def with_short(self, short: int | None, short_threshold: float | None) -> Self:
+        """Return the same scheme with another threshold of pairs with a short document; ``None`` for none."""
 
     def with_key(self, key: bytes | None) -> Self:
         """Return the same scheme with another key; ``None`` leaves it as it is."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from neardup.decisions.evidence import COSINE, WeightedSets, exact_measure
 from neardup.decisions.partners import Partners
 from neardup.decisions.ranking import ranking
-from neardup.decisions.weighted_partners import WeightedPartners
+from neardup.decisions.weighted_partners import FoundCosines, WeightedPartners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import NO_KEY, OVERSIZED, REFUSED, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
@@ -35,7 +35,7 @@ _READ: Final = 50_000  # characters of a text that are kept to be shown
 _AGREES: Final = 1e-9
 _BELOW: Final = 0.1  # partners are found from that far below the threshold: the closest one that was not enough
 
-Among = Callable[[Features], tuple[Positions, Positions, Values]]  # see ``_Sample._partners``
+Among = Callable[[Features], tuple[Positions, Positions, Values, Positions]]  # see ``_Sample._partners``
 Pieces = Callable[[], Iterator[tuple[pa.ChunkedArray, Words]]]  # texts in the order of the input, and their sites
 
 
@@ -88,6 +88,7 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     require_texts(chosen)
     if chosen.threshold != result.summary.threshold:
         chosen = chosen.with_threshold(result.summary.threshold)
+    chosen = chosen.with_short(result.summary.short, result.summary.short_threshold)
     if result.summary.common is not None:
         chosen = chosen.with_common(result.summary.common)
     if chosen.recipe != result.summary.recipe:
@@ -247,24 +248,24 @@ class _Sample:
     def _partners(self, features: Features) -> Among:
         """Return what finds those among documents that sampled ones may match.
 
-        It returns the numbers of the sampled documents and those of the others, and their measures. Threads may call it
-        in parallel.
+        It returns the numbers of the sampled documents and those of the others, their measures, and the numbers of
+        features of the smaller ones. Threads may call it in parallel.
         """
         least, measure = max(0.0, self._scheme.threshold - _BELOW), self._measure
         if measure == COSINE:
             sample = cast("WeightedSets", feature_sets(self._scheme, features, np.arange(len(features))))
             weighted = WeightedPartners(sample, np.arange(len(features)), least)
 
-            def with_cosines(features: Features) -> tuple[Positions, Positions, Values]:
+            def with_cosines(features: Features) -> FoundCosines:
                 every = np.arange(len(features))
                 return weighted.among(cast("WeightedSets", feature_sets(self._scheme, features, every)), every)
 
             return with_cosines
         partners = Partners(features, least, measure=measure)
 
-        def with_shared(features: Features) -> tuple[Positions, Positions, Values]:
+        def with_shared(features: Features) -> tuple[Positions, Positions, Values, Positions]:
             found = partners.among(features)
-            return found.left, found.right, found.common.measured(measure)
+            return found.left, found.right, found.common.measured(measure), found.common.smaller
 
         return with_shared
 
@@ -295,14 +296,14 @@ class _Sample:
                     separate(features, numbers[start : start + len(batch)], np.arange(len(batch)))
                 return start, len(batch), partners(features)
 
-            for start, size, (sampled, others, measured) in self._engine.map(look, placed()):
+            for start, size, (sampled, others, measured, smaller) in self._engine.map(look, placed()):
                 rows = others + start
                 right = kept[rows] + first
                 better = run.ranks[right] < run.ranks[self._positions[sampled]]
                 left, right, rows, values = sampled[better], right[better], rows[better], measured[better]
                 both = np.concatenate([sites[left], numbers[rows]]) if len(numbers) else numbers
                 ends = np.arange(len(left))
-                least = thresholds_of(self._scheme, both).of(ends, ends + len(left))
+                least = thresholds_of(self._scheme, both).of(ends, ends + len(left), smaller[better])
                 self._check(left, right, values)
                 if len(left):
                     yield left, right, values, least, lambda at, t=texts, f=first: t[at - f].as_py()

@@ -1,8 +1,9 @@
 """Collapsing ranked hits: hiding those that repeat a better one."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from neardup.pipeline.inputs import types_of
 from neardup.pipeline.near_hits import HitVerify, NearHits, near_hits
 from neardup.pipeline.result_cache import Judged, JudgedSets
 from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
+from neardup.schemes.thresholds import thresholds_of
 
 _VALUES: Final = frozenset({str, int, type(None)})
 _STRINGS: Final = frozenset({str, type(None)})
@@ -28,9 +30,11 @@ _DEFAULT: Final = (NearDuplicates(),)
 
 Shown = TypeVar("Shown")
 _Measure = tuple[str, float | None]  # the name of the measure, and the threshold
-# Of a rule: its name, its values by rank, which ranks are verified, and the measures of these and of the others.
-_Said = tuple[str, Any, Container[int], _Measure, _Measure]
+# Of a rule: its name, its values by rank, which ranks are verified, the measures of these and of the others, and the
+# thresholds of verified ranks that may differ.
+_Said = tuple[str, Any, Container[int], _Measure, _Measure, Mapping[int, float]]
 _EQUAL: Final[_Measure] = ("equality", None)
+_AS_ALL: Final[Mapping[int, float]] = MappingProxyType({})  # no hit needs another threshold than the others
 _Told = tuple[list[int], list[int], list[_Said]]
 
 
@@ -148,9 +152,10 @@ class Collapsed:
     def _hidden(self, make: Callable[..., Shown], rank: int, told: _Told) -> Shown:
         """Return a hidden hit, made by a function with the parameters of ``HiddenHit``."""
         ids, (mates, by, rules) = self._given.ids, told
-        name, values, checked, exact, estimated = rules[by[rank]]
+        name, values, checked, exact, estimated, needed = rules[by[rank]]
         verified = rank in checked
         measure, threshold = exact if verified else estimated
+        threshold = needed.get(rank, threshold)
         given, of = self._given.given[rank], ids[mates[rank]]
         return make(ids[rank], rank, given, of, name, measure, values[rank], threshold, verified)
 
@@ -159,17 +164,20 @@ class Collapsed:
         scheme, said = self._judged.scheme, list[_Said]()
         for rule, values in zip(self._rules, self._judged.values, strict=True):
             if isinstance(rule, SameValue):
-                said.append((rule.name, values, range(self.hits), _EQUAL, _EQUAL))
+                said.append((rule.name, values, range(self.hits), _EQUAL, _EQUAL, _AS_ALL))
             elif scheme is not None:
-                ranks, shares, verified = self._judged.measured
+                ranks, shares, verified, least = self._judged.measured
                 found = dict(zip(ranks.tolist(), shares.tolist(), strict=True))
                 # Equal checksums prove that the signed fields are equal, but nothing about other text.
                 estimated = "equality" if scheme.columns else scheme.measure, scheme.least_estimate
                 if verified is None:
-                    said.append((scheme.name, found, (), estimated, estimated))
+                    said.append((scheme.name, found, (), estimated, estimated, _AS_ALL))
                 else:
                     exact = "equality" if scheme.columns else scheme.rule, float(scheme.threshold)
-                    said.append((scheme.name, found, frozenset(ranks[verified].tolist()), exact, estimated))
+                    checked, needed = ranks[verified].tolist(), _AS_ALL
+                    if thresholds_of(scheme).vary:
+                        needed = dict(zip(checked, least[verified].tolist(), strict=True))
+                    said.append((scheme.name, found, frozenset(checked), exact, estimated, needed))
         return *self._outcome.matched(), said
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know

@@ -20,6 +20,7 @@ from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, FilterScheme, Scheme
 from neardup.pipeline.progress import Progress
 from neardup.schemes.plausibility import PairTest, matching, plausible_tests, share_a_key
+from neardup.schemes.thresholds import require_lengths
 
 _MANY: Final = 8  # largest ratio of documents to dropped ones that is worth a search
 _UNVERIFIED: Final = {"estimate": "estimate", "none": "shared key"}
@@ -149,7 +150,7 @@ class Comparison:
     def evidence(self, common: Shared, left: Positions, right: Positions, equal: Flags) -> dict[str, Any]:
         """Return the rule and measures of dropped leaders *left* and kept leaders *right*; null if not verified."""
         scheme, verify, signatures = self._scheme, self._policy.verify, self._signatures
-        least = self._thresholds.of(left, right)
+        least = self._thresholds.of(left, right, common.smaller)
         measured = {
             "resemblance": common.resemblance,
             "contained_in_kept": common.left_in_right,
@@ -189,8 +190,13 @@ def needs_rows(scheme: Scheme, policy: Policy) -> bool:
     return policy.verify != "exact" or isinstance(scheme, FilterScheme)
 
 
-def require_gather(scheme: Scheme, policy: Policy) -> None:
-    """Raise ``ParameterConflict`` for components of cosines, whose evidence has no cosine of unmatched documents."""
+def require_policy(scheme: Scheme, policy: Policy) -> None:
+    """Raise ``ParameterConflict`` for a policy that the scheme cannot be used with.
+
+    Components of cosines have no cosine of unmatched documents as evidence. Signatures alone do not have the lengths of
+    documents.
+    """
+    require_lengths(scheme, policy.verify)
     if scheme.rule == COSINE and policy.gather == "components":
         raise ParameterConflict("gather", policy.gather, "measure", COSINE)
 
@@ -213,7 +219,9 @@ def exact_matcher(
     if isinstance(sets, WeightedSets):
         weighted = sets
         return GivenMatches(
-            lambda left, right: weighted.cosines(left, right) >= thresholds.of(left, right),
+            lambda left, right: (
+                weighted.cosines(left, right) >= thresholds.of(left, right, weighted.smaller(left, right))
+            ),
             closeness=weighted.cosines if policy.representative == "closest" else None,
         )
     running: dict[str, Any] = {} if engine is None else {"parts": engine.parts, "map": engine.map}

@@ -22,7 +22,14 @@ _POLICY: Mapping[str, Kind] = {
     "gather": get_args(Gather),
     "representative": get_args(Representative),
 }
-_MATCHING = {"threshold", "distance", "needed", "relative_to"}  # options of schemes that are policy
+_MATCHING = {
+    "threshold",
+    "short",
+    "short_threshold",
+    "distance",
+    "needed",
+    "relative_to",
+}  # options of schemes that are policy
 _HASHING: Mapping[str, Kind] = {"seed": "whole", "key_file": "text"}
 _TYPES: Mapping[Any, tuple[tuple[type, ...], str]] = {
     "whole": ((int,), "a whole number"),

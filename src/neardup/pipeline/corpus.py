@@ -20,7 +20,7 @@ from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
 from neardup.pipeline.address_ranks import HintCounts, address_ranks, hint_counts
 from neardup.pipeline.clusters import largest_clusters
-from neardup.pipeline.comparison import Comparison, Decided, feature_sets, needs_rows, require_gather
+from neardup.pipeline.comparison import Comparison, Decided, feature_sets, needs_rows, require_policy
 from neardup.pipeline.documents import Documents
 from neardup.pipeline.memory import warn_if_short
 from neardup.pipeline.progress import Progress, followed
@@ -83,7 +83,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     chosen, ignore_common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
-    require_gather(chosen, policy)
+    require_policy(chosen, policy)
     needed = [*policy.fields, *_required(chosen)]
     if ignore_common is not None:
         require_fitting(ignore_common, chosen)
@@ -337,6 +337,8 @@ class _Run:
             recipe=self._scheme.recipe,
             threshold=self._scheme.threshold,
             measure=exact_measure(self._scheme.rule),
+            short=self._scheme.short,
+            short_threshold=self._scheme.short_threshold,
             policy=self._policy,
             canonical_kept=hints.kept,
             canonical_contradicted=hints.contradicted,

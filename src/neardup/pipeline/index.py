@@ -43,6 +43,7 @@ from neardup.pipeline.spilled.state import State
 from neardup.pipeline.transfer import Filled, fill
 from neardup.schemes import registry
 from neardup.schemes.terms import common_of
+from neardup.schemes.thresholds import require_texts
 from neardup.sources.addresses import Addresses
 
 
@@ -104,6 +105,8 @@ class Index:
         require_scheme(chosen)
         chosen = chosen.with_key(key)
         require_flag("texts", texts)
+        if not texts:
+            require_texts(chosen)
         if disk is None:
             disk = MemoryDisk() if path is None else Disk()
         folder = FOLDER if path is None else require_path("path", path)

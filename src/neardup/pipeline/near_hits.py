@@ -22,6 +22,7 @@ from neardup.pipeline.inputs import types_of
 from neardup.pipeline.rules import NearDuplicates
 from neardup.schemes import registry
 from neardup.schemes.plausibility import plausible_pairs
+from neardup.schemes.thresholds import require_lengths, thresholds_of
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.shingling import FeatureBuffer
 
@@ -41,8 +42,8 @@ _TOO_MUCH: Final = f"compares at most {_FEATURES:,} features of texts: examine f
 class NearHits(Struct):
     """The input of a rule for near duplicates: a *scheme*, the hits' *signatures*, and the rule as a kernel.
 
-    If texts decide, the kernel fills two arrays by rank, for hits that match a better one: *verified*, whether both
-    texts were compared, and *shares*, their measure.
+    If texts decide, the kernel fills three arrays by rank, for hits that match a better one: *verified*, whether both
+    texts were compared, *shares*, their measure, and *needed*, what it had to reach.
     """
 
     scheme: Scheme
@@ -50,6 +51,7 @@ class NearHits(Struct):
     ranked: RankedRule
     verified: Flags | None = None
     shares: npt.NDArray[np.float64] | None = None
+    needed: npt.NDArray[np.float64] | None = None
 
     def require_verified(self) -> None:
         """Raise ``ParameterError`` if there was too much to compare."""
@@ -80,7 +82,7 @@ def near_hits(  # noqa: PLR0913, PLR0917 - all that may know of hits
         require_same_recipe(scheme.recipe, signatures.recipe)
         signed = signatures if len(signatures.rows) == number else signatures[:number]
         if verify is None and not given.records:  # nothing to compare but these
-            return NearHits(scheme, signed, scheme.ranked_rule(signed))
+            return _by_estimate(scheme, signed)
     elif index is not None:
         places = given.places(index, number)
         signed = index.signatures_at(places)
@@ -125,6 +127,7 @@ def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int,
 
 
 def _by_estimate(scheme: Scheme, signed: Signatures) -> NearHits:
+    require_lengths(scheme, "estimate")
     return NearHits(scheme, signed, scheme.ranked_rule(signed))
 
 
@@ -158,7 +161,7 @@ def _by_fields(scheme: FieldScheme, signed: Signatures, fields: pa.Table) -> Nea
     same = scheme.same_content(fields, later, better)
     nothing = FeatureSets(Features(np.empty(0, np.uint64), np.zeros(2, np.int64)), np.zeros(len(signed), np.int64))
     decided = _decided(scheme, signed, (later[same], better[same]), nothing, np.zeros(len(signed), np.bool_))
-    return NearHits(scheme, signed, decided.ranked, np.ones(len(signed), np.bool_), decided.shares)
+    return NearHits(scheme, signed, decided.ranked, np.ones(len(signed), np.bool_), decided.shares, decided.needed)
 
 
 def _by_texts(scheme: Scheme, signed: Signatures, sets_of: _SetsOf, verify: HitVerify | None) -> NearHits:
@@ -175,17 +178,18 @@ def _decided(
     scheme: Scheme, signed: Signatures, pairs: tuple[Positions, Positions], sets: FeatureSets, known: Flags
 ) -> NearHits:
     later, better = pairs
+    least = thresholds_of(scheme).of(later, better, sets.smaller(later, better))
     estimated = scheme.match_pairs(signed, later, better).astype(np.float64)
     if isinstance(sets, WeightedSets):
         compared = np.flatnonzero(known[later] & known[better])
         cosines = sets.cosines(later[compared], better[compared])
-        estimated[compared] = np.where(cosines >= scheme.threshold, cosines, 0.0)
+        estimated[compared] = np.where(cosines >= least[compared], cosines, 0.0)
     bounds = np.searchsorted(later, np.arange(len(signed) + 1))
-    verified, shares = np.zeros(len(signed), np.bool_), np.ones(len(signed))
+    verified, shares, needed = np.zeros(len(signed), np.bool_), *np.ones((2, len(signed)))
     measure = SET_MEASURES.get(exact_measure(scheme.rule), GIVEN)
     own = sets.values, sets.starts, sets.sizes
-    kernel = partial(by_sets, bounds, estimated, known, *own, float(scheme.threshold), measure, shares, verified)
-    return NearHits(scheme, signed, RankedRule(kernel, better, np.array([_FEATURES])), verified, shares)
+    kernel = partial(by_sets, bounds, estimated, least, known, *own, measure, shares, needed, verified)
+    return NearHits(scheme, signed, RankedRule(kernel, better, np.array([_FEATURES])), verified, shares, needed)
 
 
 def _given_sets(scheme: Scheme, features: Features, ranks: Positions) -> tuple[FeatureSets, Flags]:

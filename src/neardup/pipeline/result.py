@@ -28,7 +28,8 @@ class Summary:
 
     ``candidates`` pairs were proposed and ``compared`` of them verified. At most ``not_compared`` pairs share a key and
     were not compared, because very many documents share it. ``threshold`` is a value of the *measure* of exact
-    verification: ``resemblance``, or ``overlap``, a share of the smaller set. ``common`` is the list of shingles that
+    verification: ``resemblance``, or ``overlap``, a share of the smaller set; pairs in which one has fewer than *short*
+    features need the ``short_threshold``. ``common`` is the list of shingles that
     did not count, or ``None``. If ``canonical`` ranks, ``canonical_kept`` documents were kept that a dropped one of
     their cluster names, and ``canonical_contradicted`` documents name the address of documents of the run that they do
     not match. ``largest_clusters`` are the clusters of the most documents, with what these share.
@@ -49,6 +50,8 @@ class Summary:
     threshold: float
     measure: str
     policy: Policy
+    short: int | None = None
+    short_threshold: float | None = None
     known: int = 0
     canonical_kept: int = 0
     canonical_contradicted: int = 0
@@ -85,8 +88,8 @@ class Result:
       sets for verified rules; for ``estimate`` only the estimated resemblance, and null if the scheme estimates
       another measure; for ``shared key`` null;
     - ``exact``: whether both texts are equal byte by byte;
-    - with the templates of hosts also ``threshold``: what the measure of the pair had to reach, null if nothing was
-      measured or both have equal features;
+    - with the templates of hosts, or if short documents need more, also ``threshold``: what the measure of the pair had
+      to reach, null if nothing was measured or both have equal features;
     - for web archives also the ``url``, the ``date``, and the place of each record: ``record_id``, ``warc_filename``,
       ``warc_record_offset``, ``warc_record_length``.
 

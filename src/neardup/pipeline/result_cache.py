@@ -35,7 +35,7 @@ class Judged:
         self.outcome, self.near, self.hits, self.values = outcome, near, hits, values
         self.scheme = None if hits is None else hits.scheme
         self._unsigned: int | None = None
-        self._measured: tuple[Positions, Shares, Flags | None] | None = None
+        self._measured: tuple[Positions, Shares, Flags | None, Shares] | None = None
 
     @property
     def unsigned(self) -> int:
@@ -46,27 +46,27 @@ class Judged:
         return self._unsigned
 
     @property
-    def measured(self) -> tuple[Positions, Shares, Flags | None]:
-        """The ranks of the hits that near duplicates hide, their measures, and which are verified.
+    def measured(self) -> tuple[Positions, Shares, Flags | None, Shares]:
+        """The ranks of the hits that near duplicates hide, their measures, which are verified, and what these needed.
 
-        ``None`` instead of the last if none is verified.
+        ``None`` instead of those that are verified if none is.
         """
         if self._measured is None:
-            self._measured = _NO_RANKS, _NO_SHARES, None
+            self._measured = _NO_RANKS, _NO_SHARES, None, _NO_SHARES
             if self.hits is not None:
                 (ranks,) = (self.outcome.by == self.near).nonzero()
                 self._measured = ranks, *self._measures(self.hits, ranks)
         return self._measured
 
-    def _measures(self, hits: NearHits, ranks: Positions) -> tuple[Shares, Flags | None]:
+    def _measures(self, hits: NearHits, ranks: Positions) -> tuple[Shares, Flags | None, Shares]:
         better = self.outcome.of[ranks]
-        if hits.verified is None or hits.shares is None:
-            return hits.scheme.estimate_pairs(hits.signatures, ranks, better), None
+        if hits.verified is None or hits.shares is None or hits.needed is None:
+            return hits.scheme.estimate_pairs(hits.signatures, ranks, better), None, _NO_SHARES
         verified, shares = hits.verified[ranks], hits.shares[ranks]
         guessed = ~verified
         if guessed.any():
             shares[guessed] = hits.scheme.estimate_pairs(hits.signatures, ranks[guessed], better[guessed])
-        return shares, verified
+        return shares, verified, hits.needed[ranks]
 
     def settle(self) -> "Judged":
         """Measure what is needed of the signatures, discard them, and store the rest compactly.
@@ -74,9 +74,9 @@ class Judged:
         The smaller the cached results, the more of them the processor's caches hold.
         """
         _ = self.unsigned
-        ranks, shares, verified = self.measured
+        ranks, shares, verified, needed = self.measured
         self.hits, self.outcome = None, self.outcome.compact(len(self.values))
-        self._measured = ranks.astype(self.outcome.table.dtype), shares, verified
+        self._measured = ranks.astype(self.outcome.table.dtype), shares, verified, needed
         return self
 
 

@@ -21,6 +21,7 @@ from neardup.model.protocols import require_scheme
 from neardup.model.tables import TableDesign
 from neardup.pipeline.fields import field_kinds
 from neardup.schemes import terms as schemes
+from neardup.schemes.thresholds import require_texts
 from neardup.text.common_shingles import CommonShingles
 
 
@@ -105,6 +106,8 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
         )
     else:
         own = _with_list(made.with_key(key), common_in(folder, manifest, disk))
+    if not stated.texts:
+        require_texts(own)
     if own.recipe == given["recipe"]:
         lacks = made.keys_lack(own, chosen=chosen)
         if lacks is not None:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.decisions.admission import Matches
-from neardup.decisions.evidence import COSINE, FeatureSets, WeightedSets, exact_measure, shared_by
+from neardup.decisions.evidence import FeatureSets, Shares, WeightedSets, exact_measure, shared_by
 from neardup.index.disk.buffers import some, taken
 from neardup.index.disk.reader import Found, Places
 from neardup.index.disk.store import Store
@@ -168,8 +168,8 @@ class Verifier:
             estimates = scheme.estimate_pairs(both, left[others], right[others])
             chosen = np.sort(np.concatenate([chosen[kept], others[_closest(left[others], estimates, most)]]))
         left, right, inverse = left[chosen], right[chosen], inverse[chosen]
-        values = self._measured(cast("TextBatch", given.texts), left, places, inverse, sites)
-        holds = values >= thresholds.of(left, right)
+        values, smaller = self._measured(cast("TextBatch", given.texts), left, places, inverse, sites)
+        holds = values >= thresholds.of(left, right, smaller)
         return Matches(left[holds], places[inverse[holds]], values[holds])
 
     def _sites(self, given: Asked, places: Places) -> Words:
@@ -203,12 +203,19 @@ class Verifier:
         signed = (given.signatures.present & present).tolist()
         return [(value if own else None, None) for value, own in zip(estimates.tolist(), signed, strict=True)]
 
-    def _measured(self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words) -> Any:
+    def _measured(
+        self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words
+    ) -> tuple[Shares, Positions]:
+        """Return the measure of each pair, and the number of features of the smaller one."""
         measure = exact_measure(self._scheme.rule)
-        compared = self._compared(texts, left, places, right, sites)
-        if measure == COSINE:
-            return np.concatenate([cast("WeightedSets", sets).cosines(one, other) for sets, one, other in compared])
-        return np.concatenate([shared_by(*one).measured(measure) for one in compared])
+        values, smaller = [], []
+        for sets, one, other in self._compared(texts, left, places, right, sites):
+            if isinstance(sets, WeightedSets):
+                values.append(sets.cosines(one, other))
+            else:
+                values.append(shared_by(sets, one, other).measured(measure))
+            smaller.append(sets.smaller(one, other))
+        return np.concatenate(values), np.concatenate(smaller)
 
     def _compared(
         self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from neardup.model.arrays import AnyPositions, Corpus, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require
-from neardup.model.options import THRESHOLD, Option
+from neardup.model.options import SHORT, THRESHOLD, Option
 from neardup.model.protocols import FilterScheme, RankedRule, Scheme
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.minhash import MinHash
@@ -53,7 +53,10 @@ class Combined(SchemeDefaults):
     name = "combined"
     columns = ()
     also = "a match by the second scheme"
-    options: ClassVar[tuple[Option, ...]] = (THRESHOLD.by_default("0.9094, where half of the pairs match"),)
+    options: ClassVar[tuple[Option, ...]] = (
+        THRESHOLD.by_default("0.9094, where half of the pairs match"),
+        *SHORT,
+    )
 
     def __post_init__(self) -> None:
         for name, part in (("first", self.first), ("second", self.second)):
@@ -61,6 +64,7 @@ class Combined(SchemeDefaults):
             require(holds, name, part, "must be a scheme that signs texts, such as MinHash() or SimHash()")
         alone = getattr(self.second, "common", None) is None
         require(alone, "second", self.second, "must have no list of common shingles: the first scheme has it")
+        require(self.second.short is None, "second", self.second, "must not have short documents: the first scheme has")
 
     @cached_property
     def recipe(self) -> RecipeId:
@@ -92,6 +96,18 @@ class Combined(SchemeDefaults):
     def threshold(self) -> float:
         """The threshold of the first scheme."""
         return float(self.first.threshold)
+
+    @property
+    def short(self) -> int | None:
+        """That of the first scheme."""
+        short: int | None = self.first.short
+        return short
+
+    @property
+    def short_threshold(self) -> float | None:
+        """The threshold of pairs with a short document, of the first scheme."""
+        threshold: float | None = self.first.short_threshold
+        return threshold
 
     @property
     def floor(self) -> float:
@@ -161,6 +177,10 @@ class Combined(SchemeDefaults):
     def with_threshold(self, threshold: float) -> Self:
         """Return the same scheme, where the first scheme has another threshold."""
         return replace(self, first=self.first.with_threshold(threshold))
+
+    def with_short(self, short: int | None, short_threshold: float | None) -> Self:
+        """Return the same scheme, where the first scheme has another threshold of pairs with a short document."""
+        return replace(self, first=self.first.with_short(short, short_threshold))
 
     def sign(self, documents: Any) -> Signatures:
         """Sign texts by both schemes; see ``text_column`` for the accepted kinds.

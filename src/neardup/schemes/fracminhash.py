@@ -11,8 +11,8 @@ from neardup.kernels import fracminhash as kernels
 from neardup.kernels import sentences
 from neardup.kernels.sets import CONTAINMENT, OVERLAP
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe, shares
-from neardup.model.errors import require, require_share, require_whole
-from neardup.model.options import ANALYSIS, BAG, SHINGLE, THRESHOLD, Option
+from neardup.model.errors import require, require_whole
+from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.model.protocols import RankedRule
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.laws import sample_law
@@ -59,6 +59,8 @@ class FracMinHash(FeatureScheme):
     scaled: int = 8
     size: int = 512
     threshold: float = 0.8
+    short: int | None = None
+    short_threshold: float | None = None
     measure: PartMeasure = "containment"
     seed: int = 1
     key: bytes | None = field(default=None, repr=False)
@@ -73,6 +75,7 @@ class FracMinHash(FeatureScheme):
     plan_numbers = ("scaled", "size", "threshold")
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.8"),
+        *SHORT,
         SHINGLE.by_default("3"),
         Option(
             "scaled", "whole", "one of how many shingles is sampled; a smaller number finds shorter parts", "8", "M"
@@ -85,7 +88,7 @@ class FracMinHash(FeatureScheme):
     def __post_init__(self) -> None:
         object.__setattr__(self, "scaled", require_whole("scaled", self.scaled, 1, 1 << 16))
         object.__setattr__(self, "size", require_whole("size", self.size, kernels.FEWEST, _MOST))
-        object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
+        self._require_thresholds()
         known = self.measure in self.measures
         require(known, "measure", self.measure, f"must be {' or '.join(self.measures)}")
         _ = self.shingling  # this checks the rest

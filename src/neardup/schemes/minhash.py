@@ -12,7 +12,7 @@ from neardup.kernels import minhash as kernels
 from neardup.model.arrays import AnyPositions, Corpus, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import ParameterConflict, require_share, require_whole
 from neardup.model.layout import Banding, bands_law
-from neardup.model.options import ANALYSIS, BAG, SHINGLE, THRESHOLD, Option
+from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import KEY_BYTES, Hashing, RecipeId, recipe_id
 from neardup.model.requirements import Requirements
@@ -54,6 +54,8 @@ class MinHash(FeatureScheme):
     shingle: int = 3
     permutations: int = 128
     threshold: float = 0.6
+    short: int | None = None
+    short_threshold: float | None = None
     recall: float = _RECALL
     bands: int | None = None
     seed: int = 1
@@ -71,6 +73,7 @@ class MinHash(FeatureScheme):
     searched_numbers = ("permutations", "threshold", "recall")
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.6"),
+        *SHORT,
         SHINGLE.by_default("3"),
         Option("permutations", "whole", "minima in a signature", "128", "P"),
         Option("recall", "number", "share of the pairs at the threshold that are compared", "0.999", "R"),
@@ -88,7 +91,7 @@ class MinHash(FeatureScheme):
     def __post_init__(self) -> None:
         whole = require_whole("permutations", self.permutations, 8, 1 << 16, step=8)
         object.__setattr__(self, "permutations", whole)
-        object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
+        self._require_thresholds()
         object.__setattr__(self, "recall", require_share("recall", self.recall, below_one=True))
         if self.bands is not None and self.recall != _RECALL:
             raise ParameterConflict("recall", self.recall, "bands", self.bands)

@@ -42,7 +42,7 @@ def matching(
     """Return which pairs match by their signatures, and by their estimate if they need more than the base threshold."""
     holds: Flags = scheme.match_pairs(signatures, left, right)
     if thresholds.vary:
-        least = thresholds._replace(base=0.0).of(left, right)
+        least = thresholds._replace(base=0.0).of(left, right, None)
         asked = np.flatnonzero(holds & (least > 0))
         holds[asked] = scheme.estimate_pairs(signatures, left[asked], right[asked]) >= least[asked]
     return holds

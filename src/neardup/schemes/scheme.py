@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from neardup.model.arrays import Signatures
-from neardup.model.errors import ParameterError, require
+from neardup.model.errors import ParameterError, require, require_share, require_whole
 from neardup.model.options import ANALYSIS, Option
 from neardup.model.protocols import Reading
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
+
+MOST_SHORT: Final = 1 << 31
 
 
 class SchemeDefaults:
@@ -29,6 +31,16 @@ class SchemeDefaults:
     also: ClassVar[str] = ""
     plan_numbers: ClassVar[tuple[str, ...]] = ()
     searched_numbers: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def short(self) -> int | None:
+        """The number of features below which a document is short; ``None`` if none is."""
+        return None
+
+    @property
+    def short_threshold(self) -> float | None:
+        """The threshold of pairs with a short document."""
+        return None
 
     # Construction.
 
@@ -52,8 +64,24 @@ class SchemeDefaults:
         return (cls.for_texts(),)
 
     def with_threshold(self, threshold: float) -> Self:
-        """Return the same scheme with another threshold; its signatures remain comparable."""
-        return replace(self, threshold=threshold)  # type: ignore[type-var]  # every scheme is a dataclass
+        """Return the same scheme with another threshold; its signatures remain comparable.
+
+        Pairs with a short document then need at least that, too.
+        """
+        least = self.short_threshold
+        raised = {"short_threshold": threshold} if least is not None and threshold > least else {}
+        return replace(self, threshold=threshold, **raised)  # type: ignore[type-var]  # every scheme is a dataclass
+
+    def with_short(self, short: int | None, short_threshold: float | None) -> Self:
+        """Return the same scheme with another threshold of pairs in which a document has fewer than *short* features.
+
+        With ``None`` for both, no document is short. Raises ``ParameterError`` for a scheme without such a threshold.
+        """
+        if (short, short_threshold) == (self.short, self.short_threshold):
+            return self
+        known = "short" in {part.name for part in fields(self)}  # type: ignore[arg-type]  # every scheme is a dataclass
+        require(known, "short", short, "cannot be used with this scheme")
+        return replace(self, short=short, short_threshold=short_threshold)  # type: ignore[type-var]  # the same
 
     def with_measure(self: Any, measure: str) -> Any:
         """Return the same scheme with another exact measure; its signatures remain comparable.
@@ -94,6 +122,21 @@ class SchemeDefaults:
     def key_identity(self: Any) -> str:
         """What distinguishes keys, or seeds, without revealing keys."""
         return Hashing(seed=self.seed, key=self.key).identity if hasattr(self, "key") else ""
+
+    def _require_thresholds(self: Any) -> None:
+        """Check and set the thresholds; raises ``ParameterError``."""
+        object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
+        if self.short is None and self.short_threshold is None:
+            return
+        rule = "is needed, too: documents with fewer features are short"
+        require(self.short is not None, "short", None, rule)
+        rule = "is needed, too: the threshold of pairs with a short document"
+        require(self.short_threshold is not None, "short_threshold", None, rule)
+        object.__setattr__(self, "short", require_whole("short", self.short, 1, MOST_SHORT))
+        least = require_share("short_threshold", self.short_threshold)
+        rule = f"must be at least the threshold, {self.threshold:g}: short documents can only need more"
+        require(least >= self.threshold, "short_threshold", least, rule)
+        object.__setattr__(self, "short_threshold", least)
 
     # Strictness.
 
@@ -169,6 +212,8 @@ class SchemeDefaults:
     def exact_rule(self: Any) -> str:
         """A sentence part that describes when two documents match in exact verification."""
         rule = f"{self.rule}{self.described_features} at least {self.threshold:g}"
+        if self.short is not None:
+            rule += f", or {self.short_threshold:g} if one has fewer than {self.short:,}"
         return f"{rule}; and {self.signature_rule}" if self.signatures_decide else rule
 
     @property

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from neardup.kernels import sentences as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
-from neardup.model.errors import require, require_share, require_whole
-from neardup.model.options import MIN_LENGTH, STEM, THRESHOLD, Option
+from neardup.model.errors import require, require_whole
+from neardup.model.options import MIN_LENGTH, SHORT, STEM, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import least_count, sample_law, smallest_law
@@ -52,6 +52,8 @@ class Sentences(FeatureScheme):
 
     size: int = 64
     threshold: float = 0.5
+    short: int | None = None
+    short_threshold: float | None = None
     stem: str | None = "english"
     min_length: int = 3
     relative_to: RelativeTo = "union"
@@ -66,6 +68,7 @@ class Sentences(FeatureScheme):
     plan_numbers = ("size", "threshold")
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.5"),
+        *SHORT,
         Option("size", "whole", "sentence hashes in a signature, the smallest", "64", "K"),
         Option(
             "relative_to",
@@ -79,7 +82,7 @@ class Sentences(FeatureScheme):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", require_whole("size", self.size, 1, _MOST))
-        object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
+        self._require_thresholds()
         known = self.relative_to in get_args(RelativeTo)
         require(known, "relative_to", self.relative_to, "must be union or smaller")
         _ = self.shingling  # this checks the rest

@@ -10,9 +10,9 @@ import numpy as np
 
 from neardup.kernels import simhash as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe, shares
-from neardup.model.errors import require, require_share
+from neardup.model.errors import require
 from neardup.model.layout import Blocks, require_fingerprint
-from neardup.model.options import ANALYSIS, SHINGLE, THRESHOLD, Option
+from neardup.model.options import ANALYSIS, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.model.requirements import Requirements
@@ -55,6 +55,8 @@ class SimHash(FeatureScheme):
     distance: int = 3
     bits: int = 64
     threshold: float = 0.8
+    short: int | None = None
+    short_threshold: float | None = None
     weights: Literal["tf"] | TermWeights = "tf"
     rule: Literal["resemblance", "cosine"] = "resemblance"
     blocks: int | None = None
@@ -72,6 +74,7 @@ class SimHash(FeatureScheme):
     searched_numbers = ("distance", "bits", "blocks")
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.8"),
+        *SHORT,
         SHINGLE.by_default("1"),
         Option("distance", "whole", "bits that may differ", "3", "K"),
         Option("bits", "whole", "bits of a fingerprint", "64", "B"),
@@ -87,7 +90,7 @@ class SimHash(FeatureScheme):
     def __post_init__(self) -> None:
         for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
             object.__setattr__(self, name, whole)
-        object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
+        self._require_thresholds()
         require(self.rule in self.measures, "rule", self.rule, f"must be {' or '.join(self.measures)}")
         own = self.shingling.plain.identity  # this checks the rest
         table = self.weights if isinstance(self.weights, TermWeights) else None

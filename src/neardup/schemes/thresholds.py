@@ -4,9 +4,26 @@ from typing import Any
 
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import Words
+from neardup.model.errors import ParameterConflict, require
 from neardup.text.sites import NO_SITES, STRICTER
 
 
 def thresholds_of(scheme: Any, sites: Words = NO_SITES) -> Thresholds:
-    """Return what pairs of documents need, by the scheme and by the sites that the documents belong to."""
-    return Thresholds(float(scheme.threshold), sites, STRICTER)
+    """Return what pairs of documents need, by the scheme and by the sites that the documents belong to.
+
+    The sets of these thresholds are the different features of documents.
+    """
+    same = float(scheme.threshold), sites, STRICTER
+    return Thresholds(*same) if scheme.short is None else Thresholds(*same, scheme.short, float(scheme.short_threshold))
+
+
+def require_lengths(scheme: Any, verify: str) -> None:
+    """Raise ``ParameterConflict`` if the lengths of documents count, which no signature has, unless texts decide."""
+    if verify != "exact" and scheme.short is not None:
+        raise ParameterConflict("short", scheme.short, "verify", verify)
+
+
+def require_texts(scheme: Any) -> None:
+    """Raise ``ParameterError`` if the lengths of documents count, for an index that does not store texts."""
+    rule = "needs an index that stores texts: the length of a document is not in its signature"
+    require(scheme.short is None, "short", scheme.short, rule)

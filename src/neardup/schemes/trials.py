@@ -13,8 +13,8 @@ import numpy.typing as npt
 from neardup.kernels import minhash
 from neardup.kernels import trials as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
-from neardup.model.errors import require, require_share, require_whole
-from neardup.model.options import ANALYSIS, BAG, THRESHOLD, Option
+from neardup.model.errors import require, require_whole
+from neardup.model.options import ANALYSIS, BAG, SHORT, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.model.requirements import Requirements
@@ -69,6 +69,8 @@ class Trials(FeatureScheme):
     trials: int = 6
     needed: int = 2
     threshold: float = None  # type: ignore[assignment]  # replaced at once
+    short: int | None = None
+    short_threshold: float | None = None
     seed: int = 1
     key: bytes | None = field(default=None, repr=False)
     analysis: Analysis = field(default_factory=Analysis)
@@ -85,6 +87,7 @@ class Trials(FeatureScheme):
     searched_numbers = ("hashes", "trials", "needed", "threshold")
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.9094, where half of the pairs match"),
+        *SHORT,
         Option("words", "whole", "words in a sequence", "2", "W"),
         Option("hashes", "whole", "minima that make a trial", "14", "H"),
         Option("trials", "whole", "number of trials", "6"),
@@ -105,7 +108,7 @@ class Trials(FeatureScheme):
         require(ways <= _MOST_KEYS, "needed", self.needed, rule)
         if self.threshold is None or isinstance(self.threshold, _Even):
             object.__setattr__(self, "threshold", _even(self.hashes, self.trials, self.needed))
-        object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
+        self._require_thresholds()
         _ = self.shingling  # this checks the rest
 
     @cached_property

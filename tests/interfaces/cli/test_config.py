@@ -31,6 +31,31 @@ def test_check_shows_what_is_set(neardup, files):
 def test_check_refuses_unknown_keys(neardup, files):
     (files / "neardup.toml").write_text("[recipe]\nshingel = 1\n")
     assert "shingel in [recipe]: is unknown" in neardup("config", "check", "neardup.toml", code=2).err
+    shown = neardup("dedup", "in.jsonl", "--config", "neardup.toml", "--dry-run", code=2)
+    assert shown.err.startswith("neardup: neardup.toml: shingel in [recipe]: is unknown")
+
+
+def test_short_documents_need_more(neardup, files):
+    (files / "titles.jsonl").write_text('{"text": "Herons at the weir"}\n{"text": "Two herons at the weir"}\n')
+    settings = "[policy]\nshort = 9\nshort_threshold = {}\n"
+    (files / "neardup.toml").write_text("[recipe]\nshingle = 1\n" + settings.format(0.9))
+    given = ("dedup", "titles.jsonl", "--dry-run")
+    assert "1 kept" in " ".join(neardup(*given, "--shingle", "1").out.split())
+    shown = " ".join(neardup(*given, "--config", "neardup.toml").out.split())
+    assert "2 kept" in shown
+    assert "resemblance at least 0.6, or 0.9 if one has fewer than 9 (verified)" in shown
+    assert "1 kept" in " ".join(neardup(*given, "--config", "neardup.toml", "--short-threshold", "0.7").out.split())
+    (files / "neardup.toml").write_text(settings.format(0.5))
+    shown = neardup(*given, "--config", "neardup.toml", code=2).err
+    assert "short_threshold in [policy]: must be at least the threshold, 0.6" in shown
+    for options, rule in (
+        (["--short", "9"], "--short-threshold is needed, too"),
+        (["--short-threshold", "0.9"], "--short is needed, too"),
+        (["--short", "9", "--short-threshold", "1", "--verify", "none"], "--short 9 cannot be used with --verify none"),
+    ):
+        assert rule in neardup(*given, *options, code=2).err
+    shown = neardup("index", "titles.jsonl", "--to", "seen", "--short", "9", "--short-threshold", "0.9", code=2)
+    assert "--short 9 needs an index that stores texts" in shown.err
 
 
 def test_options_replace_settings(neardup, files):

@@ -86,7 +86,7 @@ class Decisions:
         stored = job.array(REPRESENTATIVES)[self._first :]
         self.representatives: Positions = self._numbers(stored) if self._first else stored
         self._dropped, self._exact, self._codes = (job.array(name) for name in (DROPPED, EXACT, RULES))
-        measures = [*MEASURES, *(["threshold"] if job.has_sites else [])]
+        measures = [*MEASURES, *(["threshold"] if thresholds(job).vary else [])]
         self._measures = {name: job.array(f"{name}.npy") for name in measures}
         self._rules = np.array(rules, dtype=object)
         self._ids = ids

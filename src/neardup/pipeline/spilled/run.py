@@ -231,6 +231,8 @@ def _summary(  # noqa: PLR0913, PLR0917 - everything the run knows
         recipe=scheme.recipe,
         threshold=scheme.threshold,
         measure=exact_measure(scheme.rule),
+        short=scheme.short,
+        short_threshold=scheme.short_threshold,
         policy=job.policy,
         known=int((decisions.representatives >= len(documents)).sum()),
         common=common_of(scheme),
