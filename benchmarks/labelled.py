@@ -3,7 +3,9 @@
 In both, two documents are the same if and only if they have the same content. `news`: articles; an agency's text is
 cut, moved about, corrected in places and put into a paper's frame, and is still the same; another article on the topic
 quotes a third of it and is not. `forms`: a template that is filled in; the same form with corrected spelling, other
-case or a stamp is the same; the template filled in for somebody else is not, however alike the two are.
+case or a stamp is the same; the template filled in for somebody else is not, however alike the two are. `desk`: the
+articles of `news` and as many short messages about them; the same message with another case or a word added is the
+same, the message that differs in its last two or three words is not.
 """
 
 from typing import Final
@@ -91,6 +93,30 @@ def forms(seed: int, templates: int = 40) -> tuple[pa.Table, list[int]]:
                 if random.random() < 0.3:
                     copied += f" Received on day {random.integers(365)}, desk {random.integers(40)}."
                 texts.append(copied)
+                contents.append(number)
+    return _table(texts), contents
+
+
+def desk(seed: int, stories: int = 250, messages: int = 120) -> tuple[pa.Table, list[int]]:
+    """Return articles and short messages with ids and texts, and the number of the content of each."""
+    table, contents = news(seed, stories)
+    random = np.random.default_rng([seed, 1])
+    words = Words(random)
+    texts, number = table["text"].to_pylist(), stories
+    for _ in range(messages):
+        message = words.sentences(1)[0][:-1].split()[: int(random.integers(9, 16))]
+        for _ in range(int(random.integers(1, 6))):
+            own = list(message)
+            for place in range(-int(random.integers(2, 4)), 0):
+                own[place] = f"{random.choice(words.words)}{random.integers(100)}"
+            number += 1
+            for copy in range(int(random.integers(1, 4))):
+                text = " ".join(own) + "."
+                if copy and random.random() < 0.5:
+                    text = reset(text, 1.0, random)
+                if copy and random.random() < 0.5:
+                    text = f"Update: {text}"
+                texts.append(text)
                 contents.append(number)
     return _table(texts), contents
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neardup import ParameterError
-from neardup.evaluation.tuning import GRID, Goal, Labels, chosen_threshold, groups_of, held_out, tuned
+from neardup.evaluation.tuning import GRID, Goal, Labels, chosen, groups_of, held_out, tuned
 
 
 def labels_of(same, weights=None, groups=None):
@@ -13,8 +13,12 @@ def labels_of(same, weights=None, groups=None):
     return Labels(np.array(same), weights, np.arange(number) if groups is None else np.array(groups))
 
 
-def settings(threshold):
-    return {"scheme": "minhash", "threshold": 0.6 if threshold is None else threshold}
+def settings(choice):
+    return {"scheme": "minhash", "threshold": 0.6 if choice is None else choice.threshold}
+
+
+def threshold_of(scores, labels, goal):
+    return chosen(scores[None], labels, goal).threshold
 
 
 @pytest.mark.parametrize(
@@ -39,9 +43,63 @@ def test_counts_equal_their_definition():
         assert found.f1[place] == pytest.approx(2 * true / (2 * true + false + missed))
 
 
+def test_counts_of_several_variants_are_those_of_each():
+    random = np.random.default_rng(5)
+    labels, rows = labels_of(random.random(30) < 0.5, random.random(30)), random.random((4, 30)).round(2)
+    found = labels.counts(rows, GRID)
+    for row, scores in enumerate(rows):
+        one = labels.counts(scores, GRID)
+        for name in ("true", "false", "missed", "f1"):
+            assert getattr(found, name)[row].tolist() == pytest.approx(getattr(one, name).tolist())
+
+
+def test_the_best_variant_is_chosen_and_the_first_of_equally_good_ones():
+    same = np.tile([True, False], 30)
+    good, bad = np.where(same, 0.8, 0.3), np.full(60, 0.5)
+    for rows, variant in (([bad, good, good], 1), ([good, bad], 0), ([bad, bad], 0)):
+        assert chosen(np.stack(rows), labels_of(same), Goal("f1")).variant == variant
+    assert (
+        chosen(np.stack([bad, good]), labels_of(same), Goal("f1")).decides(np.stack([bad, good])).tolist()
+        == same.tolist()
+    )
+
+
+def varied(choice):
+    return {**settings(choice), "variant": choice.variant}
+
+
+@pytest.mark.parametrize(("gained", "is_chosen"), [(0, False), (2, False), (12, True)])
+def test_a_rule_with_variants_must_be_clearly_better(gained, is_chosen):
+    """Without variants, some pairs that are not the same have the scores of those that are."""
+    same = np.tile([True, False], 40)
+    plain = np.where(same, 0.8, 0.2)
+    plain[1 : 2 * gained : 2] = 0.9
+    rows = np.stack([plain, np.where(same, 0.8, 0.2)])
+    rules = [("plain", settings), ("varied", varied)]
+    found = tuned(rules, [plain[None], rows], labels_of(same), "f1", unsure=0, seed=1)
+    assert found.chosen.name == ("varied" if is_chosen else "plain")
+    assert len(found.rules) == 2
+    if is_chosen:
+        assert found.chosen.settings["variant"] == 1
+        assert found.expected.f1.value > found.rules[1].shares.f1.value
+        assert max(found.f1) == 1.0  # the curve is that of the variant
+
+
+def test_one_heavy_pair_proves_nothing():
+    same = np.tile([True, False], 40)
+    plain = np.where(same, 0.8, 0.2)
+    plain[1] = 0.9
+    weights = np.ones(80)
+    weights[1] = 50
+    rows = np.stack([plain, np.where(same, 0.8, 0.2)])
+    rules = [("plain", settings), ("varied", varied)]
+    found = tuned(rules, [plain[None], rows], labels_of(same, weights), "f1", unsure=0, seed=1)
+    assert found.chosen.name == "plain"
+
+
 def test_the_threshold_is_in_the_middle_of_those_that_separate_the_labels():
     scores = np.array([0.1, 0.2, 0.3, 0.7, 0.8, 0.9])
-    assert chosen_threshold(scores, labels_of(scores > 0.5), Goal("f1")) == pytest.approx(0.5, abs=0.02)
+    assert threshold_of(scores, labels_of(scores > 0.5), Goal("f1")) == pytest.approx(0.5, abs=0.02)
 
 
 def test_a_goal_moves_the_threshold():
@@ -49,7 +107,7 @@ def test_a_goal_moves_the_threshold():
     scores = random.random(2_000)
     labels = labels_of(random.random(2_000) < scores)
     least, best, most = (
-        chosen_threshold(scores, labels, Goal.of(goal)) for goal in ("recall>=0.95", "f1", "precision>=0.9")
+        threshold_of(scores, labels, Goal.of(goal)) for goal in ("recall>=0.95", "f1", "precision>=0.9")
     )
     assert least < best < most
     for goal, threshold in (("recall", least), ("precision", most)):
@@ -61,8 +119,8 @@ def test_weights_decide():
     """The same labels prefer to miss little, if those that are the same weigh more."""
     scores, same = np.tile([0.3, 0.5, 0.5, 0.7], 50), np.tile([False, True, False, True], 50)
     heavy = np.where(same, 10.0, 1.0)
-    assert chosen_threshold(scores, labels_of(same, heavy), Goal("f1")) < 0.5
-    assert chosen_threshold(scores, labels_of(same, 1 / heavy), Goal("f1")) > 0.5
+    assert threshold_of(scores, labels_of(same, heavy), Goal("f1")) < 0.5
+    assert threshold_of(scores, labels_of(same, 1 / heavy), Goal("f1")) > 0.5
 
 
 def test_pairs_with_common_documents_are_one_group():
@@ -73,10 +131,10 @@ def test_held_out_pairs_do_not_choose_their_threshold():
     """A single pair that is the same would lower the threshold to its score, if it took part."""
     scores = np.array([0.1] * 10 + [0.9] * 10 + [0.45])
     labels = labels_of([False] * 10 + [True] * 11)
-    threshold = chosen_threshold(scores, labels, Goal("precision", 1.0))
+    threshold = threshold_of(scores, labels, Goal("precision", 1.0))
     assert threshold < 0.45
     groups = np.array([*range(20), 20])
-    matched = held_out(scores, Labels(labels.same, labels.weights, groups), Goal("precision", 1.0), 1)
+    matched = held_out(scores[None], Labels(labels.same, labels.weights, groups), Goal("precision", 1.0), 1)
     assert matched[:10].tolist() == [0] * 10
     assert matched[10:20].tolist() == [1] * 10
 
@@ -87,7 +145,7 @@ def test_the_rule_that_separates_the_labels_is_chosen():
     noise = random.random(200)
     good = np.where(same, 0.6, 0.2) + 0.2 * random.random(200)
     rules = [("noise", settings), ("good", settings)]
-    found = tuned(rules, [noise, good], labels_of(same), "f1", unsure=3, seed=1)
+    found = tuned(rules, [noise[None], good[None]], labels_of(same), "f1", unsure=3, seed=1)
     assert (found.chosen.name, found.labels, found.same, found.unsure) == ("good", 200, int(same.sum()), 3)
     assert 0.4 < found.chosen.threshold < 0.6
     assert found.expected.f1.value == found.chosen.shares.f1.value == 1.0
@@ -102,14 +160,16 @@ def test_the_rule_that_separates_the_labels_is_chosen():
 def test_of_equal_rules_the_first_one_is_chosen():
     scores = np.array([0.1, 0.2, 0.8, 0.9] * 5)
     rules = [(name, settings) for name in "abc"]
-    found = tuned(rules, [scores] * 3, labels_of(scores > 0.5), "f1", unsure=0, seed=1)
+    found = tuned(rules, [scores[None]] * 3, labels_of(scores > 0.5), "f1", unsure=0, seed=1)
     assert [rule.name for rule in found.rules] == ["a", "b", "c"]
 
 
 def test_a_goal_that_no_rule_reaches_is_reported():
     random = np.random.default_rng(4)
     same = random.random(300) < 0.5
-    found = tuned([("noise", settings)], [random.random(300)], labels_of(same), "precision>=0.99", unsure=0, seed=1)
+    found = tuned(
+        [("noise", settings)], [random.random((1, 300))], labels_of(same), "precision>=0.99", unsure=0, seed=1
+    )
     assert not found.reaches
     assert not found.certain
     assert found.expected.precision.value < 0.99
@@ -120,7 +180,7 @@ def test_a_goal_is_certain_only_if_its_interval_reaches_it():
     few, many = (
         tuned(
             [("only", settings)],
-            [np.tile(scores, times)],
+            [np.tile(scores, (1, times))],
             labels_of(np.tile(scores > 0.5, times)),
             goal,
             unsure=0,
@@ -138,7 +198,7 @@ def test_labels_that_choose_among_rules_of_chance_do_not_judge_them():
     """The best of 30 rules of chance looks good on the labels that chose it, and is not."""
     random = np.random.default_rng(7)
     same = np.tile([True, False], 20)
-    scores = [random.random(40) for _ in range(30)]
+    scores = [random.random((1, 40)) for _ in range(30)]
     found = tuned([(str(one), settings) for one in range(30)], scores, labels_of(same), "f1", unsure=0, seed=1)
     assert found.chosen.shares.f1.value > found.expected.f1.value + 0.05
 
@@ -150,6 +210,6 @@ def test_intervals_hold_the_truth():
         random = np.random.default_rng(seed)
         scores = np.where(random.random(60) < 0.5, 0.9, 0.1)
         same = np.where(scores > 0.5, random.random(60) < 0.8, False)
-        found = tuned([("only", settings)], [scores], labels_of(same), "f1", unsure=0, seed=seed)
+        found = tuned([("only", settings)], [scores[None]], labels_of(same), "f1", unsure=0, seed=seed)
         held += found.expected.precision.low <= 0.8 <= found.expected.precision.high
     assert held >= 90

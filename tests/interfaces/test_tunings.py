@@ -33,6 +33,12 @@ def test_the_rule_is_described_with_its_intervals():
     assert lines[-1] == "about 312 labels would narrow the interval to 2 % on each side"
 
 
+def test_a_rule_for_short_documents_has_two_thresholds():
+    settings = {"threshold": 0.4, "short": 1_200, "short_threshold": 0.85}
+    lines = tuning_lines(replace(TUNING, rules=(replace(RULE, settings=settings),)))
+    assert lines[1] == "resemblance, threshold 0.4, or 0.85 below 1,200 shingles"
+
+
 def test_what_is_lacking_is_reported():
     lines = tuning_lines(replace(TUNING, goal="recall>=0.99", labels=9, reaches=False, certain=False))
     assert "no rule reaches recall>=0.99; the nearest is:" in lines

@@ -3,6 +3,7 @@ import pytest
 
 from neardup import DataError, ParameterError, tune
 from neardup.model.labels import LabelledPair
+from neardup.pipeline.config import scheme_from
 
 
 def labels(number=40, seed=1):
@@ -28,6 +29,37 @@ def test_single_words_explain_labels_by_changed_words():
     one = next(rule for rule in found.rules if rule.name == "resemblance of 1-word shingles")
     assert one.threshold == pytest.approx(0.5, abs=0.06)  # 40 of 80 words
     assert one.shares.f1.value > 0.9
+
+
+def with_short_ones(number, words=10):
+    """The labels of ``labels``, and as many of pairs of short texts, which are the same if no word differs."""
+    random = np.random.default_rng(4)
+    found = labels(number)
+    for place in range(number):
+        text = [f"w{word}" for word in random.integers(0, 10_000, words)]
+        changed = int(random.integers(0, 3))
+        other = [*text[: words - changed], *(f"x{word}" for word in random.integers(0, 10_000, changed))]
+        texts = {"text_a": " ".join(text), "text_b": " ".join(other).upper()}
+        found.append(LabelledPair(a=f"c{place}", b=f"d{place}", label="different" if changed else "same", **texts))
+    return found
+
+
+def test_short_documents_that_need_more_are_found():
+    found = tune(with_short_ones(60))
+    settings = found.chosen.settings
+    assert found.chosen.name.endswith(", stricter for short documents")
+    assert settings["threshold"] < 0.6
+    assert settings["short_threshold"] > 0.8
+    assert found.expected.f1.value > 0.9
+    plain = next(rule for rule in found.rules if "short" not in rule.settings)
+    assert plain.shares.f1.value < found.chosen.shares.f1.value - 0.05
+    scheme = scheme_from(settings)
+    assert (scheme.short, scheme.short_threshold) == (settings["short"], settings["short_threshold"])
+
+
+def test_short_documents_that_need_no_more_have_the_rule_of_the_others():
+    assert "short" not in tune(labels()).chosen.settings
+    assert "short" not in tune(labels(200)).chosen.settings
 
 
 def test_the_same_labels_give_the_same_rule():

@@ -24,6 +24,7 @@ _INNER: Final = 2  # the same inside a fold
 _NEAR: Final = 3  # neighbours on each side of a threshold by which its errors are smoothed
 _EQUAL: Final = 0.002  # thresholds with hardly a difference; the middle one of them is chosen
 _Z: Final = 1.959964  # standard deviations of 95 %
+_CLEARLY: Final = 2.0  # standard deviations by which a rule with variants must be better than the best one without
 _ROUNDING: Final = 1e-9
 _OF: Final = {"precision": [0, 1], "recall": [0, 2], "f1": [0, 1, 2]}  # the rows of counts that a share is about
 
@@ -169,10 +170,19 @@ class Labels:
         return Labels(self.same[chosen], self.weights[chosen], self.groups[chosen])
 
     def counts(self, scores: Values, thresholds: Values) -> Counts:
-        """Return the counts at each threshold."""
-        matches = scores[None, :] >= thresholds[:, None] - _ROUNDING
-        same, other = self.weights * self.same, self.weights * ~self.same
-        return Counts(matches @ same, matches @ other, ~matches @ same)
+        """Return the counts at each threshold, which ascend; the scores may be those of several variants, one a row."""
+        rows, number = np.atleast_2d(scores), len(thresholds) + 1
+        reached = np.searchsorted(thresholds, rows + _ROUNDING, side="right")  # the number of thresholds
+        places = (reached + number * np.arange(len(rows))[:, None]).ravel()
+        shape = (*scores.shape[:-1], number)
+
+        def weighed(weights: Values) -> tuple[Values, Values]:
+            """Return the weights of pairs that match at each threshold, and of those that do not."""
+            sums = np.bincount(places, np.tile(weights, len(rows)), number * len(rows)).reshape(shape)
+            return sums[..., ::-1].cumsum(-1)[..., -2::-1], sums.cumsum(-1)[..., :-1]
+
+        true, missed = weighed(self.weights * self.same)
+        return Counts(true, weighed(self.weights * ~self.same)[0], missed)
 
 
 def groups_of(pairs: Sequence[tuple[str, str]]) -> Positions:
@@ -192,31 +202,46 @@ def groups_of(pairs: Sequence[tuple[str, str]]) -> Positions:
     return np.array([numbers.setdefault(root(a), len(numbers)) for a, _ in pairs], np.int64)
 
 
-def chosen_threshold(scores: Values, labels: Labels, goal: Goal) -> float:
-    """Return the threshold that is best for the goal: the middle one of those with hardly a difference.
+class Choice(NamedTuple):
+    """What labels choose of a rule: one of its variants, by number, and a threshold."""
 
-    The counts at each threshold are means over its neighbours, within 0.03, so that single labels decide little.
+    variant: int
+    threshold: float
+
+    def decides(self, scores: Values) -> Flags:
+        """Return which pairs match; *scores* has a row for each variant."""
+        return np.asarray(scores[self.variant] >= self.threshold - _ROUNDING)
+
+
+def chosen(scores: Values, labels: Labels, goal: Goal) -> Choice:
+    """Return the variant, a row of *scores*, and the threshold that are best for the goal.
+
+    The counts at each threshold are means over its neighbours, within 0.03, so that single labels decide little. Of
+    variants and of thresholds with hardly a difference, these are the first variant, and the middle threshold.
     """
     found = labels.counts(scores, GRID)
-    reached = goal.score(Counts(*map(_smoothed, (found.true, found.false, found.missed))))
+    every = goal.score(Counts(*map(_smoothed, (found.true, found.false, found.missed))))
+    tops = every.max(axis=1)
+    variant = int(np.argmax(tops >= tops.max() - _EQUAL))
+    reached = every[variant]
     best = int(np.argmax(reached))
     first = last = best
     while first and reached[first - 1] >= reached[best] - _EQUAL:
         first -= 1
     while last + 1 < len(GRID) and reached[last + 1] >= reached[best] - _EQUAL:
         last += 1
-    return float(GRID[(first + last) // 2])
+    return Choice(variant, float(GRID[(first + last) // 2]))
 
 
 def held_out(scores: Values, labels: Labels, goal: Goal, seed: int, repeats: int = _REPEATS) -> Values:
     """Return the share of the repeats of cross-validation in which each pair matches.
 
-    The pairs of each fold are decided by the threshold that the other folds choose.
+    The pairs of each fold are decided by the variant, a row of *scores*, and the threshold that the other folds choose.
     """
-    matched = np.zeros(len(scores))
+    matched = np.zeros(len(labels.same))
     for inside in _folds(labels, seed, repeats):
-        threshold = chosen_threshold(scores[~inside], labels.at(~inside), goal)
-        matched[inside] += scores[inside] >= threshold - _ROUNDING
+        choice = chosen(scores[:, ~inside], labels.at(~inside), goal)
+        matched[inside] += choice.decides(scores[:, inside])
     return matched / repeats
 
 
@@ -225,10 +250,10 @@ def held_out_choice(scores: Sequence[Values], labels: Labels, goal: Goal, seed: 
     matched = np.zeros(len(labels.same))
     for inside in _folds(labels, seed, _REPEATS):
         others = labels.at(~inside)
-        known = [own[~inside] for own in scores]
-        best = _best([_counts(held_out(own, others, goal, seed, _INNER), others) for own in known], goal)[0]
-        threshold = chosen_threshold(known[best], others, goal)
-        matched[inside] += scores[best][inside] >= threshold - _ROUNDING
+        known = [own[:, ~inside] for own in scores]
+        decided = [held_out(own, others, goal, seed, _INNER) for own in known]
+        best = _best(decided, [len(own) > 1 for own in known], others, goal)[0]
+        matched[inside] += chosen(known[best], others, goal).decides(scores[best][:, inside])
     return matched / _REPEATS
 
 
@@ -244,10 +269,24 @@ def _folds(labels: Labels, seed: int, repeats: int) -> Iterator[Flags]:
                 yield inside
 
 
-def _best(found: Sequence[Counts], goal: Goal) -> list[int]:
-    """Return the numbers of rules from best to worst; of equally good ones, the first is better."""
-    reached = [float(goal.score(counts)) for counts in found]
-    return sorted(range(len(found)), key=lambda number: (-round(reached[number], 6), number))
+def _best(matched: Sequence[Values], varied: Sequence[bool], labels: Labels, goal: Goal) -> list[int]:
+    """Return the numbers of rules from best to worst, by the pairs that match; of equally good ones, the first one.
+
+    The best one is the best without variants, unless a rule that has some is clearly better.
+    """
+    reached = [float(goal.score(_counts(own, labels))) for own in matched]
+    order = sorted(range(len(matched)), key=lambda number: (-round(reached[number], 6), number))
+    plain = next(number for number in order if not varied[number])
+    better = (number for number in order[: order.index(plain)] if _is_clear(matched[number], matched[plain], labels))
+    first = next(better, plain)
+    return [first, *(number for number in order if number != first)]
+
+
+def _is_clear(matched: Values, other: Values, labels: Labels) -> bool:
+    """Return whether fewer pairs are wrong than by the *other* decisions: by two standard deviations, over groups."""
+    errors, others = (np.abs(own - labels.same) for own in (matched, other))
+    gained = np.bincount(labels.groups, labels.weights * (others - errors))
+    return bool(gained.sum() >= _CLEARLY * sqrt((gained**2).sum()) > 0)
 
 
 def tuned(  # noqa: PLR0913 - what is chosen from, by what
@@ -255,24 +294,25 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
 ) -> Tuning:
     """Choose the best of *rules*, the default one first, by the *scores* of the labelled pairs under each of them.
 
-    A rule is its name and a function from a threshold to settings. The best one reaches the goal best by
-    cross-validation; of equally good ones it is the first. Both kinds of labels, and two groups of pairs, are needed.
+    A rule is its name and a function from a ``Choice``, or ``None`` for the default, to settings; its scores have a row
+    for each of its variants. The best rule reaches the goal best by cross-validation; of equally good ones it is the
+    first, and one with variants must be clearly better. Both kinds of labels, and two groups of pairs, are needed.
     """
     wanted = Goal.of(goal)
-    found, counts = [], []
+    found, matched, choices = [], [], []
     for (name, settings), own in zip(rules, scores, strict=True):
-        threshold = chosen_threshold(own, labels, wanted)
-        matched = held_out(own, labels, wanted, seed)
-        counts.append(_counts(matched, labels))
-        shares = _shares(matched, labels)
-        found.append(TunedRule(name=name, settings=settings(threshold), threshold=threshold, shares=shares))
-    order = _best(counts, wanted)
+        choices.append(chosen(own, labels, wanted))
+        matched.append(held_out(own, labels, wanted, seed))
+        shares = _shares(matched[-1], labels)
+        threshold = choices[-1].threshold
+        found.append(TunedRule(name=name, settings=settings(choices[-1]), threshold=threshold, shares=shares))
+    order = _best(matched, [len(own) > 1 for own in scores], labels, wanted)
     expected = _shares(held_out_choice(scores, labels, wanted, seed), labels)
     about: Estimated = getattr(expected, wanted.part)
-    curve = labels.counts(scores[order[0]], GRID)
+    curve = labels.counts(scores[order[0]][choices[order[0]].variant], GRID)
     name, settings = rules[0]
     usual = settings(None)
-    decided = (scores[0] >= usual["threshold"] - _ROUNDING).astype(np.float64)
+    decided = Choice(0, usual["threshold"]).decides(scores[0]).astype(np.float64)
     return Tuning(
         goal=goal,
         labels=len(labels.same),
@@ -325,8 +365,8 @@ def _wilson(value: float, number: int) -> tuple[float, float]:
 
 
 def _smoothed(counts: Values) -> Values:
-    padded = np.pad(counts, _NEAR, mode="edge")
-    return np.convolve(padded, np.full(2 * _NEAR + 1, 1 / (2 * _NEAR + 1)), "valid")
+    padded = np.pad(counts, ((0, 0), (_NEAR, _NEAR)), mode="edge")
+    return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, 2 * _NEAR + 1, axis=1).mean(axis=2))
 
 
 def _share(part: Values, whole: Values) -> Values:

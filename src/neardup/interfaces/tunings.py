@@ -52,7 +52,8 @@ def threshold_words(rule: "TunedRule") -> str:
     """Return the threshold, or the distance of fingerprints instead of one."""
     if rule.settings.get("verify") == "estimate":
         return f"distance {rule.settings['distance']}"
-    return f"threshold {rule.threshold:g}"
+    words, short = f"threshold {rule.threshold:g}", rule.settings.get("short")
+    return words if short is None else f"{words}, or {rule.settings['short_threshold']:g} below {short:,} shingles"
 
 
 def _estimate(found: "Estimated") -> str:

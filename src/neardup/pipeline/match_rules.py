@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ Values = npt.NDArray[np.float64]
 BITS: Final = 64  # of fingerprints
 _FARTHEST: Final = 20  # bits that may differ
 _ROUNDING: Final = 1e-9
+_SHARES: Final = (0.1, 0.9)  # of the pairs that are short ones, at least and at most
+_SIZES: Final = 8  # that are tried for short documents
+_RAISED: Final = (0.25, 0.5, 0.75, 0.9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,7 @@ class MatchRule:
     name: str
     settings: Mapping[str, Any]
     by_distance: bool = False
+    by_length: bool = False  # whether pairs with a short document may need more
 
     def at(self, threshold: float) -> dict[str, Any]:
         """Return the settings with a threshold."""
@@ -43,6 +47,10 @@ class MatchRule:
 
     def scores(self, texts: Sequence[str], left: Positions, right: Positions) -> Values:
         """Return the scores of pairs of texts, given by their positions: float64[n]."""
+        return self.measured(texts, left, right)[0]
+
+    def measured(self, texts: Sequence[str], left: Positions, right: Positions) -> tuple[Values, Positions]:
+        """Return the scores of pairs of texts, and the numbers of different features of their smaller documents."""
         scheme: Any = scheme_from(self.settings)
         column = pa.chunked_array([pa.array(texts, pa.large_string())])
         features = scheme.shingling.batch_features(whole_batch(column))
@@ -50,7 +58,8 @@ class MatchRule:
         signatures = scheme.sign_at(Corpus(features, None, column), everything)
         if self.by_distance:
             differing = scheme.distances(signatures[left], signatures[right])
-            return np.asarray(np.where(differing <= _FARTHEST, 1 - differing / BITS, 0.0))
+            scores = np.asarray(np.where(differing <= _FARTHEST, 1 - differing / BITS, 0.0))
+            return scores, np.minimum(*(np.diff(features.offsets)[side] for side in (left, right)))
         sets = feature_sets(scheme, features, everything)
         sets.make_distinct(everything)
         if isinstance(sets, WeightedSets):
@@ -59,7 +68,37 @@ class MatchRule:
             values = shared_by(sets, left, right).measured(exact_measure(scheme.rule))
         if scheme.signatures_decide or isinstance(scheme, FilterScheme):
             values = np.where(scheme.match_pairs(signatures, left, right), values, 0.0)
-        return values
+        return values, sets.smaller(left, right)
+
+
+class Stricter(NamedTuple):
+    """A way in which pairs need more whose smaller document has fewer than *short* features.
+
+    Their threshold is *raised* by this share of what is left up to 1.
+    """
+
+    short: int
+    raised: float
+
+    def settings(self, threshold: float) -> dict[str, Any]:
+        """Return the settings in addition to those of a rule with this threshold."""
+        return {"short": self.short, "short_threshold": round(threshold + self.raised * (1 - threshold), 4)}
+
+    def scores(self, scores: Values, smaller: Positions) -> Values:
+        """Return scores that reach a threshold where the given ones reach that of their pair."""
+        lowered = np.maximum(0.0, (scores - self.raised) / (1 - self.raised))
+        return np.where(smaller < self.short, lowered, scores)
+
+
+def ways_to_be_stricter(smaller: Positions) -> tuple[Stricter, ...]:
+    """Return the ways that are tried for pairs whose smaller documents have these sizes, the mildest first.
+
+    >>> [way.short for way in ways_to_be_stricter(np.array([8, 12, 33, 57, 140, 360]))][:_SIZES]
+    [10, 16, 25, 40, 63, 100, 160, 250]
+    """
+    low, high = np.maximum(1, np.quantile(smaller, _SHARES))
+    sizes = dict.fromkeys(int(float(f"{size:.2g}")) for size in np.geomspace(low, high, _SIZES))  # two digits
+    return tuple(Stricter(short, raised) for raised in _RAISED for short in sizes)
 
 
 def match_rules() -> tuple[MatchRule, ...]:
@@ -86,4 +125,4 @@ def _of_shingles(size: int, unit: str) -> MatchRule:
     settings: dict[str, Any] = {"scheme": "minhash", "shingle": size}
     if unit != "word":
         settings["unit"] = unit
-    return MatchRule(name=f"resemblance of {size}-{unit} shingles", settings=settings)
+    return MatchRule(name=f"resemblance of {size}-{unit} shingles", settings=settings, by_length=True)

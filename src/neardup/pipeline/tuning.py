@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from neardup.engines.local import LocalEngine
-from neardup.evaluation.tuning import Goal, Labels, Tuning, groups_of, tuned
+from neardup.evaluation.tuning import Choice, Goal, Labels, Tuning, groups_of, tuned
 from neardup.model.errors import DataError, counted, require_kind, require_sequence, require_whole
 from neardup.model.labels import LabelledPair
 from neardup.pipeline.config import scheme_from
-from neardup.pipeline.match_rules import MatchRule, match_rules
+from neardup.pipeline.match_rules import MatchRule, Stricter, match_rules, ways_to_be_stricter
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.labels import latest
 
@@ -35,8 +35,10 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     are never on both sides. *seed* deals the folds.
 
     The rules are resemblances of shingles of 1 to 5 words and of 4, 6 and 9 letters; overlaps of the smaller document;
-    sentences; trials; the combined scheme; cosines; and distances of fingerprints. Each is one that ``dedup`` can
-    verify: ``neardup.load_config`` reads its settings from a file.
+    sentences; trials; the combined scheme; cosines; and distances of fingerprints. A resemblance of shingles may have a
+    higher threshold for pairs with a short document: such a rule is chosen only if it is clearly better than the best
+    one with a single threshold. Each rule is one that ``dedup`` can verify: ``neardup.load_config`` reads its settings
+    from a file.
 
     Raises ``DataError`` if a text is missing, and unless there are labels of both kinds, same and different, for pairs
     without common documents. Raises ``ParameterError`` for an invalid goal.
@@ -65,19 +67,34 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     listed = [text for text, _ in sorted({(text, place) for side in found for place, text in side}, key=lambda x: x[1])]
     left, right = (np.array([place for place, _ in side], np.int64) for side in found)
     rules = match_rules()
+    named: list[tuple[str, Any]] = []
+    scores, stricter = [], []
     with followed(progress) as follow, LocalEngine(threads) as engine:
-        scores = []
-        for done, one in enumerate(engine.map(lambda rule: rule.scores(listed, left, right), rules)):
-            scores.append(one)
+        measured = engine.map(lambda rule: rule.measured(listed, left, right), rules)
+        for done, (one, (own, smaller)) in enumerate(zip(rules, measured, strict=True)):
+            named.append((one.name, partial(_settings, one)))
+            scores.append(own[None, :])
+            if one.by_length:
+                ways = ways_to_be_stricter(smaller)
+                name = f"{one.name}, stricter for short documents"
+                stricter.append(((name, partial(_stricter, one, ways)), [way.scores(own, smaller) for way in ways]))
             follow("compare", done + 1, len(rules))
-    weights = np.array([one.weight for one in pairs], np.float64)
-    named = [(rule.name, partial(_settings, rule)) for rule in rules]
+    weights = np.array([pair.weight for pair in pairs], np.float64)
+    for varied, rows in stricter:
+        if len(rows) > 1:
+            named.append(varied)
+            scores.append(np.stack(rows))
     return tuned(named, scores, Labels(same, weights, groups), goal, unsure=len(known) - len(pairs), seed=seed)
 
 
-def _settings(rule: MatchRule, threshold: float | None) -> dict[str, Any]:
+def _settings(rule: MatchRule, choice: Choice | None) -> dict[str, Any]:
     """Return the settings of a rule, by default with the threshold of its scheme."""
-    return rule.at(scheme_from(rule.settings).threshold if threshold is None else threshold)
+    return rule.at(scheme_from(rule.settings).threshold if choice is None else choice.threshold)
+
+
+def _stricter(rule: MatchRule, ways: Sequence[Stricter], choice: Choice) -> dict[str, Any]:
+    """Return the settings of a rule by which pairs with a short document need more."""
+    return rule.at(choice.threshold) | ways[choice.variant].settings(choice.threshold)
 
 
 def _text(name: str, text: str | None, texts: Mapping[str, str] | None, places: dict[str, int]) -> tuple[int, str]:
