@@ -8,7 +8,8 @@ NAN = np.nan
 
 def outcome(rows):
     dropped, closest, allowed, predicted = zip(*rows, strict=True)
-    return Outcome(np.array(dropped), np.array(closest), np.array(allowed), np.array(predicted))
+    near = np.array(closest) >= 0.5  # at most 0.1 below the threshold
+    return Outcome(np.array(dropped), np.array(closest), np.array(allowed), near, np.array(predicted))
 
 
 def audited(rows, documents=100, reasons=()):

@@ -9,7 +9,7 @@ PRECISION = (
 )
 BELOW = (
     "just below the threshold: 9.8 % (4 % to 19.8 %) of the kept documents have another one with a resemblance"
-    " from 0.5 to 0.6"
+    " at most 0.1 below it"
 )
 
 

@@ -141,12 +141,21 @@ def test_the_report_has_the_threshold_of_each_pair(gather):
     assert (found.summary.short, found.summary.short_threshold) == (50, 0.85)
 
 
+def below(texts, scheme):
+    """The number of kept documents with a better-ranked kept one that is at most 0.1 too far away."""
+    kept = np.flatnonzero(neardup.dedup(texts, scheme=scheme).mask).tolist()
+    said = [[neardup.explain(texts[better], texts[one], scheme) for better in kept if better < one] for one in kept]
+    return sum(any(one.value is not None and one.value >= one.threshold - 0.1 for one in own) for own in said)
+
+
 def test_an_audit_judges_pairs_by_their_threshold():
     texts = collection(10)
     perfect = neardup.audit(neardup.dedup(texts, scheme=SHORT))
     assert perfect.precision.value == 1.0
     assert perfect.recall.value == 1.0
     assert perfect == neardup.audit(neardup.dedup(texts, scheme=SHORT), scheme=SHORT)
+    assert perfect.below.found == below(texts, SHORT)
+    assert perfect.below.found > 0
     loose = neardup.dedup(texts)
     assert neardup.audit(loose).recall.of > perfect.recall.of
     cosine = SimHash(distance=63, rule="cosine", short=30, short_threshold=0.95)
@@ -173,8 +182,6 @@ def test_lengths_that_are_unknown_are_refused():
         neardup.collapse(hits, NearDuplicates(scheme=SHORT), verify="estimate")
     with pytest.raises(ParameterConflict, match="verify='estimate'"):
         neardup.collapse(["a"], NearDuplicates(scheme=SHORT), signatures=SHORT.sign(["one two three"]))
-    with pytest.raises(ParameterError, match="pairs are those of one threshold"):
-        neardup.pairs(["a"], scheme=SHORT)
 
 
 def test_it_is_policy(tmp_path):

@@ -86,13 +86,15 @@ class Audit(AsDict):
 class Outcome:
     """The sampled documents: which were *dropped*, and their *closest* better-ranked kept document.
 
-    *closest* is the measure of that document, NaN without one; *allowed* whether it reaches the threshold of the pair;
-    *predicted* the probability of a match with at least one such document by the law, NaN if the law does not apply.
+    *closest* is the measure of that document, NaN without one; *allowed* whether such a document reaches the threshold
+    of the pair, and *near* whether one is at most 0.1 below it; *predicted* the probability of a match with at least
+    one such document by the law, NaN if the law does not apply.
     """
 
     dropped: Flags
     closest: Values
     allowed: Flags
+    near: Flags
     predicted: Values
 
 
@@ -120,7 +122,7 @@ def audit_of(outcome: Outcome, documents: int, threshold: float, reasons: list[s
             bands.append(Band(max(low, threshold), min(high, 1.0), among(found, inside), predicted(inside)))
     of = int(duplicate.sum())
     population = of if number == 0 else of + round(of / number * (documents - number))
-    near = ~dropped & ~duplicate & (outcome.closest >= threshold - STEP)
+    near = ~dropped & ~duplicate & outcome.near
     return Audit(
         documents=documents,
         sample=number,

@@ -13,7 +13,7 @@ from neardup.decisions.partners import Partners
 from neardup.decisions.ranking import ranking
 from neardup.decisions.weighted_partners import FoundCosines, WeightedPartners
 from neardup.engines.local import LocalEngine
-from neardup.evaluation.audit import NO_KEY, OVERSIZED, REFUSED, Audit, Missed, Outcome, Values, audit_of
+from neardup.evaluation.audit import NO_KEY, OVERSIZED, REFUSED, STEP, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
 from neardup.model.errors import DataError, ParameterError, require, require_kind, require_share, require_whole
 from neardup.model.protocols import FieldScheme, Scheme
@@ -33,7 +33,6 @@ MOST: Final = 200_000  # documents that are sampled
 SHOWN: Final = 20  # missed documents with their texts
 _READ: Final = 50_000  # characters of a text that are kept to be shown
 _AGREES: Final = 1e-9
-_BELOW: Final = 0.1  # partners are found from that far below the threshold: the closest one that was not enough
 
 Among = Callable[[Features], tuple[Positions, Positions, Values, Positions]]  # see ``_Sample._partners``
 Pieces = Callable[[], Iterator[tuple[pa.ChunkedArray, Words]]]  # texts in the order of the input, and their sites
@@ -180,7 +179,7 @@ class _Sample:
         partners = self._partners(features)
         dropped = run.representatives[positions] >= 0
         closest = np.where(run.exact[positions], 1.0, np.nan)
-        allowed = run.exact[positions].copy()
+        allowed, near = run.exact[positions].copy(), np.zeros(len(positions), np.bool_)
         matching: list[tuple[Positions, Values]] = []
         missed: dict[int, tuple[float, int, Any]] = {}
         for found in self._scan(partners, sites):
@@ -189,6 +188,7 @@ class _Sample:
             matching.append((left[match], values[match]))
             np.fmax.at(closest, left, values)
             np.logical_or.at(allowed, left, match)
+            np.logical_or.at(near, left, values >= least - STEP)
             for place in np.flatnonzero(match & ~dropped[left]).tolist():
                 one, value = int(left[place]), float(values[place])
                 if one not in missed or value > missed[one][0]:
@@ -206,7 +206,7 @@ class _Sample:
             )
             for one, (value, other, partner_text) in sorted(missed.items(), key=lambda each: (-each[1][0], each[0]))
         ]
-        outcome = Outcome(dropped, closest, allowed, self._lawful(matching))
+        outcome = Outcome(dropped, closest, allowed, near, self._lawful(matching))
         reasons = [one.reason for one in listed]
         about = {"scheme": scheme.name, "measure": self._measure}
         return audit_of(outcome, len(run.ranks), scheme.threshold, reasons, **about, missed=tuple(listed[:SHOWN]))
@@ -251,7 +251,7 @@ class _Sample:
         It returns the numbers of the sampled documents and those of the others, their measures, and the numbers of
         features of the smaller ones. Threads may call it in parallel.
         """
-        least, measure = max(0.0, self._scheme.threshold - _BELOW), self._measure
+        least, measure = max(0.0, self._scheme.threshold - STEP), self._measure
         if measure == COSINE:
             sample = cast("WeightedSets", feature_sets(self._scheme, features, np.arange(len(features))))
             weighted = WeightedPartners(sample, np.arange(len(features)), least)

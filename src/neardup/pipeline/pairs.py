@@ -138,8 +138,6 @@ def scheme_of_texts(scheme: Scheme | None) -> Scheme:
     chosen, _ = chosen_scheme(scheme, None, None, None)
     rule = "signs fields, not texts: pairs are those of texts"
     require(not isinstance(chosen, FieldScheme), "scheme", chosen.name, rule)
-    rule = "cannot be used here: pairs are those of one threshold"
-    require(chosen.short is None, "short", chosen.short, rule)
     return chosen
 
 

@@ -9,6 +9,7 @@ from neardup.interfaces.cli.amounts import number, whole
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.model.errors import InputRefused, ParameterError, require
+from neardup.model.options import SHORT
 from neardup.model.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from neardup.text.extraction import Extraction
 
 _TYPES: dict[Any, Any] = {"whole": whole, "number": number, "text": str}
+_OF_LENGTH: Final = {option.name for option in SHORT}
 
 JSON: Final = "--json: print the summary as JSON\n"
 THREADS: Final = "--threads N: cores to use (default: all)\n"
@@ -168,7 +170,10 @@ def addresses_of(arguments: argparse.Namespace) -> "Addresses | None":
 
 
 def add_scheme_options(parser: argparse.ArgumentParser, *, with_measure: bool = True) -> None:
-    """Add the options that decide signatures and matches; *with_measure* also what exact verification compares."""
+    """Add the options that decide signatures and matches.
+
+    *with_measure*: also those of what exact verification compares, and of what short documents need.
+    """
     from neardup.schemes.registry import kinds, measures
 
     names, presets = [kind.name for kind in kinds()], (f"{name}: {preset.about}" for name, preset in PRESETS.items())
@@ -182,8 +187,9 @@ def add_scheme_options(parser: argparse.ArgumentParser, *, with_measure: bool = 
 --preset {"|".join(PRESETS)}|: settings by name, printed; other options replace them. {"; ".join(presets)}
 """,
     )
-    for owners in _owners().values():
-        _add_option(group, owners)
+    for name, owners in _owners().items():
+        if with_measure or name not in _OF_LENGTH:
+            _add_option(group, owners)
     add_usage(group.add_mutually_exclusive_group(), _SEED)
 
 
