@@ -24,7 +24,7 @@ _INNER: Final = 2  # the same inside a fold
 _NEAR: Final = 3  # neighbours on each side of a threshold by which its errors are smoothed
 _EQUAL: Final = 0.002  # thresholds with hardly a difference; the middle one of them is chosen
 _Z: Final = 1.959964  # standard deviations of 95 %
-_CLEARLY: Final = 2.0  # standard deviations by which a rule with variants must be better than the best one without
+_CLEARLY: Final = 1.5  # standard deviations by which a rule with variants must be better than the best one without
 _ROUNDING: Final = 1e-9
 _OF: Final = {"precision": [0, 1], "recall": [0, 2], "f1": [0, 1, 2]}  # the rows of counts that a share is about
 
@@ -283,7 +283,7 @@ def _best(matched: Sequence[Values], varied: Sequence[bool], labels: Labels, goa
 
 
 def _is_clear(matched: Values, other: Values, labels: Labels) -> bool:
-    """Return whether fewer pairs are wrong than by the *other* decisions: by two standard deviations, over groups."""
+    """Return whether fewer pairs are wrong than by the *other* decisions: by some standard deviations, over groups."""
     errors, others = (np.abs(own - labels.same) for own in (matched, other))
     gained = np.bincount(labels.groups, labels.weights * (others - errors))
     return bool(gained.sum() >= _CLEARLY * sqrt((gained**2).sum()) > 0)
