@@ -21,7 +21,7 @@ import neardup
 from corpus import CACHE
 from figures import SMALL, Figure, publish
 from living import VOCABULARY, documents, edited
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 from serving import HITS, name, run, serving
 
 METHOD = """

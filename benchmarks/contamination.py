@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from corpus import CACHE, corpus, text_bytes
 from figures import SMALL, Figure, publish
 from neardup import contamination
-from neardup.pipeline.contamination import WORDS
+from neardup.pipeline.partners.contamination import WORDS
 from peer import ask
 from pieces import COMMAND, watched
 

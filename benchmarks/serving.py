@@ -25,7 +25,7 @@ import neardup
 from corpus import CACHE
 from figures import Figure, publish
 from living import VOCABULARY, documents
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 
 METHOD = """
 One worker with its defaults; 16 clients on the last core of the same machine, each of which sends its next request

@@ -13,7 +13,7 @@ import numpy as np
 import neardup
 from figures import Figure, publish
 from neardup import Extraction, HostTemplates, learn_templates
-from neardup.pipeline import templates as learning_module
+from neardup.pipeline.crawl import templates as learning_module
 from neardup.sources.hosts import host
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/promises"))

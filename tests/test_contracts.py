@@ -70,7 +70,7 @@ def test_an_unknown_name_is_an_attribute_error():
 def test_one_module_imports_spark():
     found = {path.name for path in SOURCE.rglob("*.py") if re.search(r"(import|from) pyspark", path.read_text("utf-8"))}
     assert found == {"spark.py"}
-    assert "pyspark" not in (SOURCE / "pipeline/spilled/spark.py").read_text("utf-8")
+    assert "pyspark" not in (SOURCE / "pipeline/files/spark.py").read_text("utf-8")
 
 
 def test_no_module_has_a_shapeless_name():

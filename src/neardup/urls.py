@@ -1,7 +1,7 @@
 """Web addresses: their normal form, host, registered domain and path levels."""
 
-from neardup.pipeline.mirrors import find_mirrors
-from neardup.pipeline.url_rules import find_url_rules
+from neardup.pipeline.crawl.mirrors import find_mirrors
+from neardup.pipeline.crawl.url_rules import find_url_rules
 from neardup.sources.addresses import Addresses
 from neardup.sources.domains import registered_domain
 from neardup.sources.hosts import host, path_levels

@@ -12,7 +12,7 @@ from neardup import Checksum, Client, CrawlFilter, DataError, Index, ParameterEr
 from neardup.errors import QueryTimeout, StorageFailed, StorageRefused
 from neardup.interfaces import client as client_module
 from neardup.interfaces.http.tokens import Tokens, new_token
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 from neardup.urls import Addresses
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"

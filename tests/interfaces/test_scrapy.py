@@ -591,7 +591,7 @@ def test_of_html_the_visible_text_counts(pipeline):
 @pytest.fixture
 def templates(tmp_path):
     """A file of the template of one host, and two of its pages, which share only the template."""
-    from neardup.pipeline.templates import learn_templates
+    from neardup.pipeline.crawl.templates import learn_templates
 
     menu = "".join(f"<p>{words(1000 + n, 9)}</p>" for n in range(12))
     pages = [(f"http://a.example/{n}", f"<title>{n}</title>{menu}<p>{words(n, 30)}</p>") for n in range(22)]
@@ -614,7 +614,7 @@ def test_lines_of_templates_do_not_count(pipeline, templates, tmp_path):
 
 def test_a_service_must_have_the_same_templates(pipeline, templates, tmp_path):
     from neardup import Extraction
-    from neardup.pipeline.page_texts import index_fields
+    from neardup.pipeline.crawl.page_texts import index_fields
     from neardup.text.host_templates import HostTemplates
 
     path, pages = templates
@@ -658,7 +658,7 @@ def test_what_an_unfinished_crawl_has_admitted_does_not_depend_on_the_clock(pipe
     process, crawler = pipeline()
     process.process_item(first)
     crawler.end("finished")
-    monkeypatch.setattr("neardup.pipeline.index.microseconds_or_now", lambda _: 0)  # it was set back
+    monkeypatch.setattr("neardup.pipeline.index.index.microseconds_or_now", lambda _: 0)  # it was set back
     process, crawler = pipeline()
     process.process_item(second | {"text": words(2)})
     crawler.end("shutdown")

@@ -3,7 +3,7 @@ import pytest
 
 from neardup import CommonShingles, Policy, Summary
 from neardup.interfaces.wording import cluster_lines, common_words, evidence_of, rule_of
-from neardup.pipeline.clusters import LargeCluster
+from neardup.pipeline.corpus.clusters import LargeCluster
 
 
 def row(rule, resemblance=None, within=None, around=None):

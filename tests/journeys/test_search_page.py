@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 import neardup
-from neardup.pipeline.ingestion import add_files
-from neardup.pipeline.search import Search
+from neardup.pipeline.files.ingestion import add_files
+from neardup.pipeline.query.search import Search
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -16,7 +16,7 @@ from lives import FIELDS, SCHEMES, Step, kills_apart, reopen, script
 from neardup import Index
 from neardup.index.disk.copies import copy
 from neardup.index.disk.files import Disk
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 
 LONGEST = 0.02  # seconds that a copy is left alone
 MOST = 10  # documents of a step

@@ -15,7 +15,7 @@ from neardup import Checksum, Combined, Field, FracMinHash, MinHash, Sentences, 
 from neardup.index.memory import buckets
 from neardup.model.arrays import Corpus, Features
 from neardup.model.protocols import ColumnScheme, FieldScheme, FilterScheme
-from neardup.pipeline.documents import SITE
+from neardup.pipeline.corpus.documents import SITE
 
 KEEPS = ("first", "last", "longest", "shortest", "max:score", "min:score")
 SCHEMES = (

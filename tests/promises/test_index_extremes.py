@@ -9,7 +9,7 @@ from neardup import DataError, ExactDuplicate, Index, MinHash, New, Signatures, 
 from neardup.index.disk import gathered, reader
 from neardup.model.candidates import ROOM
 from neardup.model.verdicts import as_record
-from neardup.pipeline.verification import Verifier
+from neardup.pipeline.index.verification import Verifier
 from neardup.planning import Banding
 
 WAYS = {"durability": "bulk"}

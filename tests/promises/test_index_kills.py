@@ -16,7 +16,7 @@ from lives import AT, Step, create, kills_apart, reopen, require_representatives
 
 from neardup.index.disk.files import Disk
 from neardup.model.verdicts import ExactDuplicate
-from neardup.pipeline.inputs import TOGETHER
+from neardup.pipeline.index.inputs import TOGETHER
 
 LONGEST = 0.08  # seconds that a life lasts at most
 MOST = 25  # documents of a step

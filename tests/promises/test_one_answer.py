@@ -12,8 +12,8 @@ from neardup import Index, MinHash, NearDuplicates, SimHash, Trials, collapse, d
 from neardup.index.disk import postings, reader, store
 from neardup.index.memory import buckets
 from neardup.model.protocols import FieldScheme
-from neardup.pipeline import fields
-from neardup.pipeline.documents import SITE
+from neardup.pipeline.corpus.documents import SITE
+from neardup.pipeline.index import fields
 
 REPRESENTATIVES = ("best-ranked", "closest")
 

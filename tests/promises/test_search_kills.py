@@ -19,7 +19,7 @@ from lives import kills_apart, quiet
 from neardup import Index, SimHash
 from neardup.errors import StorageRefused
 from neardup.index import fulltext
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 
 WORDS = ("storm", "harbour", "dawn", "rye", "baker", "tram")
 LONGEST = 0.06  # seconds that a life lasts at most

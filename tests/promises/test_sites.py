@@ -11,11 +11,11 @@ from test_definition import answer
 
 from neardup import Combined, Extraction, Index, MinHash, SimHash, dedup_files, learn_templates
 from neardup.model.errors import StorageRefused
-from neardup.pipeline.documents import SITE
-from neardup.pipeline.ingestion import add_files
-from neardup.pipeline.rescue import rescue
+from neardup.pipeline.corpus.documents import SITE
+from neardup.pipeline.crawl.templates import rule_of
+from neardup.pipeline.files.ingestion import add_files
+from neardup.pipeline.index.rescue import rescue
 from neardup.pipeline.spilled import files
-from neardup.pipeline.templates import rule_of
 from neardup.sources.read import read
 from neardup.text.host_templates import HostTemplates, Template
 from neardup.text.lines import Lines

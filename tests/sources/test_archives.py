@@ -173,7 +173,7 @@ def test_a_charset_of_http_counts(tmp_path):
 
 def test_an_index_takes_archives(tmp_path, archive):
     from neardup import Index
-    from neardup.pipeline.ingestion import add_files
+    from neardup.pipeline.files.ingestion import add_files
 
     added = add_files([archive], tmp_path / "index", texts=True)
     assert (added.documents, added.skipped["revisit"]) == (5, 1)

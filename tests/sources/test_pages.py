@@ -160,7 +160,7 @@ def test_a_page_that_ends_its_process_is_read_as_visible_and_reported(inputs):
 def test_templates_are_sent_to_the_processes(monkeypatch):
     from invented_sites import Site, article
 
-    from neardup.pipeline.templates import learn_templates
+    from neardup.pipeline.crawl.templates import learn_templates
 
     site = Site("host.example")
     made = [site.page(f"p{n}", article(f"{n}")) for n in range(24)]

@@ -28,9 +28,9 @@ from neardup.model.errors import (
 )
 from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
-from neardup.pipeline.crawl import parted
-from neardup.pipeline.fields import field_table
-from neardup.pipeline.inputs import as_strings
+from neardup.pipeline.crawl.filter import parted
+from neardup.pipeline.index.fields import field_table
+from neardup.pipeline.index.inputs import as_strings
 from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses
 from neardup.text.columns import text_column

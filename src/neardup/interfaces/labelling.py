@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from neardup.evaluation.agreement import Agreement
     from neardup.model.labels import Label, LabelledPair
-    from neardup.pipeline.labelling import Labelling
+    from neardup.pipeline.labels.labelling import Labelling
 
 KEYS: Final["dict[str, Label]"] = {"s": "same", "d": "different", "u": "unsure"}
 QUESTION: Final = "Would you keep only one of these two?"

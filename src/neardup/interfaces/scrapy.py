@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from neardup.interfaces.client import Client
-    from neardup.pipeline.crawl import CrawlFilter
-    from neardup.pipeline.index import Index
+    from neardup.pipeline.crawl.filter import CrawlFilter
+    from neardup.pipeline.index.index import Index
     from neardup.text.extraction import Extraction
 
 UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
@@ -184,7 +184,7 @@ class Crawl:
         """Return the text of an item's page, and the field of its site; of a text, the text itself."""
         if self._extraction is None:
             return page if isinstance(page, str) else page.decode(errors="replace"), {}
-        from neardup.pipeline.page_texts import extracted_pages
+        from neardup.pipeline.crawl.page_texts import extracted_pages
 
         (text,), sites = extracted_pages(self._extraction, [url], [page])
         return text, {} if self._signed else {name: value for name, (value,) in sites.items()}
@@ -391,11 +391,11 @@ def _opened(
     settings: Settings, extraction: "Extraction | None"
 ) -> "tuple[CrawlFilter | Client, Index | Client, Sequence[str]]":
     """Open the index to write, or create it, or connect to its service; the last result are the signed fields."""
-    from neardup.pipeline.crawl import CrawlFilter
-    from neardup.pipeline.index import Index
-    from neardup.pipeline.ingestion import is_index
-    from neardup.pipeline.page_terms import require_extraction
-    from neardup.pipeline.page_texts import index_fields
+    from neardup.pipeline.crawl.filter import CrawlFilter
+    from neardup.pipeline.crawl.page_texts import index_fields
+    from neardup.pipeline.files.ingestion import is_index
+    from neardup.pipeline.index.index import Index
+    from neardup.pipeline.index.page_terms import require_extraction
     from neardup.sources.keys import key_in
 
     folder = settings.index

@@ -7,8 +7,8 @@ from neardup.model.errors import plural
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from neardup.pipeline.clusters import LargeCluster
-    from neardup.pipeline.result import Summary
+    from neardup.pipeline.corpus.clusters import LargeCluster
+    from neardup.pipeline.corpus.result import Summary
     from neardup.sources.collection import WithoutText
 
 _NAME = 60  # shown characters of an id

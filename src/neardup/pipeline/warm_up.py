@@ -12,13 +12,13 @@ from neardup.index.hamming.tables import HammingTables
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.model.query import terms_of
-from neardup.pipeline.audit import audit
-from neardup.pipeline.collapse import collapse
-from neardup.pipeline.corpus import dedup
-from neardup.pipeline.index import Index
-from neardup.pipeline.near_hits import HitVerify
-from neardup.pipeline.pairs import pairs
-from neardup.pipeline.rules import NearDuplicates, SameValue
+from neardup.pipeline.corpus.run import dedup
+from neardup.pipeline.index.index import Index
+from neardup.pipeline.partners.audit import audit
+from neardup.pipeline.partners.pairs import pairs
+from neardup.pipeline.query.collapse import collapse
+from neardup.pipeline.query.near_hits import HitVerify
+from neardup.pipeline.query.rules import NearDuplicates, SameValue
 from neardup.schemes import registry
 from neardup.text.marking import Marker
 from neardup.text.search_words import search_words

@@ -7,7 +7,7 @@ import pytest
 from neardup import Index
 from neardup.interfaces.cli import demo, main
 from neardup.interfaces.http import server
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 
 
 @pytest.fixture

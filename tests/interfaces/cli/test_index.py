@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Index, MinHash, Sentences
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
@@ -324,7 +324,7 @@ STOPS = """
 import sys, time
 from neardup import Index
 from neardup.interfaces.cli import main
-from neardup.pipeline import ingestion
+from neardup.pipeline.files import ingestion
 
 def visit(self, *given, **options):
     if len(self) >= 200:

@@ -9,7 +9,7 @@ import pytest
 
 import neardup
 from neardup import Checksum, Combined, Field, Index, MinHash, Sentences, SimHash, Trials
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 
 SCHEMES = [MinHash(), Trials(), Sentences(), SimHash(), Combined(), Checksum(fields=(Field(name="body"),)), Checksum()]
 
@@ -63,7 +63,7 @@ def curls(page):
 
 
 def test_the_examples_of_the_guide(serve, tmp_path):
-    from neardup.pipeline.ingestion import add_files
+    from neardup.pipeline.files.ingestion import add_files
 
     sample = Path(neardup.__file__).parent / "samples/collection.jsonl"
     add_files([str(sample)], str(tmp_path / "news"), texts=True)

@@ -6,7 +6,7 @@ import sys
 from neardup import Index
 from neardup.interfaces.http import metrics as module
 from neardup.interfaces.http.metrics import Metrics
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 
 
 def test_requests_are_counted_by_route_and_status():

@@ -24,7 +24,7 @@ from neardup.interfaces.http.openapi import openapi, problems_of
 from neardup.interfaces.http.problems import KINDS
 from neardup.interfaces.http.requests import Nothing
 from neardup.interfaces.http.service import Service
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 
 CHECKS = [  # that valid requests are served is left out: what the index has no field for is no matter of form
     not_a_server_error,

@@ -22,7 +22,7 @@ from neardup.interfaces.http.views.documents import Member, document_view
 from neardup.interfaces.http.views.results import Asked, members_view, results_view
 from neardup.model.errors import QueryTimeout, StorageFailed
 from neardup.model.seen import Document
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 
 WHEN = datetime(2026, 3, 7, tzinfo=UTC)
 STEPS = {"loose": 0.4, "default": 0.6, "strict": 0.8, "strictest": 0.95}

@@ -8,7 +8,7 @@ import pytest
 from neardup import Index
 from neardup.interfaces.http.limits import Limits
 from neardup.model.answers import SearchAnswer
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from neardup.interfaces.http.operations import KEY_HEADER
 from neardup.interfaces.http.service import Service
 from neardup.model.errors import StorageRefused
 from neardup.model.verdicts import as_record
-from neardup.pipeline.page_terms import require_extraction
-from neardup.pipeline.templates import rule_of
+from neardup.pipeline.crawl.templates import rule_of
+from neardup.pipeline.index.page_terms import require_extraction
 from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.text.host_templates import HostTemplates
 from neardup.urls import Addresses, UrlRules

@@ -25,7 +25,7 @@ from neardup import Index
 from neardup.interfaces.http import server
 from neardup.interfaces.http.server import listen, metrics_folder
 from neardup.interfaces.http.tokens import add_token
-from neardup.pipeline.search import Search
+from neardup.pipeline.query.search import Search
 from neardup.sources.output import temporary
 
 SOAKED = float(os.environ.get("NEARDUP_SOAK_SECONDS", "1200"))  # of mixed load

@@ -3,9 +3,9 @@
 import numpy as np
 
 from neardup.interfaces.pages.crawl import crawl_page
-from neardup.pipeline.crawl_overview import crawl_overview
-from neardup.pipeline.mirrors import find_mirrors
-from neardup.pipeline.url_rules import find_url_rules
+from neardup.pipeline.crawl.mirrors import find_mirrors
+from neardup.pipeline.crawl.overview import crawl_overview
+from neardup.pipeline.crawl.url_rules import find_url_rules
 from neardup.text.host_templates import HostTemplates, Template
 
 HOSTILE = "<script>\x1b[31m"

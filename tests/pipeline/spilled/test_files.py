@@ -328,7 +328,7 @@ def test_the_whole_table_of_decisions_is_there_after_the_run(tmp_path, sources):
 
 
 def test_what_does_not_fit_into_memory_is_run_in_pieces(tmp_path, sources, monkeypatch):
-    from neardup.pipeline import files
+    from neardup.pipeline.files import dedup as files
 
     expected = dedup_files(sources).result
     monkeypatch.setattr(files, "_LARGE", 0)

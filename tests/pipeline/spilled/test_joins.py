@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from neardup.pipeline.pairs import PairRule
+from neardup.pipeline.partners.pairs import PairRule
 from neardup.pipeline.spilled.joins import Blocks
 
 

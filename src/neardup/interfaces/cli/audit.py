@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     if report is not None:
         check_file(report, _REPORTS, arguments.inputs, force=arguments.force)
     say_if_cold()
-    from neardup.pipeline.audit_files import audit_files
+    from neardup.pipeline.files.audit import audit_files
     from neardup.pipeline.spilled.state import is_state
 
     recorded = "of" in given and is_state(Path(given["of"])) and not options.describes_scheme(arguments)

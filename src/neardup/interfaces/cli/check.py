@@ -13,7 +13,7 @@ USAGE = f"{INDEX}--json: print what was found as JSON"
 
 def run(arguments: argparse.Namespace) -> int:
     """Check; return 1 if there are problems."""
-    from neardup.pipeline.upkeep import check_index
+    from neardup.pipeline.files.upkeep import check_index
 
     with progress_bar("check") as progress:
         report = check_index(arguments.index, progress)

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in outputs.values():
         check_table(path, [*arguments.inputs, *arguments.against], force=arguments.force)
     say_if_cold()
-    from neardup.pipeline.contamination import contamination_in_files
+    from neardup.pipeline.partners.contamination import contamination_in_files
 
     with progress_bars() as bars:
         found = contamination_in_files(

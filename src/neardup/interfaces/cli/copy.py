@@ -17,7 +17,7 @@ to TO: a folder that is empty or does not exist, or has an earlier copy, which i
 
 def run(arguments: argparse.Namespace) -> int:
     """Copy and summarise."""
-    from neardup.pipeline.upkeep import copy_index
+    from neardup.pipeline.files.upkeep import copy_index
 
     with progress_bar("copy") as progress:
         done = copy_index(arguments.index, arguments.to, progress)

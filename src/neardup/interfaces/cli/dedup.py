@@ -24,7 +24,7 @@ from neardup.model.errors import OutputRefused, ParameterError, plural, require
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
-    from neardup.pipeline.files import FilesResult
+    from neardup.pipeline.files.dedup import FilesResult
 
 _STDOUT = "/dev/stdout"
 _IN_PIECES = ("work", "memory", "part_size", "out_format")
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     if options.writes_list(arguments):
         check_file(given["common"], ARRAYS, expand(arguments.inputs), force=arguments.force)
     say_if_cold()
-    from neardup.pipeline.files import dedup_files
+    from neardup.pipeline.files.dedup import dedup_files
 
     started = time.monotonic()
     printed = progress_lines() if arguments.json and in_pieces else None

@@ -24,7 +24,7 @@ from neardup.model.errors import counted
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from neardup.pipeline.files import FilesResult
+    from neardup.pipeline.files.dedup import FilesResult
 
 _CLUSTERS = 4
 _CONTEXT = 60  # characters of a shared passage that are shown at each end
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     running = loaded() if arguments.serve else None
     say_if_cold()
     from neardup.interfaces.pages.report import report_page
-    from neardup.pipeline.files import dedup_files
+    from neardup.pipeline.files.dedup import dedup_files
     from neardup.schemes.registry import default
 
     scheme = default()
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _serve(running: "ModuleType") -> int:
     """Serve the collection from an index in a temporary folder, which is removed at the end."""
-    from neardup.pipeline.ingestion import add_files
+    from neardup.pipeline.files.ingestion import add_files
 
     def started(address: str, _: object) -> None:
         print(f"A page to search the collection on, to open in a browser until Ctrl-C ends it:\n{address}", flush=True)

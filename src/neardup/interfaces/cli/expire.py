@@ -20,7 +20,7 @@ USAGE = f"""
 
 def run(arguments: argparse.Namespace) -> int:
     """Remove and summarise."""
-    from neardup.pipeline.upkeep import expire
+    from neardup.pipeline.files.upkeep import expire
 
     with opened(arguments, "w") as index:
         done = expire(index, arguments.before, arguments.by)

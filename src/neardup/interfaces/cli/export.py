@@ -20,7 +20,7 @@ USAGE = f"""
 
 def run(arguments: argparse.Namespace) -> int:
     """Export and summarise."""
-    from neardup.pipeline.changes import export
+    from neardup.pipeline.index.changes import export
     from neardup.sources.output import check_separate, check_table
 
     check_separate({"DIR": arguments.index, "to": arguments.to})

@@ -15,8 +15,8 @@ from neardup.interfaces.wording import not_pages, without_text
 from neardup.model.errors import ParameterError, plural, require, require_path
 
 if TYPE_CHECKING:
-    from neardup.pipeline.ingestion import Added
-    from neardup.pipeline.transfer import Filled
+    from neardup.pipeline.files.ingestion import Added
+    from neardup.pipeline.index.transfer import Filled
 
 _MEGABYTE = 1 << 20
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _fill(arguments, ways)
     require(arguments.inputs, "inputs", None, "are needed: files of documents, or --from STATE")
     say_if_cold()
-    from neardup.pipeline.ingestion import add_files
+    from neardup.pipeline.files.ingestion import add_files
 
     started = time.monotonic()
     with progress_bars() as progress:
@@ -90,7 +90,7 @@ def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:
     _require_alone(arguments)
     state = vars(arguments)["from"]
     say_if_cold()
-    from neardup.pipeline.ingestion import fill_index
+    from neardup.pipeline.files.ingestion import fill_index
 
     started = time.monotonic()
     with progress_bars() as progress:
@@ -117,7 +117,7 @@ def _require_alone(arguments: argparse.Namespace) -> None:
 
 
 def _fields(described: list[str]) -> dict[str, Any]:
-    from neardup.pipeline.fields import field_kinds
+    from neardup.pipeline.index.fields import field_kinds
 
     fields: dict[str, Any] = {}
     for one in described:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from neardup.pipeline.labelling import Labelling, PairSource
+    from neardup.pipeline.labels.labelling import Labelling, PairSource
     from neardup.sources.collection import Collection
 
 _COMPARE = "compare"
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     serve = _server() if arguments.serve else None
     _check_out(arguments)
     source, collection = _liked(arguments) if "like" in given else _drawn(arguments)
-    from neardup.pipeline.labelling import Labelling
+    from neardup.pipeline.labels.labelling import Labelling
 
     wanted = given.get("labels", None if "like" in given else _LABELS)
     with Labelling(source, arguments.out, wanted=len(source) if wanted is None else wanted) as labelling:
@@ -145,7 +145,7 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
     say_if_cold()
     import pyarrow as pa
 
-    from neardup.pipeline.label_pool import draw_pairs
+    from neardup.pipeline.labels.pool import draw_pairs
 
     with progress_bars() as bars:
         collection = _read(arguments, bars)
@@ -165,7 +165,7 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
 def _liked(arguments: argparse.Namespace) -> "tuple[PairSource, Collection | None]":
     """Return the pairs of another person's labels."""
     from neardup.evaluation.passages import is_compiled
-    from neardup.pipeline.labelling import LabelledPairs
+    from neardup.pipeline.labels.labelling import LabelledPairs
     from neardup.sources.labels import read_labels
 
     say_if_cold(is_compiled)

@@ -31,14 +31,14 @@ def run(arguments: argparse.Namespace) -> int:
     templates = None if listed is None else HostTemplates.load(listed)
     check_table(arguments.out, arguments.inputs, force=arguments.force)
     pages = crawled_of(arguments)
-    from neardup.pipeline.mirrors import find_mirrors
+    from neardup.pipeline.crawl.mirrors import find_mirrors
 
     found = find_mirrors(pages.urls, pages.contents)
     write_table(arguments.out, found.table(), force=arguments.force)
     if report is not None:
         from neardup.interfaces.pages.crawl import crawl_page
-        from neardup.pipeline.crawl_overview import crawl_overview
-        from neardup.pipeline.url_rules import find_url_rules
+        from neardup.pipeline.crawl.overview import crawl_overview
+        from neardup.pipeline.crawl.url_rules import find_url_rules
 
         seen, rules = crawl_overview(pages.urls, pages.contents), find_url_rules(pages.urls, pages.contents)
         write_file(report, crawl_page(seen, found, rules, templates), PAGES, force=arguments.force)

@@ -15,7 +15,7 @@ from neardup.model.presets import PRESETS
 if TYPE_CHECKING:
     from neardup.model.options import Option
     from neardup.model.protocols import Scheme
-    from neardup.pipeline.index import Index
+    from neardup.pipeline.index.index import Index
     from neardup.sources.addresses import Addresses
     from neardup.text.extraction import Extraction
 
@@ -118,14 +118,14 @@ def chosen(arguments: argparse.Namespace, names: str) -> dict[str, Any]:
 
 def crawled_of(arguments: argparse.Namespace) -> Any:
     """Read the pages of a crawl that the options name."""
-    from neardup.pipeline.crawled import read_crawled
+    from neardup.pipeline.crawl.crawled import read_crawled
 
     return read_crawled(arguments.inputs, url=vars(arguments).get("url"), content=arguments.content)
 
 
 def opened(arguments: argparse.Namespace, mode: Literal["r", "w"]) -> "Index":
     """Open the index of the arguments."""
-    from neardup.pipeline.index import Index
+    from neardup.pipeline.index.index import Index
 
     return Index.open(arguments.index, mode, key=key_of(arguments))
 

@@ -10,7 +10,7 @@ from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import plural
 
 if TYPE_CHECKING:
-    from neardup.pipeline.pair_files import PairedFiles
+    from neardup.pipeline.files.pairs import PairedFiles
 
 _READ = f"""
 left A: a collection: a file, a pattern or a folder, as for dedup, or a list of them (@FILE)
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _in_pieces(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFiles":
-    from neardup.pipeline.pair_files import pair_files
+    from neardup.pipeline.files.pairs import pair_files
 
     with progress_bars() as bars:
         return pair_files(
@@ -74,8 +74,8 @@ def _in_pieces(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFi
 def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFiles":
     import pyarrow as pa
 
-    from neardup.pipeline.pair_files import PairedFiles
-    from neardup.pipeline.pairs import pairs
+    from neardup.pipeline.files.pairs import PairedFiles
+    from neardup.pipeline.partners.pairs import pairs
     from neardup.sources.output import check_table, write_table
     from neardup.sources.read import read
 

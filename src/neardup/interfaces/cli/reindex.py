@@ -14,7 +14,7 @@ USAGE = f"{KEYED_INDEX}{JSON}"
 
 def run(arguments: argparse.Namespace) -> int:
     """Build and summarise."""
-    from neardup.pipeline.search import Search, table_bytes
+    from neardup.pipeline.query.search import Search, table_bytes
 
     started = time.monotonic()
     with opened(arguments, "w") as index, progress_bars() as progress:

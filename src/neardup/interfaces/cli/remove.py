@@ -17,7 +17,7 @@ USAGE = f"""
 
 def run(arguments: argparse.Namespace) -> int:
     """Remove and summarise."""
-    from neardup.pipeline.upkeep import remove_ids
+    from neardup.pipeline.files.upkeep import remove_ids
     from neardup.sources.listing import listed
 
     ids = listed(arguments.ids)

@@ -17,7 +17,7 @@ to TO: the folder of the new index, which is empty or does not exist
 
 def run(arguments: argparse.Namespace) -> int:
     """Rescue and report; return 1 if something is lost."""
-    from neardup.pipeline.rescue import rescue
+    from neardup.pipeline.index.rescue import rescue
 
     with progress_bar("rescue") as progress:
         found = rescue(arguments.index, arguments.to, key=key_of(arguments), progress=progress)

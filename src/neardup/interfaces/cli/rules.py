@@ -38,12 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
     for path in nutch:
         check_file(path, _ENDINGS, arguments.inputs, force=force)
     pages = crawled_of(arguments)
-    from neardup.pipeline.url_rules import find_url_rules
+    from neardup.pipeline.crawl.url_rules import find_url_rules
 
     found = find_url_rules(pages.urls, pages.contents)
     write_file(arguments.out, found.to_bytes(), _JSON, force=force)
     if nutch:
-        from neardup.pipeline.mirrors import find_mirrors
+        from neardup.pipeline.crawl.mirrors import find_mirrors
 
         mirrors = find_mirrors(pages.urls, pages.contents)
         for path, content in zip(nutch, (found.nutch(), mirrors.nutch()), strict=True):

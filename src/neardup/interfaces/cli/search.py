@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     from msgspec import to_builtins
 
     from neardup.model.answers import as_record
-    from neardup.pipeline.search import Search
+    from neardup.pipeline.query.search import Search
 
     names = "page size collapse threshold keep include top seconds verify sort site"
     with opened(arguments, "r") as index, Search.open(index) as search:

@@ -46,8 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     import msgspec
 
-    from neardup.pipeline.crawl_stream import TOGETHER, Answering
-    from neardup.pipeline.search import keeping_up
+    from neardup.pipeline.crawl.stream import TOGETHER, Answering
+    from neardup.pipeline.query.search import keeping_up
     from neardup.sources.arriving import arriving
     from neardup.sources.jsonl import refuse_array
 

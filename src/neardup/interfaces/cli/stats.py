@@ -13,7 +13,7 @@ USAGE = f"{INDEX}--json: print everything as JSON"
 
 def run(arguments: argparse.Namespace) -> int:
     """Open, count, print."""
-    from neardup.pipeline.upkeep import index_stats
+    from neardup.pipeline.files.upkeep import index_stats
 
     stats = index_stats(arguments.index)
     left, unacknowledged = stats.discarded_bytes, "after the last record of the log, never acknowledged"

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     if "out" not in given:
         raise ParameterError("out", None, "is needed: a path for the templates")
-    from neardup.pipeline.templates import learn_from_files, learn_templates
+    from neardup.pipeline.crawl.templates import learn_from_files, learn_templates
     from neardup.sources.output import check_file, write_file
     from neardup.text.extraction import Extraction
 
@@ -74,7 +74,7 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
     templates = _loaded(given)
     if len(inputs) < 2:  # noqa: PLR2004 - the host, and its pages
         raise ParameterError("INPUT", " ".join(inputs), "must be a host, and then files of its pages")
-    from neardup.pipeline.templates import learn_from_files, relearn
+    from neardup.pipeline.crawl.templates import learn_from_files, relearn
 
     host, *paths = inputs
     found, rejected = learn_from_files(paths, learn=partial(relearn, templates, host), **_reading(given))

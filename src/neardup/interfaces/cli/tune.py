@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             check_file(given[name], endings, [arguments.labels, *arguments.inputs], force=arguments.force)
     say_if_cold()
     from neardup.pipeline.config import settings_text
-    from neardup.pipeline.tuning import tune
+    from neardup.pipeline.labels.tuning import tune
     from neardup.sources.labels import read_labels
 
     labels = read_labels(arguments.labels)

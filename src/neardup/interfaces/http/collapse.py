@@ -11,11 +11,11 @@ from neardup.interfaces.http.problems import INVALID, Refusal
 from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch, characters, whole
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import signatures_of
-from neardup.pipeline.collapse import collapse as collapsed_hits
-from neardup.pipeline.inputs import types_of
-from neardup.pipeline.near_hits import HitVerify
-from neardup.pipeline.rules import NearDuplicates, Rule, SameValue
-from neardup.pipeline.strictness import at_threshold
+from neardup.pipeline.index.inputs import types_of
+from neardup.pipeline.query.collapse import collapse as collapsed_hits
+from neardup.pipeline.query.near_hits import HitVerify
+from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
+from neardup.pipeline.query.strictness import at_threshold
 from neardup.schemes.checksum import BODY
 from neardup.sources.domains import registered_domain
 from neardup.sources.hosts import host, path_levels

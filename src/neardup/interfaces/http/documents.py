@@ -14,7 +14,7 @@ from neardup.interfaces.http.signatures import contents_of
 from neardup.model.answers import written
 from neardup.model.errors import StorageFailed
 from neardup.model.verdicts import Known, NearDuplicate, Verdict
-from neardup.pipeline.index import Index
+from neardup.pipeline.index.index import Index
 
 Value = str | int | float | bool | None
 Fields = dict[str, Value]

@@ -27,7 +27,7 @@ from neardup.interfaces.labelling import KEYS, QUESTION, counts_of, place_of
 from neardup.interfaces.pieces import compared
 from neardup.model.errors import OutputError
 from neardup.model.labels import DrawnPair, Label
-from neardup.pipeline.labelling import Labelling
+from neardup.pipeline.labels.labelling import Labelling
 
 HOST: Final = "127.0.0.1"
 POLICY: Final = (  # as PAGE_POLICY, and the script for the keys

@@ -9,8 +9,8 @@ from neardup.interfaces.http.problems import NO_SEARCH, Refusal
 from neardup.interfaces.http.requests import GroupId, Input, Number, Page, Query, Site, Size, Threshold
 from neardup.interfaces.http.service import Service
 from neardup.model.answers import SearchAnswer, as_record
-from neardup.pipeline.near_hits import HitVerify
-from neardup.pipeline.search import TOP, Collapsing, Search, Sort
+from neardup.pipeline.query.near_hits import HitVerify
+from neardup.pipeline.query.search import TOP, Collapsing, Search, Sort
 
 NOT_SEARCHABLE: Final = (
     "This index keeps no texts and cannot be searched."

@@ -36,7 +36,7 @@ from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Tokens
 from neardup.model.errors import NeardupError, ParameterError, counted
 from neardup.pipeline.config import load_config, scheme_from
-from neardup.pipeline.index import Index
+from neardup.pipeline.index.index import Index
 from neardup.sources.addresses import Addresses
 from neardup.sources.keys import key_in
 from neardup.sources.output import locked, remove_leftovers, temporary

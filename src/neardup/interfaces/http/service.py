@@ -13,12 +13,12 @@ from neardup.interfaces.http.metrics import Metrics
 from neardup.interfaces.http.problems import OVERLOADED, PREFIXES, TOO_LARGE, ProblemKind, Refusal
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
 from neardup.model.query import terms_of
-from neardup.pipeline.collapse import collapse
-from neardup.pipeline.index import Index
-from neardup.pipeline.keyed_visits import KeyedVisits
-from neardup.pipeline.page_terms import require_extraction
-from neardup.pipeline.result_cache import JudgedSets
-from neardup.pipeline.search import Collapsing, Search, has_table
+from neardup.pipeline.crawl.keyed_visits import KeyedVisits
+from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.page_terms import require_extraction
+from neardup.pipeline.query.collapse import collapse
+from neardup.pipeline.query.result_cache import JudgedSets
+from neardup.pipeline.query.search import Collapsing, Search, has_table
 from neardup.sources.addresses import Addresses
 from neardup.text.extraction import Extraction
 

@@ -9,8 +9,8 @@ from neardup.interfaces.wording import percent
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
-    from neardup.pipeline.crawl_overview import CrawlOverview
-    from neardup.pipeline.mirrors import Mirrors
+    from neardup.pipeline.crawl.mirrors import Mirrors
+    from neardup.pipeline.crawl.overview import CrawlOverview
     from neardup.sources.url_rules import UrlRules
     from neardup.text.host_templates import HostTemplates
 

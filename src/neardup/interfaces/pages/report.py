@@ -19,7 +19,7 @@ from neardup.interfaces.wording import cluster_lines, rule_of, without_text
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
-    from neardup.pipeline.files import FilesResult
+    from neardup.pipeline.files.dedup import FilesResult
 
 _READ: Final = 50_000  # characters of a text that are looked at
 _SHOWN: Final = 1_600  # characters of a text, more or less, that are shown

@@ -13,7 +13,7 @@ from neardup.decisions.evidence import FeatureSets, count_shared
 from neardup.index.memory.buckets import BLOCK, Proposal, joined
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import Positions
-from neardup.pipeline.comparison import exact_matcher, feature_sets
+from neardup.pipeline.corpus.comparison import exact_matcher, feature_sets
 from neardup.pipeline.spilled.features import Places, load, places
 from neardup.pipeline.spilled.heads import thresholds
 from neardup.pipeline.spilled.job import Job

@@ -4,11 +4,11 @@ import json
 import os
 import secrets
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, Protocol
 
 from neardup.engines.executors import Executors, elsewhere
 from neardup.engines.journal import Journal, OtherTerms
@@ -16,8 +16,7 @@ from neardup.engines.local import LocalEngine
 from neardup.model.errors import Change, DataError, NeardupError, OutputRefused, ParameterError, RunChanged
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.comparison import require_policy
-from neardup.pipeline.index_texts import IndexTexts
+from neardup.pipeline.corpus.comparison import require_policy
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import changes
@@ -57,6 +56,22 @@ _SURE: Final = 0.7  # of the size of an output: records differ in length, and co
 _LEAST: Final = 1 << 20  # bytes of a shard or block
 
 
+class EarlierTexts(Protocol):
+    """Documents that a run compares with and that are not in files, such as those of an index.
+
+    *path* names them, and *identity* changes with them.
+    """
+
+    path: str
+    identity: Any
+
+    def require(self, request: Request, signed: Iterable[str], pages: Mapping[str, str | None] | None) -> None:
+        """Raise ``ParameterError`` or ``StorageRefused`` unless they can be compared with the inputs of a request."""
+
+    def write(self, file: BinaryIO, request: Request) -> None:
+        """Write all documents as JSON lines with the fields of a request."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """What a run in pieces decides, and how: see ``neardup.dedup_files``."""
@@ -76,7 +91,7 @@ class RunSettings:
     state: Path | None = None
     adds: bool = False  # to the state
     compared: tuple[str, ...] = ()  # inputs that are only compared with
-    indexes: tuple[IndexTexts, ...] = ()  # the same, before these inputs
+    indexes: tuple[EarlierTexts, ...] = ()  # the same, before these inputs
     executors: Executors | None = None
     announce: Callable[[Forecast], None] = lambda _: None
     ignore_common: float | None = None  # the share of documents from which a shingle does not count

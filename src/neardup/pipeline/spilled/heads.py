@@ -10,8 +10,8 @@ from neardup.index.memory.buckets import ROWS
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
 from neardup.model.errors import ValueRefused
-from neardup.pipeline.address_ranks import address_ranks
-from neardup.pipeline.comparison import needs_rows
+from neardup.pipeline.corpus.address_ranks import address_ranks
+from neardup.pipeline.corpus.comparison import needs_rows
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.signed import Signed
 from neardup.schemes.thresholds import thresholds_of

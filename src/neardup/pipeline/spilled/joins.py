@@ -13,7 +13,7 @@ from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets
 from neardup.engines.local import LocalEngine
 from neardup.kernels.sets import roots
 from neardup.model.arrays import Features, Positions, Words
-from neardup.pipeline.pairs import PairRule, connect, pair_table
+from neardup.pipeline.partners.pairs import PairRule, connect, pair_table
 from neardup.pipeline.spilled.job import IDS, Job
 from neardup.sources.collection import DEFAULT_ID
 from neardup.text.columns import batches, gathered

@@ -11,8 +11,8 @@ from neardup.decisions.evidence import Shared
 from neardup.decisions.exact import spread
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Flags, Positions
-from neardup.pipeline.comparison import Comparison
-from neardup.pipeline.result import decided_rows, with_places
+from neardup.pipeline.corpus.comparison import Comparison
+from neardup.pipeline.corpus.result import decided_rows, with_places
 from neardup.pipeline.spilled.blocks import settled_name
 from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, signatures, thresholds
 from neardup.pipeline.spilled.job import Job

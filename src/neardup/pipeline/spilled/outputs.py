@@ -14,7 +14,7 @@ import pyarrow as pa
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import OutputRefused, ParameterError, require
-from neardup.pipeline.revisits import revisit_rows
+from neardup.pipeline.corpus.revisits import revisit_rows
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.sources.collection import Collection, check_marks, converter

@@ -16,7 +16,7 @@ from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Column, Proposal, Proposals, Ranks, column_of, joined
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import Positions
-from neardup.pipeline.comparison import Comparison, SignatureKeys, pairs_left
+from neardup.pipeline.corpus.comparison import Comparison, SignatureKeys, pairs_left
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.heads import (
     FEATURES,

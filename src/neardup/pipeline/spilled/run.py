@@ -15,10 +15,10 @@ from neardup.engines.local import LocalEngine
 from neardup.kernels.checksum import add_field
 from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.policy import CANONICAL
-from neardup.pipeline.address_ranks import hint_counts
-from neardup.pipeline.clusters import largest_clusters
+from neardup.pipeline.corpus.address_ranks import hint_counts
+from neardup.pipeline.corpus.clusters import largest_clusters
+from neardup.pipeline.corpus.result import Summary
 from neardup.pipeline.progress import Progress
-from neardup.pipeline.result import Summary
 from neardup.pipeline.spilled import common_shingles
 from neardup.pipeline.spilled.blocks import settle
 from neardup.pipeline.spilled.features import gather

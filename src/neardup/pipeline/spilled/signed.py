@@ -13,7 +13,7 @@ from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Corpus, Flags, Positions, Signatures, Words
 from neardup.model.protocols import ColumnScheme, Evidence
-from neardup.pipeline.result import with_places
+from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.spilled.earlier import SITE, rows_of
 from neardup.pipeline.spilled.job import IDS, NOTHING, REVISITS, SIGNED, Job
 from neardup.schemes.checksum import BODY

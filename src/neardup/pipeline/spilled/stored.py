@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
-from neardup.pipeline.result import Summary, totals
+from neardup.pipeline.corpus.result import Summary, totals
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import Decisions
 from neardup.pipeline.spilled.signed import Signed

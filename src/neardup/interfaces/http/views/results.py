@@ -12,7 +12,7 @@ from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
 from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened, parts
 from neardup.interfaces.http.views.paging import Choice, paging
 from neardup.interfaces.wording import decimals
-from neardup.pipeline.search import site_of
+from neardup.pipeline.query.search import site_of
 
 if TYPE_CHECKING:
     from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, ShownHit

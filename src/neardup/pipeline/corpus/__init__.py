@@ -1,0 +1,1 @@
+"""One collection: documents in, decisions out."""

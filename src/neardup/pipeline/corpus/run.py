@@ -1,0 +1,366 @@
+"""Deduplication of a collection in memory: documents in, decisions out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from neardup.decisions.drops import UNKNOWN, GivenMatches, Matcher
+from neardup.decisions.evidence import FeatureSets, Shared, count_shared, exact_measure
+from neardup.decisions.exact import Heads, leaders_by_content, leaders_by_digest, leaders_by_features, spread
+from neardup.decisions.ranking import ranking
+from neardup.engines.local import LocalEngine
+from neardup.kernels.segments import blank
+from neardup.kernels.sets import digests
+from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
+from neardup.model.errors import require, require_name
+from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
+from neardup.model.presets import PRESETS
+from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
+from neardup.pipeline.corpus.address_ranks import HintCounts, address_ranks, hint_counts
+from neardup.pipeline.corpus.clusters import largest_clusters
+from neardup.pipeline.corpus.comparison import Comparison, Decided, feature_sets, needs_rows, require_policy
+from neardup.pipeline.corpus.documents import Documents
+from neardup.pipeline.corpus.memory import warn_if_short
+from neardup.pipeline.corpus.result import Result, Summary, decisions_table
+from neardup.pipeline.progress import Progress, followed
+from neardup.schemes import registry
+from neardup.schemes.checksum import BODY
+from neardup.schemes.presets import preset as preset_scheme
+from neardup.schemes.terms import common_of, fitted_common
+from neardup.schemes.thresholds import thresholds_of
+from neardup.text.columns import batches
+from neardup.text.common_shingles import CommonShingles, require_share_of_documents
+from neardup.text.shingling import FeatureBuffer
+from neardup.text.sites import NO_SITES, separate
+
+_SIGNED = 1 << 12  # documents signed together
+_MANY = 8  # largest ratio of documents to dropped ones that is worth a search
+
+
+def dedup(  # noqa: PLR0913 - every one a keyword with a default
+    table_or_texts: Any,
+    *,
+    text: str = "text",
+    id: str | None = "id",  # noqa: A002 - the word users know
+    scheme: Scheme | None = None,
+    preset: str | None = None,
+    threshold: float | None = None,
+    measure: str | None = None,
+    keep: str = "first",
+    verify: Verify = "exact",
+    gather: Gather = "kept",
+    representative: Representative = "best-ranked",
+    ignore_common: float | CommonShingles | None = None,
+    threads: int | None = None,
+    progress: bool | Progress | None = None,
+) -> Result:
+    """Find the near-duplicates of a collection, and choose the documents to keep.
+
+    *table_or_texts* is a sequence of strings, an Arrow column, a list of dictionaries, a pandas or polars data frame, a
+    Hugging Face dataset, or anything else with the Arrow stream protocol that has a *text* column. Only the required
+    columns of a table are read. A column named ``id`` contains the ids if it exists; another *id* must exist. Without
+    ids, positions are the ids.
+
+    Documents are processed from the best rank to the worst (*keep*). A document is dropped if it matches a kept
+    document; the best-ranked such document is its *representative*. *scheme* is ``MinHash()`` by default; *threshold*
+    replaces the scheme's, and *measure* what it verifies: ``"resemblance"``; ``"containment"``, of a document in a
+    better-ranked one; ``"overlap"``, of the smaller one; or ``"cosine"``, of weighted features. Without a scheme, it
+    also chooses the scheme: ``FracMinHash`` for containment and overlap, ``SimHash`` for cosines. With
+    *ignore_common*, a share, shingles in more than this share of the different documents do not count: system prompts,
+    licence headers, forms. It may also be a list that was created before (see ``CommonShingles``). See ``Policy`` for
+    *keep*, *verify*, *gather* and *representative*, ``Result`` for the result. *progress* is called with the name of a
+    stage, the number of finished items and the total; ``True`` shows bars on standard error.
+
+    Empty documents and those without words are kept, except that byte-identical documents that are not empty are exact
+    duplicates. The same input and parameters have the same result with any number of *threads* (``None``: every core).
+    An empty collection has an empty result.
+
+    Warns (``RuntimeWarning``) before it begins if the run will need more memory than is available. Raises
+    ``ParameterError`` for a parameter that breaks its rule, and ``DataError`` for input that is not a collection of
+    documents.
+    """
+    policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
+    chosen, ignore_common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
+    require_policy(chosen, policy)
+    needed = [*policy.fields, *_required(chosen)]
+    if ignore_common is not None:
+        require_fitting(ignore_common, chosen)
+    require_name("text", text)
+    if id is not None:
+        require_name("id", id)
+    documents = Documents.of(table_or_texts, text, id, needed, chosen.columns)
+    if ignore_common is not None:
+        chosen = _without_common(chosen, ignore_common, documents)
+    warn_if_short(chosen, documents.texts, exact=verify == "exact")
+    with followed(progress) as follow, LocalEngine(threads) as engine:
+        return replace(_Run(documents, chosen, policy, engine, follow).result(), source=table_or_texts)
+
+
+def chosen_scheme(
+    scheme: Scheme | None,
+    preset: str | None,
+    threshold: float | None,
+    common: float | CommonShingles | None,
+    measure: str | None = None,
+) -> tuple[Scheme, float | CommonShingles | None]:
+    """Return the scheme of a run, and which common shingles it ignores; ``ParameterError`` for what does not fit."""
+    chosen: Scheme = registry.default() if scheme is None else scheme
+    if measure is not None:
+        require(preset is None, "measure", measure, "cannot be used with preset: a preset chooses the scheme")
+        chosen = registry.for_measure(measure) if scheme is None else with_measure(chosen, measure)
+    if preset is not None:
+        require(scheme is None, "preset", preset, "cannot be used with scheme: a preset chooses the scheme")
+        chosen = preset_scheme(preset)
+        common = PRESETS[preset].ignore_common if common is None else common
+    require_scheme(chosen, "sign_at")
+    return chosen if threshold is None else chosen.with_threshold(threshold), common
+
+
+def with_measure(scheme: Any, measure: str) -> Scheme:
+    """Return the scheme with another exact measure; ``ParameterError`` for a measure that it does not have."""
+    require_scheme(scheme, "with_measure")
+    chosen: Scheme = scheme.with_measure(measure)
+    return chosen
+
+
+def _required(scheme: Scheme) -> list[str]:
+    """Return the columns that the scheme requires; the text replaces a missing ``BODY``."""
+    return [name for name in scheme.required_columns if name != BODY] if isinstance(scheme, FieldScheme) else []
+
+
+def require_fitting(common: float | CommonShingles, scheme: Any) -> None:
+    """Raise ``ParameterError`` for an invalid share, and for a scheme without lists of common shingles."""
+    if not isinstance(common, CommonShingles):
+        require_share_of_documents("ignore_common", common)
+    if scheme is not None:
+        scheme.require_shingles()
+
+
+def _without_common(scheme: Scheme, common: float | CommonShingles, documents: Documents) -> Scheme:
+    if not isinstance(common, CommonShingles):
+        common = fitted_common(scheme, documents.texts, common)
+    made: Scheme = scheme.with_common(common)
+    return made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shingled:
+    """The result of shingling the texts, by position."""
+
+    features: Features
+    sums: Words  # digests of the features
+    lengths: Positions  # bytes of text
+    blank: Flags  # only white space
+
+
+class _Run:
+    """One pass over one collection: shingle, group equals, sign, compare, measure evidence."""
+
+    def __init__(
+        self, documents: Documents, scheme: Scheme, policy: Policy, engine: LocalEngine, progress: Progress
+    ) -> None:
+        self._documents, self._scheme, self._policy = documents, scheme, policy
+        self._engine, self._progress = engine, progress
+        self._fields = documents.fields(scheme.columns) if scheme.columns else None
+
+    def result(self) -> Result:
+        values = {name: self._documents.column(name) for name in self._policy.fields}
+        shingled = self._shingle()
+        addresses = address_ranks(self._policy, self._documents.ids, values)
+        order = ranking(self._policy, shingled.lengths, values, addresses)
+        leaders = self._equals(shingled, order)
+        heads = Heads.of_leaders(leaders, order)
+        sites = self._documents.sites if self._fields is None else NO_SITES
+        if len(sites):
+            separate(shingled.features, sites, heads.positions)
+            sites = sites[heads.positions]
+        signatures = self._sign(Corpus(shingled.features, self._fields, self._documents.texts), heads.positions)
+        sets = feature_sets(self._scheme, shingled.features, heads.positions)
+        thresholds = thresholds_of(self._scheme, sites)
+        comparison = Comparison(self._scheme, self._policy, signatures, self._engine, thresholds)
+        decided = comparison.decide(self._matcher(comparison, sets), self._progress)
+        if not needs_rows(self._scheme, self._policy):  # they would take much of the memory
+            signatures = replace(signatures, rows=np.empty((len(signatures), 0), np.uint8))
+            comparison = Comparison(self._scheme, self._policy, signatures, self._engine, thresholds)
+        return self._report(shingled, order, heads, comparison, signatures, sets, decided)
+
+    def _shingle(self) -> _Shingled:
+        texts = self._documents.texts
+        total = len(texts)
+        buffer = FeatureBuffer(self._scheme.shingling.usual_features(texts.nbytes))
+        sums, lengths, blanks = [np.empty(0, np.uint64)], [np.empty(0, np.int64)], [np.empty(0, np.bool_)]
+
+        def placed() -> Iterator[tuple[Words, Words]]:
+            done = 0
+            for features, digest, sizes, flags in self._engine.map(self._shingle_batch, batches(texts)):
+                sums.append(digest)
+                lengths.append(sizes)
+                blanks.append(flags)
+                yield buffer.room(features), features.values
+                done += len(sizes)
+                self._progress("shingle", done, total)
+
+        self._progress("shingle", 0, total)
+        for _ in self._engine.map(lambda pair: np.copyto(*pair), placed()):
+            pass
+        return _Shingled(buffer.features(), np.concatenate(sums), np.concatenate(lengths), np.concatenate(blanks))
+
+    def _shingle_batch(self, batch: TextBatch) -> tuple[Features, Words, Positions, Flags]:
+        features = self._scheme.shingling.batch_features(batch)
+        sums = np.empty(len(batch), np.uint64)
+        digests(features.values, features.offsets, sums)
+        flags = np.empty(len(batch), np.bool_)
+        blank(batch.data, batch.offsets, flags)
+        return features, sums, np.diff(batch.offsets), flags
+
+    def _equals(self, shingled: _Shingled, order: Positions) -> Positions:
+        """Return each document's best-ranked equal, by rank.
+
+        Documents are equal if they have the same features or, without features, the same text that is not blank. If
+        fields decide, documents are equal if their signed fields are; a document without a signature is alone.
+        """
+        if self._fields is not None:
+            return self._equal_fields(Corpus(shingled.features, self._fields, self._documents.texts), order)
+        leaders = leaders_by_features(shingled.features, shingled.sums, order)
+        featureless = np.diff(shingled.features.offsets)[order] == 0
+        ranks = np.flatnonzero(featureless & ~shingled.blank[order])
+        leaders_by_content(self._documents.raw_texts(order[ranks]), ranks.tolist(), leaders)
+        return leaders
+
+    def _equal_fields(self, corpus: Corpus, order: Positions) -> Positions:
+        scheme = self._scheme
+        leaders = np.arange(len(order))
+        if isinstance(scheme, FieldScheme) and self._policy.verify == "exact":
+            signatures = scheme.sign_at(corpus, order)
+            ranks = np.flatnonzero(signatures.present)
+
+            def equal(left: Positions, right: Positions) -> Flags:
+                return scheme.same_content(corpus.fields, order[left], order[right])
+
+            leaders_by_digest(scheme.keys(signatures)[ranks, 0], ranks, equal, leaders)
+        return leaders
+
+    def _sign(self, corpus: Corpus, positions: Positions) -> Signatures:
+        """Sign the documents at these positions, part by part; fields are signed all at once.
+
+        With exact verification, only the part of a signature that finds candidates is needed.
+        """
+        scheme, number = self._scheme, len(positions)
+        sign = scheme.sign_at
+        if isinstance(scheme, ColumnScheme) and self._policy.verify == "exact":
+            sign = scheme.sign_short_at
+        self._progress("sign", 0, number)
+        if self._fields is not None:
+            signatures = sign(corpus, positions)
+            self._progress("sign", number, number)
+            return signatures
+        kind = sign(corpus, positions[:0]).rows
+        rows = np.zeros((number, *kind.shape[1:]), kind.dtype)
+        present = np.zeros(number, np.bool_)
+        offsets = corpus.features.offsets
+
+        def fill(begin: int) -> int:
+            part = slice(begin, min(begin + _SIGNED, number))
+            chosen = positions[part]
+            if (offsets[chosen + 1] > offsets[chosen]).any():  # other rows take no memory
+                signed = sign(corpus, chosen)
+                rows[part], present[part] = signed.rows, signed.present
+            return part.stop
+
+        for done in self._engine.map(fill, range(0, number, _SIGNED)):
+            self._progress("sign", done, number)
+        return Signatures(rows, present, scheme.recipe)
+
+    def _matcher(self, comparison: Comparison, sets: FeatureSets) -> Matcher:
+        scheme = self._scheme
+        if self._policy.verify != "exact":
+            return comparison.unverified
+        if isinstance(scheme, FieldScheme):
+            fields, at = self._fields, sets.positions
+            return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
+        return comparison.verified(sets)
+
+    def _report(  # noqa: PLR0913, PLR0917 - everything the run knows
+        self,
+        shingled: _Shingled,
+        order: Positions,
+        heads: Heads,
+        comparison: Comparison,
+        signatures: Signatures,
+        sets: FeatureSets,
+        decided: Decided,
+    ) -> Result:
+        duplicate_ids = self._engine.begin(self._documents.duplicate_ids)
+        matched = spread(decided.matched, heads.ranks, heads.of)
+        dropped = np.flatnonzero(matched >= 0)
+        left, right = order[dropped], order[matched[dropped]]
+        own, kept_for = heads.of[dropped], heads.of[matched[dropped]]
+        exact = np.zeros(len(dropped), np.bool_)
+        if self._fields is None:
+            equal = own == kept_for
+            asked = np.flatnonzero(equal)  # equal texts have the same leader
+            exact[asked] = self._documents.same_text(left[asked], right[asked])
+            common = self._shared(sets, own, kept_for, np.where(equal, 0, decided.common[own]))
+        else:  # documents of one leader have the same fields, but not always the same text
+            equal = exact = self._documents.same_text(left, right)
+            unknown = np.full(len(dropped), UNKNOWN)
+            common = self._shared(FeatureSets(shingled.features, order), dropped, matched[dropped], unknown)
+        evidence = comparison.evidence(common, own, kept_for, equal)
+        evidence["rule"][equal] = "same features"
+        evidence["rule"][exact] = "same text"
+
+        number = len(order)
+        representative = np.full(number, -1, np.int64)
+        representative[left] = right
+        kept = np.flatnonzero(representative < 0)
+        hints = HintCounts()
+        if CANONICAL in self._policy.fields:
+            hints = hint_counts(self._documents.ids, self._documents.column(CANONICAL), representative)
+        same = np.zeros(number, np.bool_)
+        same[left] = exact
+        signed = np.zeros(number, np.bool_)
+        signed[order] = signatures.present[heads.of]
+        summary = Summary(
+            documents=number,
+            kept=len(kept),
+            exact=int(exact.sum()),
+            near=len(dropped) - int(exact.sum()),
+            empty=int((~signed & shingled.blank).sum()),
+            too_short=int((~signed & ~shingled.blank).sum()),
+            duplicate_ids=duplicate_ids(),
+            candidates=decided.candidates,
+            compared=decided.compared,
+            not_compared=decided.not_compared,
+            scheme=self._scheme.name,
+            recipe=self._scheme.recipe,
+            threshold=self._scheme.threshold,
+            measure=exact_measure(self._scheme.rule),
+            short=self._scheme.short,
+            short_threshold=self._scheme.short_threshold,
+            policy=self._policy,
+            canonical_kept=hints.kept,
+            canonical_contradicted=hints.contradicted,
+            common=common_of(self._scheme),
+            largest_clusters=largest_clusters(self._documents, representative, same, self._scheme),
+        )
+        decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
+        return Result(kept, decisions, representative, summary)
+
+    def _shared(self, sets: FeatureSets, left: Positions, right: Positions, shared: Positions) -> Shared:
+        """Measure the pairs whose common features were not counted yet, in parallel.
+
+        Pairs that were not verified are not measured.
+        """
+        shared = shared.copy()
+        asked = np.flatnonzero(shared == UNKNOWN) if self._policy.verify == "exact" else np.empty(0, np.int64)
+        documents = sets.repeating(np.concatenate([left[asked], right[asked]]))
+        list(self._engine.map(lambda part: sets.make_distinct(documents[part]), self._engine.parts(len(documents))))
+
+        def measure(part: slice) -> None:
+            pairs = asked[part]
+            shared[pairs] = count_shared(sets, left[pairs], right[pairs])
+
+        list(self._engine.map(measure, self._engine.parts(len(asked))))
+        return Shared(shared, sets.sizes[left], sets.sizes[right])

@@ -1,0 +1,1 @@
+"""The pages of a crawl, and what is learned from them."""

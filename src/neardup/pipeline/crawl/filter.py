@@ -1,0 +1,169 @@
+"""A filter for crawlers: whether the address of a page, its content, or similar content is known."""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from neardup.model.arrays import Signatures
+from neardup.model.errors import DataError, counted, kind_of, require_kind, require_share
+from neardup.model.verdicts import Verdict
+from neardup.pipeline.index.fields import field_table
+from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.page_terms import require_url_rules
+from neardup.pipeline.index.records import URL, address_fields
+from neardup.sources.addresses import Addresses
+from neardup.text.columns import text_column
+from neardup.text.containers import column_missing, table_or_column
+
+TEXT = "text"
+
+Moment = datetime | float | None
+
+
+class CrawlFilter:
+    """Recognises the pages that an index contains: by address, then by equal content, then by similar content.
+
+    The id of a page is its address: its URL in the normal form of *addresses* (``document_id`` if that is long). The
+    verdict is ``Known`` if the address was admitted before; its *changed* reports whether the content is different now.
+    Otherwise it is the verdict of the index: ``New``, ``ExactDuplicate``, ``NearDuplicate``, or ``Empty``.
+
+    Nothing is dropped through a chain of matches: ``verdict.representative`` is a kept page that this page itself
+    matches, so that it may be dropped; ``None`` means to keep it. A ``Known`` and unchanged page may be dropped for
+    itself.
+
+    Checking and recording are two calls: ``judge`` changes nothing, ``admit`` records the page. Every page is recorded
+    unless it is ``Known`` and unchanged, so its address is known from then on. A page that repeats a kept page has that
+    page as its representative. A known page with other content replaces the old one.
+
+    Pages with visitor counters or dates change at every visit: with ``changed_at_least=0.95``, content whose
+    resemblance to the version that was admitted last is at least that much counts as unchanged (see ``Index.visit``).
+
+    If the index has string fields named ``url`` and ``host``, they are set: to the original URL and its host.
+    """
+
+    def __init__(
+        self, index: Index, addresses: Addresses | None = None, *, changed_at_least: float | None = None
+    ) -> None:
+        self._index, self._addresses = index, Addresses() if addresses is None else addresses
+        if index is not None:  # without an index: only the ids of pages
+            require_kind("index", index, Index)
+        require_kind("addresses", self._addresses, Addresses)
+        if index is not None:
+            require_url_rules(index, self._addresses.rules)
+        self._least = changed_at_least
+        if changed_at_least is not None:
+            require_share("changed_at_least", changed_at_least)
+        self._busy = threading.RLock()
+
+    @property
+    def index(self) -> Index:
+        """The index of the admitted pages."""
+        return self._index
+
+    def id_of(self, url: str) -> str:
+        """Return the id of the page at this URL.
+
+        >>> CrawlFilter(None).id_of("HTTP://News.Example:80/a?utm_source=x#top")
+        'http://news.example/a'
+        """
+        return self._addresses.id_of(url)
+
+    def ids_of(self, urls: Sequence[Any]) -> list[str]:
+        """Return the ids of several pages; ``DataError`` for the first URL that is empty or not a string."""
+        for position, url in enumerate(urls):
+            if not isinstance(url, str) or not url.strip():
+                what = "is empty" if isinstance(url, str) else f"must be a string, not {kind_of(url)}"
+                raise DataError(f"url {position}", what)
+        return [self.id_of(url) for url in urls]
+
+    def judge(self, url: str, text: str, fields: Mapping[str, Any] | None = None) -> Verdict:
+        """Return the verdict on a page. Changes nothing.
+
+        *fields* maps names to values: those that the scheme signs.
+        """
+        return self.judge_each([url], [text], _each(fields))[0]
+
+    def admit(
+        self, url: str, text: str, fields: Mapping[str, Any] | None = None, *, at: datetime | float | None = None
+    ) -> Verdict:
+        """Record a page, and return the verdict on it.
+
+        *fields* maps names to values: those of the index, and those that the scheme signs. *at* is the time of
+        admission; the default is now. The admission is acknowledged: see ``durability`` in ``Index.create``.
+        """
+        return self.judge_and_admit([url], [text], _each(fields), at=at)[0]
+
+    def judge_each(
+        self, pages: Any, texts: Any = None, fields: Any = None, *, ids: Sequence[str] | None = None
+    ) -> list[Verdict]:
+        """Return a verdict for each page. Changes nothing; *pages* and *ids* are as in ``judge_and_admit``."""
+        urls, column, table = self._parted(pages, texts, fields)
+        names = self.ids_of(urls) if ids is None else ids
+        return self._index.visit(names, column, table, remember=False, changed_at_least=self._least)
+
+    def judge_and_admit(
+        self,
+        pages: Any,
+        texts: Any = None,
+        fields: Any = None,
+        *,
+        at: datetime | float | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> list[Verdict]:
+        """Record pages, and return a verdict for each, compared with all before it, including this batch.
+
+        *pages* are (url, text) pairs, or a table with the columns ``url`` and ``text``, whose other columns are
+        *fields* if the index knows them; or they are URLs, and *texts* are their texts, or their ``Signatures`` if the
+        index stores no texts: a page with the signature of its last version is unchanged. Larger batches are faster.
+        Known pages with other content lose the old content before the batch is judged, so that no page is dropped for
+        content that no longer exists. *ids* are those of the URLs (``ids_of``), if they are known already.
+
+        Raises ``DataError`` for invalid URLs, texts or fields, before anything is changed.
+        """
+        urls, column, table = self._parted(pages, texts, fields)
+        names = self.ids_of(urls) if ids is None else ids
+        with self._busy:
+            own = address_fields(self._index.fields, urls, table)
+            return self._index.visit(names, column, own, at=at, changed_at_least=self._least)
+
+    def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], Any, pa.Table]:
+        return parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})
+
+
+def parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[Any], Any, pa.Table]:
+    """Return the URLs, texts and fields of a batch of pages; only the *known* columns of a table are fields.
+
+    The texts are one Arrow column, or the ``Signatures`` that were given.
+    """
+    source = table_or_column(pages)
+    if isinstance(source, pa.Table):
+        for name in (URL, TEXT):
+            if name not in source.column_names:
+                raise column_missing(name, source.column_names)
+        others = source.select([name for name in source.column_names if name in known]) if fields is None else fields
+        return source.column(URL).to_pylist(), text_column(source.column(TEXT)), field_table(others, len(source))
+    if texts is None:
+        source, texts = _unzipped(source)
+    urls = source.to_pylist() if isinstance(source, pa.Array | pa.ChunkedArray) else list(source)
+    column = texts if isinstance(texts, Signatures) else text_column(texts)
+    if len(urls) != len(column):
+        there = f"{counted(len(urls), 'URL')} for {counted(len(column), 'text')}"
+        raise DataError("pages", f"{there}; each URL needs one text")
+    return urls, column, field_table(fields, len(urls))
+
+
+def _unzipped(pages: Any) -> tuple[list[Any], list[Any]]:
+    rule = "must be pairs of a URL and a text, or a table with the columns 'url' and 'text'"
+    if isinstance(pages, str | bytes) or not isinstance(pages, Iterable):
+        raise DataError("pages", rule)
+    pairs = list(pages)
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):  # noqa: PLR2004 - a pair
+        raise DataError("pages", rule)
+    return [url for url, _ in pairs], [text for _, text in pairs]
+
+
+def _each(fields: Mapping[str, Any] | None) -> dict[str, list[Any]] | None:
+    return None if fields is None else {name: [value] for name, value in fields.items()}

@@ -1,0 +1,185 @@
+"""Pages of several crawlers in one index: a batch that is sent twice with one key gets the same verdicts twice."""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from neardup.model.arrays import Signatures
+from neardup.model.errors import DataError, StorageFailed
+from neardup.model.verdicts import Known, Verdict
+from neardup.pipeline.crawl.filter import CrawlFilter
+from neardup.pipeline.index.index import Index
+from neardup.sources.addresses import Addresses
+from neardup.sources.output import atomic
+
+FILE: Final = "visits.jsonl"  # in the folder of the index
+MOST_VISITS: Final = 1 << 14  # keys that are remembered, also after a restart
+MOST_VERDICTS: Final = 1 << 16  # verdicts that are remembered until a restart
+
+
+Contents = Sequence[str] | Signatures  # the texts of pages, or their signatures
+
+
+class Visit(msgspec.Struct, array_like=True):
+    """A batch before its pages were admitted: the digests of its key and of its content, and the state of the index.
+
+    *first* is the number of the next admission; *known* are the rows of pages whose address was known, *told* those of
+    kept pages that were reported as kept since the last admission.
+    """
+
+    key: str
+    content: str
+    first: int
+    known: list[int]
+    told: list[int]
+
+
+class KeyedVisits:
+    """Records batches of pages, as ``CrawlFilter.judge_and_admit`` does, and recognises batches by their keys.
+
+    The last ``MOST_VISITS`` keys are remembered, on the disk. A repeated batch changes nothing and gets the verdicts of
+    the first time: the same ones while they are among the last ``MOST_VERDICTS``. Later, and after a restart, they are
+    computed again for the pages that the first batch admitted, against what was admitted before them. So a page whose
+    representative was ``None`` gets that again, unless the index has been changed otherwise in between; the values of a
+    comparison with an earlier version are not repeated.
+
+    Only the process that writes the index may use it.
+    """
+
+    def __init__(self, index: Index, addresses: Addresses | None = None) -> None:
+        self.index, self._addresses = index, addresses
+        self._path = Path(index.store.folder, FILE)
+        self._busy = threading.Lock()
+        self._visits: OrderedDict[str, Visit] | None = None  # of the file, which is read when it is needed
+        self._lines, self._cut = 0, False  # of the file, and whether the last one has no end
+        self._verdicts: OrderedDict[str, list[Verdict]] = OrderedDict()
+        self._remembered = 0
+
+    def filter(self, changed_at_least: float | None = None) -> CrawlFilter:
+        """Return the filter of these pages."""
+        return CrawlFilter(self.index, self._addresses, changed_at_least=changed_at_least)
+
+    def judge_and_admit(  # noqa: PLR0913, PLR0917 - a batch and its key
+        self,
+        urls: Sequence[str],
+        texts: Contents,
+        fields: Mapping[str, Sequence[Any]] | None,
+        key: str | None,
+        content: bytes | bytearray = b"",
+        changed_at_least: float | None = None,
+        *,
+        ids: Sequence[str] | None = None,
+    ) -> list[Verdict]:
+        """Record a batch of pages, and return its verdicts. *ids* are those of the URLs, if they are known already.
+
+        *content* is anything that is equal for equal batches, such as the body of the request. Raises ``DataError`` for
+        a key that was used for another content, and the errors of ``CrawlFilter.judge_and_admit``.
+        """
+        pages = self.filter(changed_at_least)
+        ids = pages.ids_of(urls) if ids is None else ids
+        if key is None:
+            return pages.judge_and_admit(urls, texts, fields, ids=ids)
+        name, digest = (blake2b(part, digest_size=16).hexdigest() for part in (key.encode(), content))
+        with self._busy:
+            visit = self._read().get(name)
+            if visit is None:
+                there = self.index.admissions(ids)
+                first, known = self.index.next_admission, [row for row, one in enumerate(there) if one is not None]
+                told = [row for row, one in enumerate(there) if one is not None and one.told == first]
+                self._record(Visit(name, digest, first, known, told))
+                verdicts = pages.judge_and_admit(urls, texts, fields, ids=ids)
+            elif visit.content != digest:
+                raise DataError("key", "was used for another request; each request needs its own key")
+            elif name in self._verdicts:
+                return self._verdicts[name]
+            else:
+                verdicts = self._repeated(pages, visit, urls, ids, texts, fields, changed_at_least)
+            self._keep(name, verdicts)
+        return verdicts
+
+    def _repeated(  # noqa: PLR0913, PLR0917 - a batch and its visit
+        self,
+        pages: CrawlFilter,
+        visit: Visit,
+        urls: Sequence[str],
+        ids: Sequence[str],
+        texts: Contents,
+        fields: Mapping[str, Sequence[Any]] | None,
+        least: float | None,
+    ) -> list[Verdict]:
+        """Return the verdicts of a batch that was recorded; a kill may have prevented that for some of its pages."""
+        index = self.index
+        there, now = index.admissions(ids), index.known(ids, texts, fields, changed_at_least=least)
+        numbers, told = range(visit.first, visit.first + len(ids) + 1), set(visit.told)
+        verdicts = pages.judge_and_admit(urls, texts, fields, ids=ids)
+        own: dict[str, int] = {}  # the pages that were admitted then, by their first rows
+        for row, (admission, found) in enumerate(zip(there, now, strict=True)):
+            if admission is None or found is None or found.changed:
+                continue
+            if admission.number in numbers and found.resemblance is None:
+                own.setdefault(ids[row], row)
+            elif admission.told in numbers and row not in told:
+                verdicts[row] = Known(ids[row], resemblance=found.resemblance, contained=found.contained)
+        rows, known = list(own.values()), set(visit.known)
+        columns = {name: [values[row] for row in rows] for name, values in (fields or {}).items()}
+        some = texts[np.array(rows, np.int64)] if isinstance(texts, Signatures) else [texts[row] for row in rows]
+        judged = index.admit(list(own), some, columns or None)
+        for row, verdict in zip(rows, judged, strict=True):
+            verdicts[row] = Known(ids[row], True, verdict.representative) if row in known else verdict
+        return verdicts
+
+    def _keep(self, name: str, verdicts: list[Verdict]) -> None:
+        self._verdicts[name] = verdicts
+        self._remembered += len(verdicts)
+        while self._remembered > MOST_VERDICTS:
+            _, oldest = self._verdicts.popitem(last=False)
+            self._remembered -= len(oldest)
+
+    def _read(self) -> OrderedDict[str, Visit]:
+        if self._visits is None:
+            try:
+                content = self._path.read_bytes() if self._path.exists() else b""
+            except OSError as error:
+                raise StorageFailed(str(self._path), error.strerror or str(error)) from error
+            *lines, rest = content.split(b"\n")
+            self._visits = OrderedDict((visit.key, visit) for visit in _decoded(lines))
+            self._lines, self._cut = len(lines), bool(rest)
+        return self._visits
+
+    def _record(self, visit: Visit) -> None:
+        """Write a visit to the disk before its pages are admitted."""
+        visits = self._read()
+        line = b"\n" * self._cut + msgspec.json.encode(visit) + b"\n"
+        visits[visit.key] = visit
+        while len(visits) > MOST_VISITS:
+            visits.popitem(last=False)
+        try:
+            if self._lines >= 2 * MOST_VISITS:
+                with atomic(self._path) as file:
+                    file.writelines(msgspec.json.encode(one) + b"\n" for one in visits.values())
+                self._lines, self._cut = len(visits), False
+            else:
+                with self._path.open("ab", buffering=0) as file:
+                    file.write(line)
+                    os.fdatasync(file.fileno())
+                self._lines, self._cut = self._lines + 1, False
+        except OSError as error:
+            visits.pop(visit.key)
+            self._cut = True
+            raise StorageFailed(str(self._path), error.strerror or str(error)) from error
+
+
+def _decoded(lines: Iterable[bytes]) -> Iterable[Visit]:
+    decoder = msgspec.json.Decoder(Visit)
+    for line in lines:
+        try:
+            yield decoder.decode(line)
+        except msgspec.MsgspecError:  # it was cut by a kill
+            continue

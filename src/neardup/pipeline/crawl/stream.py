@@ -1,0 +1,169 @@
+"""A crawl filter for JSON lines: records in, verdicts out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+
+from neardup.index.disk.columns import STRING
+from neardup.model.errors import require
+from neardup.model.verdicts import as_record
+from neardup.pipeline.crawl.page_texts import page_texts
+from neardup.pipeline.index.field_values import READ
+from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.inputs import MOST_ID_BYTES
+from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
+from neardup.pipeline.index.records import address_fields
+from neardup.pipeline.query.search import Search
+from neardup.schemes.checksum import BODY
+from neardup.sources.addresses import Addresses
+from neardup.sources.arriving import MOST_BYTES
+from neardup.sources.lines import BOM
+from neardup.sources.records import decoder, literal_of, reason_of
+from neardup.text.extraction import Extraction
+
+TOGETHER: Final = 1 << 12  # lines that are answered together, if that many are waiting
+
+_JSON: Final[dict[str, Any]] = {"integer": int | None, "number": float | None, "flag": bool | None, "time": str | None}
+
+
+class _Refused(Exception):  # noqa: N818 - what becomes of a line
+    """A line that is not a document, and why."""
+
+
+class Answering:
+    """Answers JSON lines, each with the verdict on its page compared with those admitted before.
+
+    The page's id is its URL in the normal form of *addresses*, if the line has the field *url*; otherwise the field
+    *id*. An answer has the number of the ``line``, the ``id``, and the verdict: ``verdict`` is its name, and
+    ``representative`` the kept page for which this page may be dropped, null if it must be kept. The answer to an
+    invalid line has an ``error``.
+
+    With *admit* the pages are recorded, and what ``answer`` returns is acknowledged; with the index's *search* table
+    they can be found, too. Otherwise nothing changes, and a reader compares with what a writer has acknowledged.
+    *changed_at_least* is as in ``Index.visit``. With an *extraction* the texts are HTML, and become texts as it
+    describes.
+    """
+
+    def __init__(  # noqa: PLR0913 - every one a keyword with a default
+        self,
+        index: Index,
+        *,
+        text: str = "text",
+        url: str = "url",
+        id: str = "id",  # noqa: A002 - the field's name, as everywhere
+        addresses: Addresses | None = None,
+        admit: bool = False,
+        search: Search | None = None,
+        changed_at_least: float | None = None,
+        extraction: Extraction | None = None,
+    ) -> None:
+        require(len({text, url, id}) == 3, "text", text, "must be another field than the id and the URL")  # noqa: PLR2004
+        self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
+        require_url_rules(index, self._addresses.rules)
+        self._extraction = extraction
+        if extraction is not None:
+            require_extraction(index, extraction)
+        self._text, self._url, self._id = text, url, id
+        self._search, self._least = search, changed_at_least
+        self._signed: tuple[str, ...] = index.scheme.columns
+        self._fields = tuple(dict.fromkeys([*self._signed, *index.fields]))
+        self._wanted = tuple(dict.fromkeys([url, id, *(name for name in self._fields if name != text)]))
+        self._decode = decoder(text, self._wanted)
+        self.failed = 0
+
+    def answer(self, lines: Sequence[bytes | None], first: int) -> list[dict[str, Any]]:
+        """Answer some lines; *first* is the number of the first one."""
+        answers: list[dict[str, Any]] = []
+        rows: list[int] = []
+        pages: list[tuple[str, str | None, str, dict[str, Any]]] = []
+        for number, line in enumerate(lines, first):
+            answers.append({"line": number, "id": None})
+            try:
+                pages.append(self._page(line.removeprefix(BOM) if line and number == 1 else line))
+                rows.append(number - first)
+            except _Refused as error:
+                answers[-1]["error"] = str(error)
+                self.failed += 1
+        if pages:
+            for row, page, said in zip(rows, pages, self._verdicts(pages), strict=True):
+                answers[row] |= {"id": page[0], **as_record(said), "representative": said.representative}
+            if self._admit and self._search:
+                self._search.catch_up()
+        return answers
+
+    def _verdicts(self, pages: list[tuple[str, str | None, str, dict[str, Any]]]) -> list[Any]:
+        if not self._admit:
+            self._index.refresh()
+        ids, urls, texts, given = zip(*pages, strict=True)
+        sites: dict[str, list[int]] = {}
+        if self._extraction is not None:
+            texts, sites = page_texts(self._index, self._extraction, urls, texts)
+        fields: dict[str, Any] = {name: pa.array(values, pa.int64()) for name, values in sites.items()}
+        for name in self._fields:
+            values = [own.get(name) for own in given]
+            if name == BODY and name in self._signed:  # the text replaces it
+                values = [text if value is None else value for value, text in zip(values, texts, strict=True)]
+            fields[name] = pa.array(values, self._type(name))
+        table = pa.table(fields)
+        if self._admit:
+            table = address_fields(self._index.fields, urls, self._without_empty(table))
+        given = (ids, pa.array(texts, pa.large_string()), table)
+        return self._index.visit(*given, remember=self._admit, changed_at_least=self._least)
+
+    def _without_empty(self, table: pa.Table) -> pa.Table:
+        """Leave out the columns that no line has and that are not signed: addresses may fill them."""
+        there = (name for name in table.column_names if table[name].null_count < len(table) or name in self._signed)
+        return table.select(list(there))
+
+    def _type(self, name: str) -> pa.DataType:
+        kind = self._index.fields.get(name, STRING)
+        return pa.large_string() if name in self._signed or kind == STRING else READ[kind].type
+
+    def _page(self, line: bytes | None) -> tuple[str, str | None, str, dict[str, Any]]:
+        """Return the id, URL, text and fields of a line."""
+        if line is None:
+            raise _Refused(f"it has more than {MOST_BYTES:,} bytes")
+        try:
+            line.decode()
+            record = self._decode(memoryview(line))
+        except UnicodeDecodeError:
+            raise _Refused("it is not valid UTF-8") from None
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise _Refused(reason_of(line, error, self._text) or "it is blank") from None
+        tokens = {name: bytes(getattr(record, f"f{number}")) for number, name in enumerate(self._wanted, 1)}
+        url, own = self._literal(self._url, tokens), self._literal(self._id, tokens)
+        if url and url.strip():
+            own = self._addresses.id_of(url)
+        else:
+            url = None
+        if not own:
+            raise _Refused(f"it has neither {self._url!r} nor {self._id!r}")
+        if len(own.encode()) > MOST_ID_BYTES:
+            raise _Refused(f"its id has {len(own.encode()):,} bytes; at most {MOST_ID_BYTES:,} are allowed")
+        if record.f0 is None:
+            raise _Refused(f"its {self._text!r} is missing or null")
+        tokens[self._text] = msgspec.json.encode(record.f0) if self._text in self._fields else b""
+        return own, url, record.f0, {name: self._value(name, tokens) for name in self._fields}
+
+    def _value(self, name: str, tokens: Mapping[str, bytes]) -> Any:
+        kind = self._index.fields.get(name, STRING)
+        if name in self._signed or kind == STRING:
+            written = self._literal(name, tokens)
+            if kind == STRING:
+                return written
+        token = tokens[name] or b"null"
+        try:
+            value = msgspec.json.decode(token, type=_JSON[kind])
+            if value is not None and kind != "number":
+                value = READ[kind].read(value if kind == "time" else token.decode())
+        except (msgspec.MsgspecError, ValueError, OverflowError):
+            raise _Refused(f"its {name!r} must be {READ[kind].expected}") from None
+        return written if name in self._signed else value
+
+    def _literal(self, name: str, tokens: Mapping[str, bytes]) -> str | None:
+        try:
+            return literal_of(tokens[name])
+        except TypeError as error:
+            raise _Refused(f"its {name!r} must be a string or a number, not {error}") from None

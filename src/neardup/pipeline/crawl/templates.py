@@ -1,0 +1,336 @@
+"""Learning the templates of hosts from their pages."""
+
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from heapq import heappush, heappushpop
+from itertools import pairwise, starmap
+from operator import itemgetter
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.decisions.templates import PAGES, RULE, shared_lines, view_of
+from neardup.model.arrays import Positions, Words
+from neardup.model.errors import DataError, require, require_kind
+from neardup.pipeline.corpus.run import dedup
+from neardup.schemes.minhash import MinHash
+from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, DEFAULT_URL, Rejected, missing_field
+from neardup.sources.formats import FOLDER, WARC, display
+from neardup.sources.pages import host_of
+from neardup.sources.read import MAX_BYTES, request_of
+from neardup.sources.shards import SHARD, Shards
+from neardup.text import sites
+from neardup.text.extraction import Extraction
+from neardup.text.host_templates import HostTemplates, PageView, Template
+from neardup.text.lines import LINES, Lines
+
+Page = tuple[str | None, bytes | str]  # its address, and its HTML
+
+FROZEN: Final = 200  # different pages, from which on a template is not learned again on its own
+MOST: Final = 500  # pages of a host that its template is learned from
+STEP: Final = 100  # pages by which they grow from ``FROZEN`` on, while fewer than ``FROZEN`` of them are different
+
+_SAME: Final = MinHash()  # decides which pages of a host count as different
+_AUTO: Final = Extraction()
+_SHOWN: Final = 100  # characters of the example of a line
+_FOLDS: Final = 32  # files that hold the pages of some hosts each
+_TOGETHER: Final = 1 << 23  # bytes of pages that are written together
+_SCHEMA: Final = pa.schema(
+    [
+        ("host", pa.string()),
+        ("order", pa.uint64()),
+        ("markup", pa.large_binary()),
+        ("decoded", pa.bool_()),  # then it is UTF-8
+        ("charset", pa.string()),
+    ]
+)
+_PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+def learn_templates(
+    pages: Iterable[tuple[str | None, bytes | str] | tuple[str | None, bytes | str, str | None]],
+    *,
+    extraction: Extraction = _AUTO,
+    known: HostTemplates | None = None,
+) -> HostTemplates:
+    """Learn the template of each host: the lines that many of its different pages share, and the view they are read in.
+
+    *pages* are pairs of an address and the HTML of the page, or triples with the charset that HTTP declares. A page
+    whose address has no host has that of the absolute address that it names as canonical, or is ignored. The pages of
+    a host are deduplicated, and lines count once for each kept page (see ``neardup.decisions.templates``). Of a host,
+    the ``FROZEN`` pages with the smallest hash of their HTML are used and, if fewer than ``FROZEN`` are kept, more of
+    them, up to ``MOST``. So the result depends neither on the order of the pages nor on other hosts. Pages are kept in
+    temporary files; only those of one part of the hosts are in memory together. No pages have no templates.
+
+    *known* templates of hosts stay as they are if they were found in at least ``FROZEN`` pages, so that the texts of
+    these hosts do not change any more, and if the pages do not have enough of a host. Others are learned again, with
+    the next version if they differ.
+
+    Raises ``ParameterError`` for an *extraction* that has templates already, and for *known* ones that were learned by
+    another rule; ``ExtraMissing`` as ``Extraction`` does.
+    """
+    require_kind("extraction", extraction, Extraction)
+    require(extraction.templates is None, "extraction", extraction, "must not have templates: they are learned now")
+    known = HostTemplates((), rule_of(extraction)) if known is None else known
+    require_kind("known", known, HostTemplates)
+    _require_rule(known, extraction)
+    frozen = {one.host for one in known.templates if one.kept >= FROZEN}
+    with TemporaryDirectory(prefix="neardup-") as folder:
+        gathered = _Gathered(Path(folder), extraction, frozen)
+        for page in pages:
+            gathered.add(*page)
+        learned = {one.host: _following(known.get(one.host), one) for one in gathered.templates()}
+    return HostTemplates(({one.host: one for one in known.templates} | learned).values(), known.rule)
+
+
+def learn_from_files(
+    inputs: Sequence[str | PathLike[str]],
+    *,
+    html: str | None = None,
+    url: str = DEFAULT_URL,
+    format: str | None = None,  # noqa: A002 - what users call it
+    learn: Callable[[Iterator[Page]], HostTemplates] | None = None,
+) -> tuple[HostTemplates, list[Rejected]]:
+    """Learn the templates of the pages in files, and return the rejected records, too.
+
+    *learn* is called with the pages; the default is ``learn_templates``. Inputs are those of a run in pieces, and are
+    read piece by piece: archives; folders, whose pages have the host of the absolute address that they name as
+    canonical; or tables, where the field *html* (``None``: ``html``) contains a page and *url* its address. Pages
+    without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing field.
+    """
+    ways: Any = {"text": DEFAULT_TEXT, "id": DEFAULT_ID, "columns": [], "format": format, "quoting": "auto", "glob": ()}
+    ways |= {"strict": False, "max_bytes": MAX_BYTES}
+    opened = Shards.opened(inputs, request_of(**ways))
+    if any(opened.kind(source).format not in {FOLDER, WARC} for source in range(len(opened.inputs))):
+        html = "html" if html is None else html
+        opened = Shards.opened(inputs, request_of(**ways | {"html": html, "columns": [url]}))
+    shards = opened.cut(SHARD)
+    rejected: list[Rejected] = []
+
+    def pages() -> Iterator[Page]:
+        existing: list[str] | None = None
+        found = False
+        for shard in shards.shards:
+            for piece in shards.pieces(shard, markup=True):
+                rejected.extend(piece.rejected)
+                if not len(piece):
+                    continue
+                if html is not None:
+                    existing = piece.lacking(html)
+                    found = found or existing is None
+                yield from piece.html_pages(url)
+        if existing is not None and not found:
+            raise missing_field(", ".join(map(display, shards.inputs)), str(html), existing)
+
+    return (learn or learn_templates)(pages()), rejected
+
+
+def relearn(known: HostTemplates, host: str, pages: Iterable[Page]) -> HostTemplates:
+    """Learn the template of one *host* again from *pages*; those of all other hosts stay as they are.
+
+    Pages of other hosts are ignored. The new template has the next version, even if it has the same lines. The view is
+    that of the *known* templates.
+
+    Raises ``DataError`` if too few of the pages are different ones of the host, and ``ParameterError`` if this library
+    learns templates by another rule.
+    """
+    require_kind("known", known, HostTemplates)
+    extraction = Extraction(view=known.rule["extraction"]["text_view"])
+    _require_rule(known, extraction)
+    own = (page for page in pages if host_of(*page) == host)
+    learned, before = learn_templates(own, extraction=extraction).get(host), known.get(host)
+    if learned is None:
+        raise DataError(host, f"there must be at least {PAGES} different pages of this host to learn its template")
+    learned = replace(learned, version=1 if before is None else before.version + 1)
+    return HostTemplates([*(one for one in known.templates if one.host != host), learned], known.rule)
+
+
+def _following(before: Template | None, one: Template) -> Template:
+    """Return a template that was learned after another one of its host, with its version."""
+    if before is None:
+        return one
+    same = replace(one, version=before.version)
+    return same if same.id == before.id else replace(one, version=before.version + 1)
+
+
+def _require_rule(known: HostTemplates, extraction: Extraction) -> None:
+    rule = "were learned by another rule or version; learn the templates of all hosts again"
+    require(known.rule == rule_of(extraction), "templates", str(known), rule)
+
+
+def rule_of(extraction: Extraction) -> dict[str, Any]:
+    """Return everything that decides the template of a host, apart from its pages."""
+    same = {"recipe": _SAME.recipe, "threshold": _SAME.threshold}
+    return {
+        **RULE,
+        **sites.RULE,
+        "extraction": extraction.identity,
+        "line": LINES.recipe,
+        "same": same,
+        "frozen": FROZEN,
+        "step": STEP,
+        "most": MOST,
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pages:
+    """The pages of a host, in the order of a hash, in both views."""
+
+    host: str
+    main: Any
+    visible: Any
+
+
+class _Gathered:
+    """Collects the pages that templates are learned from, each host in one of ``_FOLDS`` files.
+
+    Pages wait as HTML: of a large host, most are replaced by others, and are never read.
+    """
+
+    def __init__(self, folder: Path, extraction: Extraction, ignored: AbstractSet[str]) -> None:
+        self._folder, self._extraction, self._ignored = folder, extraction, ignored
+        self._largest: defaultdict[str, list[int]] = defaultdict(list)  # heaps of the negative orders of chosen pages
+        self._waiting: defaultdict[int, list[tuple[object, ...]]] = defaultdict(list)
+        self._size = 0
+        self._files: dict[int, Any] = {}
+
+    def add(self, address: str | None, markup: bytes | str, declared: str | None = None) -> None:
+        """Add a page, unless its host has enough pages that precede it."""
+        own = host_of(address, markup)
+        if own is None or own in self._ignored:
+            return
+        raw = markup if isinstance(markup, bytes) else markup.encode("utf-8", "surrogatepass")
+        order = int.from_bytes(blake2b(raw, digest_size=8).digest())
+        heap = self._largest[own]
+        if len(heap) < MOST:
+            heappush(heap, -order)
+        elif heappushpop(heap, -order) == -order:
+            return
+        self._waiting[_fold(own)].append((own, order, raw, isinstance(markup, str), declared))
+        self._size += len(raw)
+        if self._size > _TOGETHER:
+            self._write()
+
+    def templates(self) -> Iterator[Template]:
+        """Yield the templates of the hosts with enough pages, once all pages were added."""
+        if self._files:
+            self._write()
+        for file in self._files.values():
+            file.close()
+        folds: defaultdict[int, list[str]] = defaultdict(list)
+        for own, heap in self._largest.items():
+            heap.sort(reverse=True)  # the negative orders: now the orders ascend
+            if len(heap) >= PAGES:
+                folds[_fold(own)].append(own)
+        for fold, hosts in sorted(folds.items()):
+            yield from self._of_fold(fold, hosts)
+
+    def _of_fold(self, fold: int, hosts: list[str]) -> Iterator[Template]:
+        found: dict[str, list[tuple[int, str, str]]] = {own: [] for own in sorted(hosts)}
+        for begin, end in pairwise([0, *range(FROZEN, MOST, STEP), MOST]):
+            for table in self._tables(fold):
+                for own, order, page, charset in self._chosen(table, found, begin, end):
+                    found[own].append((order, *self._extraction.both(page, charset)))
+            for own in [*found]:
+                rows = sorted(found[own], key=itemgetter(0))[:end]
+                template = _learned(_Pages(own, *_columns(rows)), self._extraction)
+                if len(self._largest[own]) <= end or (template is not None and template.kept >= FROZEN):
+                    del found[own]
+                    if template is not None:
+                        yield template
+
+    def _chosen(
+        self, table: pa.Table | pa.RecordBatch, hosts: Container[str], begin: int, end: int
+    ) -> Iterator[tuple[str, int, bytes | str, str | None]]:
+        """Yield the host, order, page and charset of those pages of *hosts* that come after *begin* others."""
+
+        def wanted(own: str, order: int) -> bool:
+            if own not in hosts:
+                return False
+            orders = self._largest[own]
+            after = begin == 0 or (begin < len(orders) and order > -orders[begin - 1])
+            return after and order <= -orders[min(end, len(orders)) - 1]
+
+        pairs = zip(table["host"].to_pylist(), table["order"].to_pylist(), strict=True)
+        for row in table.filter(pa.array(starmap(wanted, pairs), pa.bool_())).to_pylist():
+            page = row["markup"].decode("utf-8", "surrogatepass") if row["decoded"] else row["markup"]
+            yield row["host"], row["order"], page, row["charset"]
+
+    def _tables(self, fold: int) -> Iterator[pa.Table | pa.RecordBatch]:
+        if fold not in self._files:
+            yield _table(self._waiting[fold])
+            return
+        with pa.ipc.open_stream(str(self._folder / str(fold))) as written:
+            yield from written
+
+    def _write(self) -> None:
+        for fold, rows in self._waiting.items():
+            if fold not in self._files:
+                self._files[fold] = pa.ipc.new_stream(str(self._folder / str(fold)), _SCHEMA, options=_PACKED)
+            self._files[fold].write_table(_table(rows))
+        self._waiting.clear()
+        self._size = 0
+
+
+def _fold(host: str) -> int:
+    return crc32(host.encode()) % _FOLDS
+
+
+def _columns(rows: list[tuple[int, str, str]]) -> tuple[pa.Array, pa.Array]:
+    """Return the main and the visible views of some pages."""
+    _, main, visible = zip(*rows, strict=True)
+    return pa.array(main, pa.large_string()), pa.array(visible, pa.large_string())
+
+
+def _table(rows: list[tuple[object, ...]]) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) or [()] * len(_SCHEMA)
+    return pa.table([pa.array(column, part.type) for column, part in zip(columns, _SCHEMA, strict=True)], _SCHEMA)
+
+
+def _learned(pages: _Pages, extraction: Extraction) -> Template | None:
+    """Return the template of a host; ``None`` if too few of its pages differ."""
+    visible, heads, shared = _shared(pages.visible)
+    view: PageView = "visible"
+    lines, kept, seen = shared, heads, [visible]
+    if extraction.view != "visible":
+        main, main_heads, main_shared = _shared(pages.main)
+        both: Words = np.union1d(main_shared, shared)
+        compared = heads if len(heads) >= PAGES else main_heads
+        left = (_words_left(main, both)[compared], _words_left(visible, shared)[compared])
+        view = "main" if extraction.view == "main" else view_of(*left)
+        if view == "main":
+            lines, kept, seen = both, main_heads, [main, visible]
+    if len(kept) < PAGES:
+        return None
+    return Template(host=pages.host, view=view, kept=len(kept), lines=lines, examples=_examples(lines, seen))
+
+
+def _shared(texts: Any) -> tuple[Lines, Positions, Words]:
+    """Return the lines of the pages of a host, which pages are kept, and the lines that many of these share."""
+    lines = Lines.of(texts)
+    kept: Positions = dedup(texts, id=None, scheme=_SAME, threads=1).kept
+    return lines, kept, shared_lines(lines.hashes, lines.parts, kept)
+
+
+def _words_left(lines: Lines, listed: Words) -> Positions:
+    flags = lines.listed(np.zeros(len(lines), np.int64), listed, np.array([0, len(listed)]))
+    return lines.words_left(flags)
+
+
+def _examples(wanted: Words, views: Sequence[Lines]) -> tuple[str, ...]:
+    """Return an example of each line: the least of those that the pages have."""
+    found: dict[int, str] = {}
+    for lines in views:
+        for number in np.flatnonzero(np.isin(lines.hashes, wanted)).tolist():
+            value, text = int(lines.hashes[number]), lines.line(number)[:_SHOWN]
+            found[value] = min(found.get(value, text), text)
+    return tuple(found[value] for value in wanted.tolist())

@@ -1,0 +1,1 @@
+"""Runs over files and folders: the top of the pipeline."""

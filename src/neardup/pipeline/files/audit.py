@@ -1,0 +1,157 @@
+"""Audits of runs over files."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.decisions.ranking import ranking
+from neardup.evaluation.audit import Audit
+from neardup.model.arrays import Positions, Words
+from neardup.model.errors import DataError, require_path, require_sequence
+from neardup.model.policy import Policy
+from neardup.model.protocols import Scheme
+from neardup.pipeline.corpus.address_ranks import address_ranks
+from neardup.pipeline.corpus.run import chosen_scheme
+from neardup.pipeline.files.dedup import DOCUMENT, dedup_files, ranked_table
+from neardup.pipeline.partners.audit import SAMPLE, Audited, audit_run, audited, require_texts
+from neardup.pipeline.progress import Progress
+from neardup.pipeline.spilled.state import State, is_state
+from neardup.pipeline.spilled.state_decisions import StateDecisions
+from neardup.schemes import terms as schemes
+from neardup.sources.collection import Collection
+from neardup.sources.output import AnyPath
+from neardup.sources.read import MAX_BYTES, read, request_of
+from neardup.sources.shards import Shards, local_shards
+from neardup.text.columns import text_lengths
+from neardup.text.sites import NO_SITES
+
+_LENGTH: Final = "\0length"  # of a text, in bytes
+_READ: Final = {"format": None, "quoting": "auto", "glob": (), "strict": False, "max_bytes": MAX_BYTES}
+
+
+def audit_files(  # noqa: PLR0913 - every one an option of the command line
+    inputs: Sequence[AnyPath],
+    of: AnyPath | None = None,
+    *,
+    text: str = "text",
+    id: str = "id",  # noqa: A002 - the field's name, as everywhere
+    scheme: Scheme | None = None,
+    key: bytes | None = None,
+    keep: str = "first",
+    sample: int = SAMPLE,
+    until: float | None = None,
+    seed: int = 1,
+    threads: int | None = None,
+    progress: bool | Progress | None = None,
+    **reading: Any,
+) -> Audit:
+    """Estimate what a run over files missed; see ``audit``.
+
+    *of* is the report of the run (``.parquet`` or ``.jsonl``); the other parameters must be those of the run, also
+    *reading*, which are those of ``neardup.sources.read``. The inputs are read three times, in pieces, so that they may
+    be larger than memory. Without *of* they are deduplicated first, in memory.
+
+    *of* may also be a state: then all its runs are audited, and *inputs* must be those of all of them. The scheme, how
+    the inputs are read and which copy was kept are those of the state; it needs *key* if its scheme has one, *scheme*
+    if that has a list of common shingles or a table of weights, and *keep* if an earlier version wrote it.
+
+    Raises the errors of ``dedup_files`` and ``audit``, ``DataError`` for a report of other inputs or for inputs that
+    were changed, and ``StorageRefused`` for a state of another scheme.
+    """
+    for name, path in [*(("inputs", one) for one in require_sequence("inputs", inputs, "names")), ("of", of)]:
+        if path is not None or name == "inputs":
+            require_path(name, path)
+    policy = Policy(keep=keep)
+    ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
+    if of is not None and is_state(Path(of)):
+        request = request_of(text=text, id=id, columns=(), **_READ | reading)
+        with State.open(of) as state:
+            found = schemes.read(state.header.scheme, key) if scheme is None else scheme
+            require_texts(found)
+            stored = StateDecisions(state, found, keep)
+            stored.require(Shards.opened(inputs, request).inputs)
+            return audit_run(_of_state(stored, found), found, **ways)
+    request = request_of(text=text, id=id, columns=list(policy.fields), **_READ | reading)
+    with local_shards(inputs, request) as shards:
+
+        def collections() -> Iterator[Collection]:
+            for shard in shards.shards:
+                yield from filter(len, shards.pieces(shard))
+
+        ids, order = _ranked(collections(), keep)
+        if not len(ids):
+            raise DataError(", ".join(shards.inputs), "there are no documents to audit")
+        if of is None:
+            given: dict[str, Any] = {**reading, "text": text, "id": id, "scheme": scheme, "keep": keep}
+            decisions = dedup_files(shards.inputs, **given, threads=threads, progress=progress).result.decisions
+        else:
+            decisions = _report(of, ids)
+        chosen, _ = chosen_scheme(scheme, None, None, None)
+        run = audited(decisions, lambda: _texts(collections()), ids, order, chosen)
+        return audit_run(run, chosen, **ways)
+
+
+def _of_state(stored: StateDecisions, scheme: Scheme) -> Audited:
+    """Return all runs of a state as one: the documents of earlier runs have better ranks."""
+    ids: list[pa.ChunkedArray] = []
+    orders = [np.empty(0, np.int64)]
+    for run in stored.runs:
+        own, order = _ranked(stored.collections(run), run.keep)
+        orders.append(order + sum(map(len, ids)))
+        ids.append(own)
+
+    def pieces() -> Iterator[tuple[pa.ChunkedArray, Words]]:
+        for run in stored.runs:
+            yield from _texts(stored.collections(run))
+
+    every = pa.chunked_array([chunk for own in ids for chunk in own.chunks], pa.large_string())
+    return audited(stored.table(), pieces, every, np.concatenate(orders), scheme)
+
+
+def _texts(collections: Iterable[Collection]) -> Iterator[tuple[pa.ChunkedArray, Words]]:
+    for piece in collections:
+        yield piece.texts, NO_SITES if piece.sites is None else piece.sites.to_numpy()
+
+
+def _ranked(collections: Iterable[Collection], keep: str) -> tuple[pa.ChunkedArray, Positions]:
+    """Return the ids of documents, and their positions from best to worst."""
+    tables, policy, name = [], Policy(keep=keep), keep
+    for piece in collections:
+        table, name = ranked_table(piece, piece.text, (), policy)
+        tables.append(table.drop_columns([piece.text]).append_column(_LENGTH, [text_lengths(piece.texts)]))
+    if not tables:
+        return pa.chunked_array([], pa.large_string()), np.empty(0, np.int64)
+    documents = pa.concat_tables(tables, promote_options="permissive")
+    return documents[DOCUMENT].cast(pa.large_string()), _order(documents, Policy(keep=name))
+
+
+def _order(documents: pa.Table, policy: Policy) -> Positions:
+    """Return the positions of documents from best to worst."""
+    values = {name: documents[name] for name in policy.fields}
+    return ranking(policy, documents[_LENGTH].to_numpy(), values, address_ranks(policy, documents[DOCUMENT], values))
+
+
+def _report(of: AnyPath, ids: pa.ChunkedArray) -> pa.Table:
+    """Return the report of a run over documents with these ids."""
+    if Path(of).is_dir():
+        rule = "is a folder, but must be the report of a run, or its state; the work folder of a run is removed when it"
+        raise DataError(os.fspath(of), f"{rule} ends")
+    names = ["position", "representative_position", "rule", "resemblance"]
+    rows = read([of], text="id", id="position", columns=names)
+    found = pa.table({"id": rows.texts, **{name: rows.column(name) for name in names}})
+    found = found.filter(pc.is_valid(found["position"])).sort_by("position")  # revisits have no position
+    if not np.array_equal(found["position"].to_numpy(), np.arange(len(ids))):
+        rule = f"is a report on {len(found):,} documents, but the inputs have {len(ids):,}"
+        raise DataError(os.fspath(of), rule)
+    equal = pc.equal(found["id"].cast(pa.large_string()).combine_chunks(), ids.combine_chunks()).to_numpy(False)
+    if not equal.all():
+        row = int(np.argmin(equal))
+        there, here = found["id"][row].as_py(), ids[row].as_py()
+        rule = f"is a report on other inputs: document {row + 1:,} is {there!r} there, and {here!r} here"
+        raise DataError(os.fspath(of), rule)
+    return found

@@ -1,0 +1,358 @@
+"""Admitting the documents of files to an index."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from shutil import rmtree
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.index.disk.columns import STRING
+from neardup.index.disk.manifest import NAME as MANIFEST
+from neardup.index.disk.store import Durability
+from neardup.model.arrays import Positions
+from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, require
+from neardup.model.protocols import Scheme
+from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
+from neardup.pipeline.crawl.filter import Moment
+from neardup.pipeline.crawl.page_texts import index_fields
+from neardup.pipeline.index.fields import SITE, field_kinds
+from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
+from neardup.pipeline.index.records import HOST, URL, address_fields, fields_of, named
+from neardup.pipeline.index.transfer import Filled, fill
+from neardup.pipeline.query.search import TITLE, Search, keeping_up
+from neardup.pipeline.spilled.state import State
+from neardup.schemes import terms as schemes
+from neardup.schemes.checksum import BODY
+from neardup.sources.addresses import Addresses
+from neardup.sources.collection import DEFAULT_URL, Collection, QuotedLines, Quoting, Rejected, WithoutText
+from neardup.sources.formats import common_format, expand
+from neardup.sources.read import MAX_BYTES, read
+from neardup.text.columns import gathered
+from neardup.text.extraction import Extraction
+
+AnyPath = str | os.PathLike[str]
+_AUTO: Final = Extraction()
+Progress = Callable[[str, int, int], None]
+
+_STEP_DOCUMENTS: Final = 1 << 13
+_STEP_BITS: Final = 25  # 32 MiB of text
+_REPLACED, _UNCHANGED, _NO_TEXT = "replaced", "unchanged", "no text"
+_ANOTHER: Final = "Create another index for that"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """The result of admitting the documents of files: the counts add up to ``documents``.
+
+    ``replaced`` and ``unchanged`` documents had a known id, with other or with the same content; ``repeated`` ones have
+    the id of a later document of the same run, which is admitted instead. All others are new to the index and are
+    counted by their verdict. Of the empty ones, ``no_text`` have no text field or null in it, and ``empty`` are the
+    rest. ``without_text`` locates the first record without a text, also of known ones. If ``estimated``, near
+    duplicates are decided by estimates, because the index has no texts. ``total`` is the number of documents in the
+    index after the run.
+    """
+
+    documents: int
+    new: int
+    exact: int
+    near: int
+    estimated: bool
+    empty: int
+    no_text: int
+    replaced: int
+    unchanged: int
+    repeated: int
+    rejected: list[Rejected]
+    without_text: WithoutText | None
+    quoted_lines: QuotedLines | None
+    ignored: int
+    skipped: dict[str, int]
+    created: bool
+    total: int
+
+
+def is_index(folder: AnyPath) -> bool:
+    """Return whether a folder contains an index."""
+    return Path(folder, MANIFEST).exists()
+
+
+def add_files(  # noqa: PLR0913 - every one an option of the command line
+    inputs: Sequence[AnyPath],
+    folder: AnyPath,
+    *,
+    text: str = "text",
+    id: str = "id",  # noqa: A002 - the field's name, as everywhere
+    url: str | None = None,
+    scheme: Scheme | None = None,
+    key: bytes | None = None,
+    fields: Mapping[str, Any] | None = None,
+    texts: bool = False,
+    search: bool = False,
+    durability: Durability = "commit",
+    memory: int = 1 << 28,
+    format: str | None = None,  # noqa: A002 - what users call it
+    quoting: Quoting = "auto",
+    glob: Sequence[str] = (),
+    extraction: Extraction = _AUTO,
+    html: str | None = None,
+    strict: bool = False,
+    max_bytes: int = MAX_BYTES,
+    addresses: Addresses | None = None,
+    at: datetime | float | None = None,
+    progress: Progress | None = None,
+) -> Added:
+    """Admit the documents of files to the index in a folder, which is created if it does not exist.
+
+    A document's id is its URL in the normal form of *addresses*, if *url* names the field of the URL; otherwise the
+    field *id*, or its place: ``SOURCE:POSITION``. Of several documents with one id, the last counts. Records without an
+    id on standard input are rejected, and so are those with ids that are too long. *fields* of the index are filled
+    from the records; ``url`` and ``host``, too.
+
+    *scheme*, *fields* and *texts* define a new index; an existing one must agree with them. A field of a new index must
+    be in at least one record. Admitted documents remain in the index if the run is interrupted, and the same call
+    continues; repeating a complete run changes nothing. Inputs are as in ``neardup.sources.read``, *durability* and
+    *memory* as in ``Index.create``.
+
+    With *search* the index has a search table from then on, which every run updates, and a new index stores texts and
+    the string fields ``title`` and ``url`` in addition to *fields*, unless their values in the records are lists or
+    objects.
+
+    Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
+    """
+    require(text != id, "id", id, "must be another field than the text")
+    common_format(expand(inputs), format)
+    kinds = dict(field_kinds(fields or {}))
+    ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
+    with ExitStack() as stack:
+        index: Index | None = None
+        if is_index(folder):
+            index = stack.enter_context(Index.open(folder, "w", scheme=scheme, **ways))
+            _require_such(index, kinds, texts=texts, search=search)
+            kinds, scheme = index.fields, index.scheme
+        else:
+            _require_room(folder)
+            kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
+        signed = scheme.columns if scheme else ()
+        wanted = [*signed, *kinds, *([url] if url else [])]
+        documents = read(
+            inputs,
+            text=text,
+            id=id,
+            columns=wanted,
+            format=format,
+            quoting=quoting,
+            glob=glob,
+            extraction=extraction,
+            html=html,
+            url=url or DEFAULT_URL,
+            strict=strict,
+            max_bytes=max_bytes,
+            progress=progress,
+        )
+        urls = None if url is None or not len(documents) else documents.column(url, literal=True).to_pylist()
+        if index is None and search:
+            asked = {*dict(field_kinds(fields or {})), *signed}
+            kinds = {name: kind for name, kind in kinds.items() if name in asked or _is_plain(documents, name)}
+        required = {*signed} - {BODY} | (_required(fields or (), url=url, search=search) if index is None else set())
+        found = fields_of(documents, kinds, signed)
+        for name in found.missing:
+            if len(documents) and name in required:
+                raise found.missing[name]
+        sites = {} if signed else _sites(documents)
+        kinds |= dict.fromkeys(sites, "integer")
+        names = documents.ids.to_pylist()
+        ids, rejected = named(documents, range(len(names)), names, urls, addresses or Addresses(), found.refused)
+        if strict and rejected:
+            raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason)
+        created = index is None
+        if index is None:
+            index = stack.enter_context(Index.create(folder, scheme, fields=kinds, texts=texts or search, **ways))
+        table = keeping_up(index, make=search, progress=progress)
+        if table:
+            stack.enter_context(table)
+        if urls is not None:
+            require_url_rules(index, None if addresses is None else addresses.rules)
+        if documents.has_pages:
+            require_extraction(index, extraction)
+        last = {own: row for row, own in enumerate(ids) if own is not None}  # the last document of each id
+        rows = np.array(sorted(last.values()), np.int64)
+        batch = _Batch(documents.texts, ids, urls, _with(found.table, sites))
+        counts = _admitted(index, batch, rows, at, progress, table)
+        total, estimated = len(index), index.estimates
+    number = len(ids) - len(rejected)
+    return Added(
+        documents=number,
+        new=counts[New.name],
+        exact=counts[ExactDuplicate.name],
+        near=counts[NearDuplicate.name],
+        estimated=estimated,
+        empty=counts[Empty.name],
+        no_text=counts[_NO_TEXT],
+        replaced=counts[_REPLACED],
+        unchanged=counts[_UNCHANGED],
+        repeated=number - len(rows),
+        rejected=[*documents.rejected, *rejected],
+        without_text=documents.without_text,
+        quoted_lines=documents.quoted_lines,
+        ignored=documents.ignored,
+        skipped=dict(documents.skipped),
+        created=created,
+        total=total,
+    )
+
+
+def fill_index(  # noqa: PLR0913 - every one an option of the command line
+    state: AnyPath,
+    folder: AnyPath,
+    *,
+    url: str | None = None,
+    scheme: Scheme | None = None,
+    key: bytes | None = None,
+    fields: Mapping[str, Any] | None = None,
+    texts: bool = False,
+    search: bool = False,
+    durability: Durability = "commit",
+    memory: int = 1 << 28,
+    addresses: Addresses | None = None,
+    progress: Progress | None = None,
+) -> Filled:
+    """Make an index in a folder of the kept documents of a state; see ``Index.fill``.
+
+    Its scheme is that of the state; *scheme*, if given, must have the same settings, and must be given if it has a list
+    of common shingles or a table of weights. The other options are as in ``add_files``. If it fails, there is no index.
+    """
+    kinds = dict(field_kinds(fields or {}))
+    ways: dict[str, Any] = {"durability": durability, "memory": memory}
+    with ExitStack() as undo, ExitStack() as stack:
+        earlier = stack.enter_context(State.open(state))
+        own = schemes.read(earlier.header.scheme, key) if scheme is None else scheme
+        earlier.require(own)
+        kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
+        sites = {} if own.columns else index_fields(earlier.extraction)
+        if is_index(folder):  # without documents, as of a killed run
+            index = stack.enter_context(Index.open(folder, "w", scheme=own, **ways))
+            _require_such(index, kinds, texts=texts, search=search)
+        else:
+            _require_room(folder)
+            ways["representative"] = earlier.header.policy["representative"]
+            index = Index.create(folder, own, fields=kinds | sites, texts=texts or search, **ways)
+            undo.callback(rmtree, folder, ignore_errors=True)
+            stack.enter_context(index)
+        required = _required(fields or (), url=url, search=search)
+        follow = progress or (lambda *_: None)
+        done = fill(
+            index,
+            earlier,
+            url=url,
+            addresses=addresses,
+            progress=follow,
+            required=required,
+        )
+        undo.pop_all()
+        table = keeping_up(index, make=search, progress=progress)
+        if table:
+            stack.enter_context(table)
+    return done
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Batch:
+    """The documents of a run; documents without an id are rejected."""
+
+    texts: pa.ChunkedArray
+    ids: list[str | None]
+    urls: list[str | None] | None
+    fields: pa.Table
+
+    def at(self, index: Index, rows: Positions) -> tuple[list[str], pa.Array, pa.Table]:
+        """Return the ids, texts and fields of some documents."""
+        fields = self.fields.take(pa.array(rows)) if self.fields.num_columns else self.fields
+        if self.urls is not None:
+            fields = address_fields(index.fields, [self.urls[row] for row in rows.tolist()], fields)
+        return [str(self.ids[row]) for row in rows.tolist()], gathered(self.texts, rows), fields
+
+
+def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
+    index: Index, batch: _Batch, rows: Positions, at: Moment, progress: Progress | None, table: Search | None
+) -> "Counter[str]":
+    """Admit some documents, step by step, and count the verdicts; the search table is updated after each step."""
+    counts: Counter[str] = Counter()
+    sizes = pc.fill_null(pc.binary_length(batch.texts), 0).to_numpy()[rows] if len(rows) else np.zeros(0, np.int64)
+    steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
+    done = 0
+    for some in np.split(rows, steps) if len(rows) else []:
+        ids, texts, fields = batch.at(index, some)
+        counts.update(map(_counted, index.visit(ids, texts, fields, at=at), texts.is_valid().to_pylist()))
+        if table:
+            table.catch_up()
+        done += len(some)
+        if progress:
+            progress("admit", done, len(rows))
+    return counts
+
+
+def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one document
+    if isinstance(verdict, Known):
+        return _REPLACED if verdict.changed else _UNCHANGED
+    return verdict.name if has_text else _NO_TEXT
+
+
+def _is_plain(documents: Collection, name: str) -> bool:
+    """Return whether a field contains only strings and numbers."""
+    try:
+        documents.column(name, literal=True)
+    except FieldMissing:
+        return True
+    except DataError:
+        return False
+    return True
+
+
+def _required(fields: Iterable[str], *, url: str | None, search: bool) -> set[str]:
+    """Return which of the fields of a new index some record must have."""
+    return {*fields} - ({URL, HOST} if url else set()) - ({TITLE, URL} if search else set())
+
+
+def _sites(documents: Collection) -> dict[str, Any]:
+    """Return the field with the sites of pages that were read with templates, as signed integers."""
+    if documents.sites is None:
+        return {}
+    return {SITE: pa.array(documents.sites.to_numpy().view(np.int64))}
+
+
+def _with(fields: pa.Table, more: Mapping[str, Any]) -> pa.Table:
+    return pa.table(dict(zip(fields.column_names, fields.columns, strict=True)) | dict(more))
+
+
+def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search: bool) -> None:
+    """Raise ``ParameterError`` unless an existing index has these fields, and stores texts if requested."""
+    for name, kind in kinds.items():
+        own = ", ".join(f"{field}:{of}" for field, of in index.fields.items()) or "none"
+        rule = f"cannot be added to or changed in an existing index; its fields are: {own}. {_ANOTHER}"
+        require(index.fields.get(name) == kind, "field", f"{name}:{kind}", rule)
+    if texts and not index.keeps_texts:
+        raise ParameterError(
+            "texts",
+            None,
+            f"cannot be used with this index, which was created without texts. {_ANOTHER}",
+        )
+    if search and not index.keeps_texts:
+        raise ParameterError("search", None, f"requires texts, and this index was created without them. {_ANOTHER}")
+
+
+def _require_room(folder: AnyPath) -> None:
+    """Raise ``OutputRefused`` if no index can be created, before anything is read."""
+    path = Path(os.path.realpath(folder))
+    if not path.parent.is_dir():
+        raise OutputRefused(str(folder), "its folder does not exist")
+    if path.exists() and not path.is_dir():
+        raise OutputRefused(str(folder), "it is a file; an index is a folder")

@@ -1,0 +1,156 @@
+"""All pairs of the documents of files, in a work folder: the collections may be larger than memory."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import compress
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.engines.journal import Journal, OtherTerms
+from neardup.engines.local import LocalEngine
+from neardup.model.errors import DataError, OutputRefused, ParameterError, RunChanged, require_whole
+from neardup.model.policy import Policy
+from neardup.model.protocols import Scheme
+from neardup.pipeline.corpus.memory import LEAST_MEMORY, MEMORY
+from neardup.pipeline.partners.pairs import PairMeasure, PairRule, scheme_of_texts
+from neardup.pipeline.progress import Progress, followed
+from neardup.pipeline.spilled.changes import changes
+from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.joins import Blocks, StoredSets, compare, shingle, tables
+from neardup.pipeline.spilled.run import Stages, lacking_fields
+from neardup.schemes.terms import written
+from neardup.sources.collection import Rejected, missing_field
+from neardup.sources.formats import display
+from neardup.sources.output import AnyPath, check_table, write_table
+from neardup.sources.pages import processes_for
+from neardup.sources.read import MAX_BYTES, nothing_left, request_of
+from neardup.sources.shards import SHARD, Shards, is_distant
+
+_BLOCKS: Final = 16  # blocks whose features have as many bytes as the memory: two, and tables of them, are in memory
+_READ: Final = {"format": None, "quoting": "auto", "glob": (), "strict": False, "max_bytes": MAX_BYTES}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedFiles:
+    """The numbers of *documents* and of their *pairs*, and the records that were rejected."""
+
+    documents: int
+    pairs: int
+    rejected: list[Rejected]
+
+
+def pair_files(  # noqa: PLR0913 - every one an option of the command line
+    inputs: Sequence[AnyPath],
+    others: Sequence[AnyPath] | None = None,
+    *,
+    out: AnyPath,
+    work: AnyPath,
+    memory: int = MEMORY,
+    restart: bool = False,
+    force: bool = False,
+    measure: PairMeasure = "resemblance",
+    threshold: float = 0.6,
+    clusters: bool = False,
+    text: str = "text",
+    id: str = "id",  # noqa: A002 - the field's name, as everywhere
+    scheme: Scheme | None = None,
+    threads: int | None = None,
+    progress: bool | Progress | None = None,
+    **reading: Any,
+) -> PairedFiles:
+    """Write all pairs of the documents of files to *out*; the same as ``pairs`` finds, in the same order.
+
+    The features of all documents are stored in the folder *work*, which is removed at the end; if the run is
+    interrupted, the same call continues it. Blocks of documents are compared, each with itself and with every other
+    block whose sizes allow the threshold, so that *memory* bytes are enough: with half the memory, there are up to four
+    times as many comparisons of blocks. About 40 bytes per document are in memory in addition. *reading* are parameters
+    of ``neardup.sources.read``.
+
+    Raises the errors of ``pairs``; ``ParameterError`` for standard input and URLs, ``OutputError`` for an output that
+    cannot be written, ``RunChanged`` if the work folder is of another run, ``StorageBusy`` if another process uses it,
+    and ``StorageFailed`` if the system refuses.
+    """
+    rule = PairRule.of(measure, threshold, clusters=clusters, between=others is not None)
+    chosen = scheme_of_texts(scheme)
+    block = require_whole("memory", memory, LEAST_MEMORY, unit="bytes") // _BLOCKS
+    request = request_of(text=text, id=id, columns=(), **_READ | reading)
+    folder = Path(work)
+    names = [*inputs, *(others or ())]
+    check_table(out, [os.fspath(name) for name in names], force=force)
+    if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(folder)):
+        raise OutputRefused(os.fspath(out), "it must not be inside the work folder")
+    with (
+        followed(progress) as follow,
+        LocalEngine(threads) as engine,
+        processes_for(request.extraction, engine.threads) as processes,
+    ):
+        request = replace(request, processes=processes)
+        compared = len(Shards.opened(inputs, request).inputs) if rule.between else 0
+        shards = Shards.opened(names, request)
+        for path in filter(is_distant, shards.inputs):
+            raise ParameterError("inputs", path, "cannot be used with a work folder; save it first")
+        terms = {
+            "inputs": [list(one) for one in zip(shards.inputs, shards.identities, strict=True)],
+            "compared": compared,
+            "state": None,
+            "reading": {**asdict(replace(request, processes=None)), "columns": None, "extraction": shards.extraction},
+            "recipe": chosen.recipe,
+            "key": chosen.key_identity,
+            "ignore_common": None,
+            "pairs": {"measure": rule.measure, "threshold": rule.threshold, "memory": memory},
+            "changeable": {"scheme": json.loads(json.dumps(written(chosen)))},
+        }
+        try:
+            journal = Journal.open(folder, terms, restart=restart)
+        except OtherTerms as error:
+            raise RunChanged(error.where, changes(error, chosen)) from None
+        with journal:
+            stages = Stages(journal, engine, follow)
+            begun = stages.one("split", "", lambda: {"shards": shards.cut(min(SHARD, block)).to_dict()})
+            shards = Shards.from_dict(begun["shards"], request)
+            job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
+            sizes = [shard.size for shard in shards.shards]
+            try:
+                records = stages.each("shingle", "", partial(shingle, job, rule), sizes, "shingle")
+                _require_documents(job, records)
+            except DataError as error:
+                if getattr(error.__cause__, "errno", None) is None:  # the input must be changed, and read again
+                    journal.abandon()
+                raise
+            stored = StoredSets(job, rule, records)
+            number = sum(shard.source < compared for shard in shards.shards)
+            first = int(stored.shards[number]) if rule.between else None
+            blocks = Blocks.of(stored.sizes, first or 0, block, rule)
+            one_by_one = Stages(journal, engine, follow, lambda _: map)  # each with all threads
+
+            def compared_blocks(task: int) -> dict[str, Any]:
+                return compare(job, rule, blocks.loaded(stored, task), engine, task)
+
+            found = one_by_one.each("compare", "", compared_blocks, blocks.work)
+            write_table(out, tables(job, rule, stored, found, first, clusters=clusters), force=force)
+            journal.finish()
+    return PairedFiles(documents=len(stored), pairs=sum(one["pairs"] for one in found), rejected=_rejected(records))
+
+
+def _require_documents(job: Job, records: list[dict[str, Any]]) -> None:
+    """Raise ``DataError`` if all records of a collection were rejected, or none has a field."""
+    sources = [shard.source for shard in job.shards.shards]
+    for own in ([source < job.compared for source in sources], [source >= job.compared for source in sources]):
+        some = [*compress(records, own)]
+        names = [display(job.shards.inputs[source]) for source in sorted({*compress(sources, own)})]
+        rejected = _rejected(some)
+        if rejected and not any(record["documents"] for record in some):
+            raise nothing_left(names, rejected)
+        for name in (job.shards.request.text, job.shards.request.id):
+            existing = lacking_fields(some, name) if some else None
+            if existing is not None:
+                raise missing_field(", ".join(names), name, existing)
+
+
+def _rejected(records: list[dict[str, Any]]) -> list[Rejected]:
+    return [Rejected(*one) for record in records for one in record["rejected"]]

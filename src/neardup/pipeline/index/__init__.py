@@ -1,0 +1,1 @@
+"""An index: documents admitted, judged and changed."""

@@ -1,0 +1,166 @@
+"""Admitting documents to an index, and finding those that it knows already."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from neardup.decisions.admission import NONE
+from neardup.index.disk.columns import NEVER, Batch, encoded
+from neardup.index.disk.reader import Places
+from neardup.index.disk.store import Store
+from neardup.model.arrays import Flags
+from neardup.model.verdicts import Known, New, Verdict
+from neardup.pipeline.index.decisions import Judge
+from neardup.pipeline.index.fields import taken_rows
+from neardup.pipeline.index.inputs import Given
+from neardup.pipeline.index.verification import Asked, contents
+from neardup.text.columns import whole_batch
+
+
+class Admissions:
+    """Admits documents step by step. Callers must hold ``store.busy``."""
+
+    def __init__(self, store: Store, scheme: Any, judge: Judge) -> None:
+        self._store, self._scheme, self._judge = store, scheme, judge
+
+    def known(self, ids: list[str], given: Given, least: float | None) -> list[Known | None]:
+        """Return for each document whether its id was admitted with this content; ``None`` for an unknown id.
+
+        Content that resembles the earlier content by at least *least* counts as the same.
+        """
+        found: list[Known | None] = []
+        for step in given.steps():
+            places = self._store.with_ids(ids[step])
+            known = self._known(ids[step], given, step, places)
+            changed = [row for row, one in enumerate(known) if one and one.changed]
+            if changed and not self._lacks(given):
+                self._compare(known, changed, given.at(np.array(changed) + step.start), places, least)
+            found += known
+        return found
+
+    def _compare(
+        self, known: list[Known | None], changed: list[int], asked: Asked, places: Places, least: float | None
+    ) -> None:
+        """Complete the verdicts on *changed* documents by comparing them with their earlier versions."""
+        before, kept = places[changed], self._kept(places[changed])
+        compared = self._judge.compared(asked, before)
+        for row, (resemblance, contained), own in zip(changed, compared, kept, strict=True):
+            one = cast("Known", known[row])
+            stays = least is not None and resemblance is not None and resemblance >= least
+            known[row] = Known(one.of, not stays, own if stays else None, resemblance, contained)
+
+    def _known(self, ids: list[str], given: Given, step: slice, places: Places) -> list[Known | None]:
+        found: list[Known | None] = [None] * len(ids)
+        there = np.flatnonzero(places >= 0)
+        if len(there):
+            own = places[there]
+            changed = self._changed(own, given, there + step.start).tolist()
+            for row, is_changed, kept in zip(there.tolist(), changed, self._kept(own), strict=True):
+                found[row] = Known(ids[row], is_changed, None if is_changed else kept)
+        return found
+
+    def _changed(self, own: Places, given: Given, rows: Places) -> Flags:
+        """Return which texts and signed fields, or signatures, differ from those of the documents at *own*."""
+        if given.is_signed or (self._scheme.columns and not self._lacks(given)):
+            return ~self._judge.unchanged(own, given.at(rows))
+        signed = self._store.take("rows", own).tobytes() if self._scheme.columns else b""  # a part of contents
+        now = contents(whole_batch(given.documents(rows)), signed)
+        changed: Flags = (self._store.take("content", own) != now).any(axis=1)
+        return changed
+
+    def _lacks(self, given: Given) -> bool:
+        """Return whether documents cannot be signed: the scheme signs fields, and none are given."""
+        lacks = bool(self._scheme.columns) and not given.is_signed
+        return lacks and set(self._scheme.columns).isdisjoint(given.table.column_names)
+
+    def _kept(self, places: Places) -> list[str | None]:
+        """Return the ids of representatives; ``None`` for -1, and for a kept document not yet reported as kept."""
+        ordinals, keepers, told = self._store.take_all(("ordinal", "keeper", "told"), places)
+        representatives = self._store.with_ordinals(keepers)
+        representatives[(places < 0) | ((ordinals == keepers) & (told == NEVER))] = NONE
+        return self._judge.names(representatives)
+
+    def seen(self, ids: Sequence[str], moment: int) -> list[str | None]:
+        """Record that documents were seen, and return the representative of each, as ``Index.see`` does."""
+        places = self._store.with_ids(ids)
+        kept = self._kept(places)
+        self._judge.seen(np.unique(places[places >= 0]), moment)
+        return kept
+
+    def admitted(self, ids: list[str], given: Given, columns: Batch, moment: int) -> list[Verdict]:
+        """Admit documents, and return for each what it repeats among those admitted before."""
+        verdicts: list[Verdict] = []
+        for step in given.steps(ids):
+            places = self._store.with_ids(ids[step])
+            verdicts += self._admitted(ids[step], places, given.at(step), taken_rows(columns, step), moment)
+        return verdicts
+
+    def visited(
+        self, ids: list[str], given: Given, columns: Batch | None, moment: int, least: float | None
+    ) -> list[Verdict]:
+        """Return the verdict on each document, ``Known`` included; with *columns*, admit new and changed ones.
+
+        Content that resembles the earlier content by at least *least* counts as unchanged.
+        """
+        verdicts: list[Verdict] = []
+        for step in given.steps(None if columns is None else ids):
+            own = ids[step]
+            places = self._store.with_ids(own)
+            known = self._known(own, given, step, places)
+            said: list[Verdict] = [New()] * len(own)
+            rest = [row for row, found in enumerate(known) if found is None or found.changed]
+            if rest:
+                asked = given.at(np.array(rest) + step.start if len(rest) < len(own) else step)
+                changed = [row for row in rest if known[row]]
+                if changed:
+                    of = np.searchsorted(rest, changed)
+                    self._compare(known, changed, asked.at(of), places, least)
+                    stay = np.array([(found := known[row]) is None or found.changed for row in rest])
+                    if not stay.all():
+                        asked, rest = asked.at(np.flatnonzero(stay)), np.array(rest)[stay].tolist()
+            if rest:
+                before, rows = places[rest], np.array(rest) + step.start if len(rest) < len(own) else step
+                if columns is None:
+                    judged = self._judge.judged(asked, before)
+                else:
+                    names = [own[row] for row in rest]
+                    judged = self._admitted(names, before, asked, taken_rows(columns, rows), moment)
+                for row, verdict in zip(rest, judged, strict=True):
+                    kept, was = None if verdict.representative == own[row] else verdict.representative, known[row]
+                    said[row] = verdict if was is None else replace(was, representative=kept)
+            same = [row for row, found in enumerate(known) if found and not found.changed]
+            again = self.seen([own[row] for row in same], moment) if same and columns is not None else ()
+            for row in same:
+                said[row] = cast("Known", known[row])
+            for row, kept in zip(same, again, strict=False):
+                said[row] = replace(cast("Known", known[row]), representative=kept)
+            verdicts += said
+        return verdicts
+
+    def _admitted(self, ids: list[str], before: Places, given: Asked, columns: Batch, moment: int) -> list[Verdict]:
+        """Admit documents with different ids; *before* are the places of their earlier versions."""
+        unchanged = self._judge.unchanged(before, given)
+        same, new = np.flatnonzero(unchanged), np.flatnonzero(~unchanged)
+        verdicts: list[Verdict] = [New()] * len(ids)
+        if len(new):
+            gone = before[new]
+            first = np.full(len(new), moment)
+            first[gone >= 0] = self._store.take("first", gone[gone >= 0])
+            batch: Batch = {
+                "first": first,
+                "time": np.full(len(new), moment),
+                "id": encoded([ids[row] for row in new.tolist()]),
+                **(taken_rows(columns, new) if len(same) else columns),
+            }
+            remembered = self._judge.remembered(given.at(new) if len(same) else given, batch, gone[gone >= 0])
+            for row, verdict in zip(new.tolist(), remembered, strict=True):
+                verdicts[row] = verdict
+        if len(same):
+            places = self._store.with_ids([ids[row] for row in same.tolist()])
+            again = self._judge.judged(given.at(same), places, before=True)
+            for row, verdict in zip(same.tolist(), again, strict=True):
+                verdicts[row] = verdict
+            self._judge.seen(places, moment)
+        return verdicts

@@ -1,0 +1,212 @@
+"""The decisions of an index: what a document repeats, with or without admitting it."""
+
+from typing import Any
+
+import numpy as np
+
+from neardup.decisions.admission import NONE, Matches, Standing, stand
+from neardup.decisions.exact import leaders_by_content
+from neardup.index.disk.columns import NEVER, Batch, as_bytes
+from neardup.index.disk.reader import Found, Places
+from neardup.index.disk.store import Store
+from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
+from neardup.pipeline.index.revision import Revision
+from neardup.pipeline.index.verification import Asked, Verifier
+
+
+class Judge:
+    """Returns verdicts: the index proposes candidates, and signatures or texts decide."""
+
+    def __init__(self, store: Store, scheme: Any) -> None:
+        self._store, self._scheme = store, scheme
+        self._verifier = Verifier(store, scheme)
+        self._representative = store.manifest.terms["representative"]
+        self._revision = Revision(store, scheme, self._verifier)
+
+    def judged(self, given: Asked, own: Places | None, *, before: bool = False) -> list[Verdict]:
+        """Judge documents, not by the documents at *own*; with *before*, only by those admitted before them."""
+        store, nowhere = self._store, np.full(len(given), NONE)
+        own = nowhere if own is None else own
+        equal = store.leaders(given.equals, own)
+        if before:
+            equal[(equal > own) & (own >= 0)] = NONE
+        found = store.propose(given.signatures.rows, given.signatures.present & (equal == NONE))
+        matches = self._verifier.matches(given, self._of_others(found, own, before=before))
+        if _nothing_repeated(equal, matches):
+            return _new(given)
+        copies = self._copies(given, equal, own, before=before)
+        return self._verdicts(given, nowhere, equal, copies, matches, self._stand(nowhere, equal, matches))
+
+    def _of_others(self, found: Found, own: Places, *, before: bool) -> Found:
+        """Remove documents from their own candidates, and with *before* all later documents.
+
+        A leader is replaced by the next of its equals, which has the same keys.
+        """
+        asking = own[found.rows]
+        if before:
+            return found.where((found.places < asking) | (asking < 0))
+        itself = np.flatnonzero(found.places == asking)
+        if not len(itself):
+            return found
+        places = found.places.copy()
+        places[itself] = self._store.leaders(self._store.take("equal", asking[itself]), asking[itself])
+        return found._replace(places=places).where(places >= 0)
+
+    def _copies(self, given: Asked, equal: Places, own: Places, *, before: bool) -> Places:
+        """Return the first document with the content of each, or ``NONE``; *equal* are the leaders of its equals."""
+        store, copies = self._store, np.full(len(equal), NONE)
+        rows = np.flatnonzero(equal >= 0)
+        same = (store.take("content", equal[rows]) == given.contents[rows]).all(axis=1)
+        copies[rows[same]] = equal[rows[same]]
+        rows = rows[~same]
+        if len(rows):
+            found = store.copies(given.contents[rows], given.equals[rows], own[rows])
+            copies[rows] = np.where(before & (found > own[rows]) & (own[rows] >= 0), NONE, found)
+        return copies
+
+    def _stand(self, own: Places, equal: Places, matches: Matches) -> Standing:
+        """Decide what each document repeats, and its representative; documents are numbered by their places."""
+        store = self._store
+        places = np.unique(np.concatenate([matches.documents, equal[equal >= 0]]))
+        keepers = store.take("keeper", places)
+        others = np.flatnonzero(keepers != store.take("ordinal", places))
+        standing = places.copy()
+        if len(others):
+            standing[others] = store.with_ordinals(keepers[others])
+        known = dict(zip(places.tolist(), standing.tolist(), strict=True))
+        return stand(own.tolist(), equal.tolist(), matches, known, self._representative)
+
+    def _verdicts(  # noqa: PLR0913, PLR0917 - everything that is known of the documents
+        self, given: Asked, own: Places, equal: Places, copies: Places, matches: Matches, standing: Standing
+    ) -> list[Verdict]:
+        near = np.array(standing.closest, np.int64)
+        kept = np.array(standing.keepers, np.int64)
+        kept[kept == own] = NONE
+        of = np.where(copies >= 0, copies, equal)
+        of[(equal < 0) & (near >= 0)] = matches.documents[near[(equal < 0) & (near >= 0)]]
+        both = np.concatenate([of, kept])
+        names = dict(zip(both.tolist(), self.names(both), strict=True))
+        measure, verified = self._verifier.measure(given), self._verifier.verified(given)
+        verdicts: list[Verdict] = []
+        rows = zip(of.tolist(), kept.tolist(), copies.tolist(), near.tolist(), strict=True)
+        for (repeated, keeper, copied, closest), signed in zip(rows, given.signatures.present.tolist(), strict=True):
+            if repeated == NONE:
+                verdicts.append(New() if signed else Empty())
+            elif copied != NONE:
+                verdicts.append(ExactDuplicate(str(names[repeated]), names[keeper]))
+            else:
+                value = 1.0 if closest == NONE else float(matches.values[closest])  # equals have no matches
+                verdicts.append(NearDuplicate(str(names[repeated]), measure, value, verified, names[keeper]))
+        return verdicts
+
+    def names(self, places: Places) -> list[str | None]:
+        """Return the ids of documents; ``None`` for those that do not exist."""
+        there = self._store.alive(places)
+        names: list[str | None] = [None] * len(places)
+        known = self._store.decoded("id", places[there])
+        for row, name in zip(np.flatnonzero(there).tolist(), known, strict=True):
+            names[row] = name
+        return names
+
+    def remembered(
+        self, given: Asked, batch: Batch, before: Places, *, unreported: Flags | None = None
+    ) -> list[Verdict]:
+        """Admit documents with different ids and the columns of *batch*; they replace the documents *before*.
+
+        Callers learn from the verdicts which documents are kept, but for those that are *unreported*.
+        """
+        store = self._store
+        with store.change():
+            old = store.take("ordinal", before)
+            leaders, moved = self._revision.remove(before) if len(before) else (before, before)
+            older, first = store.leaders(given.equals), _first_rows(given.equals)
+            leads = (older == NONE) & (first == np.arange(len(given)))
+            ordinals = store.next_ordinal + np.arange(len(given))
+            reported = ordinals if unreported is None else np.where(unreported, NEVER, ordinals)
+            batch |= {
+                "ordinal": ordinals,
+                "keeper": ordinals,
+                "decided": ordinals,
+                "seen": batch.get("seen", batch["time"]),
+                "told": reported,
+                "content": given.contents,
+                "equal": given.equals,
+                "leads": leads,
+                "present": given.signatures.present,
+                "rows": given.signatures.rows,
+            }
+            if self._store.columns.texts and given.texts is not None:
+                batch["text"] = given.texts
+            found = store.append(batch)
+            places = store.with_ordinals(ordinals)
+            equal = np.where(leads | (older >= 0), older, places[first])
+            matches = self._verifier.matches(given, found)
+            if _nothing_repeated(equal, matches):
+                verdicts = _new(given)
+            else:
+                standing = self._stand(places, equal, matches)
+                keepers = np.array(standing.keepers, np.int64)
+                told = np.where(keepers == places, reported, NEVER)
+                decided = {"keeper": store.take("ordinal", keepers), "told": told}
+                for name, column in decided.items():
+                    store.set(name, places, column)
+                batch |= decided
+                copies = self._copies(given, equal, places, before=True)
+                verdicts = self._verdicts(given, places, equal, copies, matches, standing)
+            store.log_change(old, leaders, moved, batch)
+            store.commit()
+        return verdicts
+
+    def removed(self, places: Places) -> list[str]:
+        """Remove documents; return the ids of those that are kept from now on as a result."""
+        store = self._store
+        with store.change():
+            ordinals = store.take("ordinal", places)
+            leaders, moved = self._revision.remove(places)
+            now, keepers = store.take_all(("ordinal", "keeper"), moved)
+            names = store.decoded("id", moved[now == keepers])
+            store.log_change(ordinals, leaders, moved)
+            store.commit()
+        return names
+
+    def seen(self, places: Places, moment: int) -> None:
+        """Record that different documents were seen at a moment."""
+        with self._store.change():
+            self._store.see(places, moment)
+            self._store.commit()
+
+    def compared(self, given: Asked, before: Places) -> list[tuple[float | None, float | None]]:
+        """Compare documents with their earlier versions *before*, as ``Verifier.compared`` does."""
+        return self._verifier.compared(given, before)
+
+    def unchanged(self, before: Places, given: Asked) -> Flags:
+        """Return which documents have the content and the signature of those at *before*.
+
+        Documents that were given as signatures need only the signature.
+        """
+        there = np.flatnonzero(before >= 0)
+        flags = np.zeros(len(before), np.bool_)
+        if len(there):
+            contents, rows, present = self._store.take_all(("content", "rows", "present"), before[there])
+            same = (rows == given.signatures.rows[there]).all(axis=1) & (present == given.signatures.present[there])
+            flags[there] = same if given.texts is None else same & (contents == given.contents[there]).all(axis=1)
+        return flags
+
+
+def _nothing_repeated(equal: Places, matches: Matches) -> bool:
+    """Return whether no document repeats another one, which holds for most pages of a crawl."""
+    return not len(matches.rows) and not (equal >= 0).any()
+
+
+def _first_rows(equals: Words) -> Positions:
+    """Return the first row with the features of each row."""
+    rows = np.arange(len(equals))
+    known = np.flatnonzero(equals.any(axis=1))
+    if len(np.unique(equals[known, 0])) < len(known):  # almost only if there are equals
+        leaders_by_content(as_bytes(equals), rows.tolist(), rows)
+    return rows
+
+
+def _new(given: Asked) -> list[Verdict]:
+    return [New() if signed else Empty() for signed in given.signatures.present.tolist()]

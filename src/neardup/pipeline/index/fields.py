@@ -1,0 +1,266 @@
+"""The typed fields that an index stores with documents."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.index.disk.buffers import some
+from neardup.index.disk.columns import FIELD_KINDS, STRING, TIMES, Batch
+from neardup.index.disk.reader import Places
+from neardup.index.disk.store import Store
+from neardup.model.arrays import Positions, TextBatch, Words
+from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require
+from neardup.model.seen import Document
+from neardup.pipeline.index.field_values import READ
+from neardup.text.columns import as_it_lies
+from neardup.text.containers import table_or_column
+from neardup.text.sites import NO_SITES
+
+Container = TypeVar("Container", pa.Table, pa.ChunkedArray)
+
+_PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", datetime: "time", bool: "flag"}
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+ARROW: Final[dict[str, pa.DataType]] = {
+    STRING: pa.large_string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "time": pa.timestamp("us", "UTC"),
+    "flag": pa.bool_(),
+}
+_WRITTEN: Final = (pa.types.is_null, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+_TAKEN: Final[dict[str, tuple[Any, ...]]] = {  # in addition to strings
+    STRING: (),
+    "integer": (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
+    "number": (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
+    "time": (pa.types.is_timestamp, pa.types.is_date),
+    "flag": (pa.types.is_boolean,),
+}
+SITE: Final = "neardup_site"  # the field of an index with the sites of pages, which users do not see
+_SHOWN: Final = 60  # characters of a value in a message
+FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 to 9999, the range of Python's datetime
+LAST_MOMENT: Final = 253_402_300_799_999_999
+
+
+def field_kinds(fields: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return names and kinds of fields, after checking them; Python's types are accepted as kinds, too."""
+    require(isinstance(fields, Mapping), "fields", fields, "must map names to kinds")
+    kinds: list[tuple[str, str]] = []
+    parts = {f"{name}.{part}" for name in fields for part in ("data", "offsets")}  # arrays of a column of strings
+    for name, kind in fields.items():
+        require(isinstance(name, str) and name != "", "fields", name, "must have names that are not empty")
+        require(name not in parts, "fields", name, "must not be another field's name followed by .data or .offsets")
+        own: Any = _PYTHON.get(kind, kind) if isinstance(kind, type) else kind
+        known = isinstance(own, str) and own in FIELD_KINDS
+        require(known, "fields", kind, f"must have one of these kinds: {', '.join(FIELD_KINDS)}")
+        kinds.append((name, own))
+    return tuple(kinds)
+
+
+def field_table(fields: Any, number: int | None) -> pa.Table:
+    """Return a table, or a mapping from names to values, as an Arrow table; ``None`` as a table without columns."""
+    source = table_or_column({} if fields is None else fields)
+    if isinstance(source, Mapping):
+        columns = {name: _column(name, values) for name, values in source.items()}
+        try:
+            source = pa.table(columns)
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise DataError("fields", f"cannot be converted to a table: {error}") from error
+    if not isinstance(source, pa.Table):
+        raise DataError("fields", f"must be a table or map names to values, not {kind_of(fields)}")
+    if number is not None and source.num_columns and len(source) != number:
+        there = f"{counted(len(source), 'row')} for {counted(number, 'document')}"
+        raise DataError("fields", f"{there}; each document needs one")
+    return source
+
+
+def field_columns(kinds: Mapping[str, str], table: pa.Table, number: int) -> Batch:
+    """Return the columns of an index for these fields of a *number* of documents; missing fields are null."""
+    columns: Batch = {}
+    for name, kind in kinds.items():
+        column = _cast(name, kind, table.column(name)) if name in table.column_names else None
+        array = pa.nulls(number, ARROW[kind]) if column is None else column
+        known = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else np.ones(number, np.bool_)
+        columns[f"known.{name}"] = np.asarray(known, np.bool_)
+        columns[f"field.{name}"] = as_it_lies(array) if kind == STRING else _plain(array, kind)
+    return columns
+
+
+def sites_of(fields: pa.Table) -> Words:
+    """Return the sites of documents (see ``neardup.text.sites``) from their fields; none if there is no such field."""
+    if SITE not in fields.column_names:
+        return NO_SITES
+    return np.asarray(field_columns({SITE: "integer"}, fields, len(fields))[f"field.{SITE}"]).view(np.uint64)
+
+
+def sites_at(store: Store, places: Places) -> Words:
+    """Return the sites of stored documents; none if the index has no such field."""
+    return store.take(f"field.{SITE}", places).view(np.uint64) if has_sites(store) else NO_SITES
+
+
+def has_sites(store: Store) -> bool:
+    """Return whether the documents of an index may belong to sites."""
+    return (SITE, "integer") in store.columns.fields
+
+
+def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any]:
+    """Return the values of a field as Python objects."""
+    known = store.take(f"known.{name}", places).tolist()
+    values: list[Any]
+    if kind == STRING:
+        values = store.decoded(f"field.{name}", places)
+    else:
+        values = store.take(f"field.{name}", places).tolist()
+        if kind == "time":
+            values = [moment_of(value) for value in values]
+    return [value if is_known else None for value, is_known in zip(values, known, strict=True)]
+
+
+def documents_at(store: Store, kinds: Mapping[str, str], places: Places) -> list[Document]:
+    """Return documents with the values of their fields, which are of these *kinds*."""
+    ids = store.decoded("id", places)
+    times = [[moment_of(at) for at in store.take(name, places).tolist()] for name in TIMES.values()]
+    kept = store.decoded("id", store.with_ordinals(store.take("keeper", places)))
+    texts: Sequence[str | None] = [None] * len(places)
+    if store.columns.texts:
+        raw = store.strings("text", places)
+        texts = [raw.bytes_at(row).decode(errors="replace") for row in range(len(places))]
+    values = {name: field_values(store, name, kind, places) for name, kind in kinds.items()}
+    return [
+        Document(own, first, changed, last, keeper, {name: column[row] for name, column in values.items()}, text)
+        for row, (own, first, changed, last, keeper, text) in enumerate(zip(ids, *times, kept, texts, strict=True))
+    ]
+
+
+@lru_cache(maxsize=1024)  # many documents are admitted at the same time
+def moment_of(microseconds: int) -> datetime:
+    """Return the UTC time of a number of microseconds since 1970."""
+    try:
+        return EPOCH + timedelta(microseconds=microseconds)
+    except OverflowError as error:
+        raise StorageDamaged("a column of times", f"has the invalid time {microseconds}") from error
+
+
+def chosen_rows(container: Container, rows: slice | Positions) -> Container:
+    """Return some rows of an Arrow table, which may have no columns, or of an Arrow column; a slice copies nothing."""
+    if isinstance(rows, slice):
+        return container.slice(rows.start, rows.stop - rows.start)
+    is_bare = isinstance(container, pa.Table) and not container.num_columns
+    return container if is_bare else container.take(pa.array(rows))
+
+
+def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:
+    """Return some rows of columns; a slice copies nothing."""
+    return {
+        name: some(column, rows) if isinstance(column, TextBatch) else column[rows] for name, column in columns.items()
+    }
+
+
+def described(value: Any) -> str:
+    """Describe a value for a message.
+
+    >>> described(5), described("five"), described([5])
+    ('the integer 5', "the string 'five'", 'the list [5]')
+    """
+    names = {str: "string", int: "integer", float: "number", bool: "flag", datetime: "time", bytes: "byte string"}
+    if value is None:
+        return "None"
+    shown = value.isoformat() if isinstance(value, datetime) else repr(value)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    return f"the {names.get(type(value), type(value).__name__)} {shown}"
+
+
+def _column(name: str, values: Any) -> Any:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if isinstance(values, str | bytes):
+        raise DataError(f"field {name!r}", f"must have a value for each document, but is {described(values)}")
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        if isinstance(values, Sequence):
+            _require_one_type(name, values)
+            _require_64_bits(name, values)
+        raise DataError(f"field {name!r}", f"has values that do not fit into one column: {error}") from error
+
+
+def _require_one_type(name: str, values: Sequence[Any]) -> None:
+    """Raise ``DataError`` for the first document whose value is of another type than those before it."""
+    first = next((place for place, value in enumerate(values) if value is not None), 0)
+    for place, value in enumerate(values):
+        if value is not None and type(value) is not type(values[first]):
+            before = f"while document {first} has {described(values[first])}: a field has values of one type"
+            raise DataError(f"document {place}", f"field {name!r} is {described(value)}, {before}")
+
+
+def _require_64_bits(name: str, values: Sequence[Any]) -> None:
+    """Raise ``DataError`` for the first document whose value is an integer of more than 64 bits."""
+    for place, value in enumerate(values):
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise DataError(f"document {place}", f"field {name!r} is {described(value)}, which has more than 64 bits")
+
+
+def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
+    """Cast a column of values to a field's kind; ``DataError`` for the first value that cannot be cast."""
+    whole = column.combine_chunks()
+    whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
+    try:
+        return _converted(kind, whole)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        place, value = _misfit(kind, whole)
+        expected = "a string" if kind == STRING else READ[kind].expected
+        raise DataError(f"document {place}", f"field {name!r} must be {expected}, but is {described(value)}") from error
+
+
+def _converted(kind: str, whole: pa.Array) -> pa.Array:
+    wanted = ARROW[kind]
+    if whole.type == wanted and kind != "time":
+        return whole
+    if pa.types.is_dictionary(whole.type):
+        whole = whole.dictionary_decode()
+    _require_kind(whole.type, kind)
+    if kind == "time" and pa.types.is_timestamp(whole.type) and whole.type.tz is None:
+        whole = whole.cast(pa.timestamp("us"))
+    if kind == "time":
+        _require_years(whole.cast(wanted))
+    return whole.cast(wanted)
+
+
+def _misfit(kind: str, whole: pa.Array) -> tuple[int, Any]:
+    """Return the first value that cannot be converted, by bisection over prefixes."""
+    first, end = 0, len(whole) - 1
+    while first < end:
+        middle = (first + end) // 2
+        try:
+            _converted(kind, whole.slice(0, middle + 1))
+            first = middle + 1
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            end = middle
+    first = max(first, pc.index(whole.is_valid(), True).as_py())  # no value fits if the type does not
+    try:
+        return first, whole[first].as_py()
+    except (ValueError, OverflowError):  # a time outside the range of ``datetime``
+        return first, whole[first].cast(pa.int64()).as_py()
+
+
+def _require_kind(own: pa.DataType, kind: str) -> None:
+    if not any(takes(own) for takes in (*_WRITTEN, *_TAKEN[kind])):
+        raise pa.ArrowInvalid("not of that kind")
+
+
+def _require_years(times: pa.Array) -> None:
+    """Raise ``ArrowInvalid`` for times outside the range of Python's ``datetime``."""
+    ends = pc.min_max(times.cast(pa.int64())).as_py()
+    if ends["min"] is not None and (ends["min"] < FIRST_MOMENT or ends["max"] > LAST_MOMENT):
+        raise pa.ArrowInvalid("times must lie in the years from 1 to 9999")
+
+
+def _plain(array: pa.Array, kind: str) -> Any:
+    plain = array.cast(pa.int64()) if kind == "time" else array
+    zero = pa.scalar(False if kind == "flag" else 0, plain.type)
+    return np.asarray(plain.fill_null(zero).to_numpy(zero_copy_only=False), FIELD_KINDS[kind])

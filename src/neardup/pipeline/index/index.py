@@ -1,0 +1,590 @@
+"""The index of a crawl: all documents seen so far, on disk, to which each new document is compared."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from os import PathLike
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+
+from neardup.index.disk import check as checking
+from neardup.index.disk import copies
+from neardup.index.disk.columns import TIMES, Batch
+from neardup.index.disk.files import Disk
+from neardup.index.disk.folder import create, open_
+from neardup.index.disk.memory_files import FOLDER, MemoryDisk
+from neardup.index.disk.reader import Places
+from neardup.index.disk.store import LEAST_MEMORY, Durability, Store, Ways
+from neardup.model.arrays import Signatures
+from neardup.model.errors import (
+    DataError,
+    require,
+    require_flag,
+    require_function,
+    require_kind,
+    require_path,
+    require_share,
+    require_whole,
+)
+from neardup.model.policy import Representative, require_representative
+from neardup.model.protocols import require_scheme
+from neardup.model.seen import Admission, Document, GroupPage, Removal, Stats
+from neardup.model.verdicts import Known, Verdict
+from neardup.pipeline.index import terms as own_terms
+from neardup.pipeline.index.admissions import Admissions
+from neardup.pipeline.index.changes import Changes, changes
+from neardup.pipeline.index.decisions import Judge
+from neardup.pipeline.index.fields import SITE, documents_at, field_kinds, field_values
+from neardup.pipeline.index.group_pages import GroupPages
+from neardup.pipeline.index.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
+from neardup.pipeline.index.transfer import Filled, fill
+from neardup.pipeline.progress import Progress
+from neardup.pipeline.spilled.state import State
+from neardup.schemes import registry
+from neardup.schemes.terms import common_of
+from neardup.schemes.thresholds import require_texts
+from neardup.sources.addresses import Addresses
+
+
+class Index:
+    """The documents seen so far, in a folder. ``create`` and ``open`` return it; close it, or use it in ``with``.
+
+    Checking and recording are two calls: ``judge`` changes nothing, ``admit`` records documents. One process may write,
+    any number may read. A reader answers from the state that it has read until ``refresh``.
+
+    After ``close``, methods raise ``StorageRefused``; so do changes of an index that is open to read. A method that
+    reads a damaged block raises ``StorageDamaged``, and a change that the system refuses to write ``StorageFailed``.
+    Ids that are not strings are a ``DataError``.
+    """
+
+    def __init__(self, store: Store, scheme: Any, disk: Disk) -> None:
+        self._store, self._scheme, self._disk = store, scheme, disk
+        self._kinds = {name: kind for name, kind in store.columns.fields if name != SITE}
+        self._judge, self._asks = Judge(store, scheme), repr(scheme)
+        self._admissions = Admissions(store, scheme, self._judge)
+        self._groups = GroupPages(store)
+
+    # Creating and opening.
+
+    @classmethod
+    def create(  # noqa: PLR0913 - every one a keyword with a default
+        cls,
+        path: str | PathLike[str] | None = None,
+        scheme: Any = None,
+        *,
+        layout: Any = None,
+        key: bytes | None = None,
+        fields: Mapping[str, Any] | None = None,
+        texts: bool = False,
+        representative: Representative = "best-ranked",
+        durability: Durability = "commit",
+        memory: int = 1 << 28,
+        disk: Disk | None = None,
+    ) -> Self:
+        """Create an index in a folder that does not exist or is empty, and open it to write; without *path*, in memory.
+
+        An index in memory returns the same answers. It has no folder: it is lost when it is closed, no other process
+        can read it, and it cannot be searched by words.
+
+        *scheme* is ``MinHash()`` by default, with *key* if there is one. The key is not stored; opening the index
+        requires it. *layout* replaces the scheme's own: a ``Banding``, ``Blocks``, or the ``TableDesign`` for
+        fingerprints of 64 bits. *fields* maps names to ``"string"``, ``"integer"``, ``"number"``, ``"time"`` or
+        ``"flag"``. With *texts* the documents' texts are stored, and near duplicates are verified on them; otherwise
+        the scheme's estimate decides. *representative* chooses among the kept documents that a document matches: the
+        ``"best-ranked"``, which is the first admitted, or the ``"closest"``.
+
+        *durability* decides what a power failure may lose: with ``"commit"`` nothing that was acknowledged; with
+        ``"interval"`` changes of the last second; with ``"bulk"`` all changes since the last ``flush`` or ``sync``. If
+        only the process ends, nothing is lost in any of them. *memory* limits the bytes used for new documents, and for
+        lists while merging.
+
+        Raises ``ParameterError``, ``StorageRefused`` if the folder is not empty, ``StorageBusy``, ``StorageFailed``.
+        """
+        chosen = registry.default() if scheme is None else scheme
+        require_scheme(chosen)
+        chosen = chosen.with_key(key)
+        require_flag("texts", texts)
+        if not texts:
+            require_texts(chosen)
+        if disk is None:
+            disk = MemoryDisk() if path is None else Disk()
+        folder = FOLDER if path is None else require_path("path", path)
+        columns = own_terms.columns(chosen, field_kinds(fields or {}), texts=texts)
+        terms = own_terms.terms(chosen, layout, columns, chosen=layout is not None)
+        require_representative(representative)
+        stated = own_terms.stated(chosen, layout, columns, representative)
+        common = common_of(chosen)
+        attached = None if common is None else common.to_bytes()
+        store = create(folder, terms, stated, _ways(durability, memory, disk), attached=attached)
+        return cls(store, chosen, disk)
+
+    @classmethod
+    def open(  # noqa: PLR0913 - every one a keyword with a default
+        cls,
+        path: str | PathLike[str],
+        mode: Literal["r", "w"] = "r",
+        *,
+        key: bytes | None = None,
+        scheme: Any = None,
+        durability: Durability = "commit",
+        memory: int = 1 << 28,
+        disk: Disk | None = None,
+    ) -> Self:
+        """Open an index to read (``"r"``) or to write (``"w"``).
+
+        *key* is the key that it was created with. A *scheme* must have the recipe of the index. Its policy, such as the
+        threshold, replaces that of the index; the keys of the index do not change, so a policy for which they do not
+        suffice is refused. A scheme is only required for an index whose scheme has a table of weights. *durability* and
+        *memory* are as in ``create``.
+
+        A writer discards bytes after the last record of the log, which an interrupted writer leaves. It warns
+        (``RuntimeWarning``), and ``stats`` reports their number.
+
+        Raises ``StorageRefused`` if there is no index, or for another recipe, a wrong key or another format;
+        ``StorageBusy`` if another process writes to it; ``StorageDamaged``, ``StorageFailed``.
+        """
+        require(mode in ("r", "w"), "mode", mode, "must be 'r' or 'w'")
+        folder, disk = require_path("path", path), Disk() if disk is None else disk
+        chosen: list[Any] = []
+
+        def terms_of(manifest: Any) -> Any:
+            chosen[:] = [own_terms.scheme_of(folder, manifest, scheme, key, disk)]
+            return own_terms.terms_of(manifest)
+
+        store = open_(folder, terms_of, _ways(durability, memory, disk), writes=mode == "w")
+        if store.discarded_bytes:
+            text = f"{folder}: {store.discarded_bytes:,} bytes behind its last record {checking.LEFT_OUT}"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+        return cls(store, chosen[0], disk)
+
+    def close(self) -> None:
+        """Sync everything acknowledged to the disk and close the index; a second call does nothing.
+
+        Raises ``StorageFailed`` if that fails, and ``StorageMoved`` if the folder was moved or replaced and no earlier
+        call has raised it: acknowledged changes are then on the disk, in the folder that was opened.
+        """
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        self._store.require_open()
+        return len(self._store)
+
+    def __repr__(self) -> str:
+        what = "closed" if self._store.closed else f"of {len(self._store):,} documents"
+        where = "memory" if self.is_in_memory else repr(str(self._store.folder))
+        return f"<Index {what} in {where}, {self._scheme.name}>"
+
+    def __reduce__(self) -> str:
+        """Refuse to be copied or sent to another process: two of one index would both write to its files."""
+        if self.is_in_memory:
+            then = "create an index in a folder with create(path), and open it in each process with open(path)"
+        else:
+            then = f"open it in each process: Index.open({str(self._store.folder)!r})"
+        raise TypeError(f"an Index cannot be pickled or copied; {then}")
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the index is in memory, without a folder."""
+        return isinstance(self._disk, MemoryDisk)
+
+    @property
+    def scheme(self) -> Any:
+        """The scheme that signs, with its key."""
+        return self._scheme
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The names of the fields, and their kinds."""
+        return dict(self._kinds)
+
+    @property
+    def extraction(self) -> dict[str, str | None] | None:
+        """How web pages became texts of this index: ``Extraction.identity``; ``None`` if there were no pages."""
+        known: dict[str, str | None] | None = self._store.manifest.terms.get("extraction")
+        return known
+
+    @property
+    def store(self) -> Store:
+        """The files of the index and their content, for extensions of the index."""
+        return self._store
+
+    @property
+    def failure(self) -> str | None:
+        """Why the index cannot be written since a failure; ``None`` if it can, or was opened to read.
+
+        Reading continues. Each change, and ``sync``, tries to write again; the first success ends the failure.
+        """
+        return self._store.failure
+
+    @property
+    def keeps_texts(self) -> bool:
+        """Whether texts are stored."""
+        return self._store.columns.texts
+
+    @property
+    def estimates(self) -> bool:
+        """Whether near duplicates are decided by estimates: no texts are stored that they could be verified on."""
+        return not self.keeps_texts and not self._scheme.columns
+
+    # Reading.
+
+    def judge(self, documents: Any, fields: Any = None, *, ids: Sequence[str] | None = None) -> list[Verdict]:
+        """Return for each document a verdict: what it repeats among the admitted documents. Changes nothing.
+
+        *documents* are texts or ``Signatures``; *fields* are for schemes that sign fields. With *ids*, an admitted
+        document is not compared with itself. No documents return an empty list.
+
+        Raises ``DataError`` for invalid ids, documents and fields, ``RecipeMismatch`` for signatures of another recipe.
+        """
+        with self._store.busy:
+            given = self._given(documents, fields)
+            names = None if ids is None else require_ids(ids, len(given))
+            verdicts: list[Verdict] = []
+            for step in given.steps():
+                own = None if names is None else self._store.with_ids(names[step])
+                verdicts += self._judge.judged(given.at(step), own)
+            return verdicts
+
+    def known(
+        self, ids: Sequence[str], texts: Any, fields: Any = None, *, changed_at_least: float | None = None
+    ) -> list[Known | None]:
+        """Return for each document whether its id was admitted with this content; ``None`` if the id was not admitted.
+
+        Nothing changes. A verdict has the *representative* that ``see`` returns; ``None`` if the content has changed.
+        *texts* may be ``Signatures``: a document with the same signature has the same content. *changed_at_least* is as
+        in ``visit``. Changed content is signed, unless the scheme signs fields and none are given; then it is not
+        compared.
+        """
+        with self._store.busy:
+            given = self._given(texts, fields)
+            return self._admissions.known(require_ids(ids, len(given)), given, _least(changed_at_least))
+
+    def get(self, ids: Iterable[str]) -> list[Document | None]:
+        """Return the documents with these ids; ``None`` for an unknown id."""
+        with self._store.busy:
+            names = as_strings(ids)
+            places = self._store.with_ids(names)
+            there = np.flatnonzero(places >= 0)
+            documents: list[Document | None] = [None] * len(names)
+            for row, document in zip(
+                there.tolist(), documents_at(self._store, self._kinds, places[there]), strict=True
+            ):
+                documents[row] = document
+            return documents
+
+    def signatures(self, ids: Sequence[str]) -> Signatures:
+        """Return the signatures of documents, one row per id; an unknown id has no signature."""
+        with self._store.busy:
+            return self.signatures_at(self._store.with_ids(as_strings(ids)))
+
+    def signatures_at(self, places: Places) -> Signatures:
+        """Return the signatures at these places, none for -1. Callers must hold ``store.busy``."""
+        rows, present = self._store.take_all(("rows", "present"), places)
+        return Signatures(rows, present, self._scheme.recipe)
+
+    def estimates_of(self, id: str, ids: Sequence[str]) -> list[float | None]:  # noqa: A002 - as above
+        """Estimate the similarity of a document to each of others by the scheme; ``None`` without both signatures."""
+        signatures = self.signatures([id, *ids])
+        others = np.arange(1, len(ids) + 1)
+        values = self._scheme.estimate_pairs(signatures, np.zeros_like(others), others).tolist()
+        both = (signatures.present[1:] & signatures.present[0]).tolist()
+        return [value if known else None for value, known in zip(values, both, strict=True)]
+
+    def values(self, name: str, ids: Sequence[str]) -> list[Any]:
+        """Return the values of a field for documents; ``None`` for a missing value or an unknown id.
+
+        Raises ``DataError`` for a field that the index does not have.
+        """
+        if name not in self._kinds:
+            listed = ", ".join(sorted(self._kinds)) or "no fields"
+            raise DataError(f"field {name!r}", f"is unknown; this index has {listed}")
+        with self._store.busy:
+            places = self._store.with_ids(as_strings(ids))
+            there = np.flatnonzero(places >= 0)
+            values: list[Any] = [None] * len(places)
+            for row, value in zip(
+                there.tolist(), field_values(self._store, name, self._kinds[name], places[there]), strict=True
+            ):
+                values[row] = value
+            return values
+
+    @property
+    def state(self) -> tuple[str, str, int, int]:
+        """What identifies the state of the index: equal states return equal answers.
+
+        It consists of the id of the index, its scheme, its generation, and the bytes of its log.
+        """
+        self._store.require_open()
+        return self._store.manifest.mark, self._asks, self._store.manifest.generation, self._store.log_bytes
+
+    def group(self, id: str) -> list[str]:  # noqa: A002 - the word users know
+        """Return the ids of the cluster of a document, in order of admission.
+
+        They are its representative and all documents with this representative. An unknown id returns an empty list.
+        """
+        page = self.group_page(id)
+        return page.members if page else []
+
+    def group_page(self, id: str, skip: int = 0, most: int | None = None) -> GroupPage | None:  # noqa: A002 - as above
+        """Return *most* ids of the cluster of a document, or all, after the first *skip*; ``None`` for an unknown id.
+
+        The first member is the representative; the others follow in order of admission.
+        """
+        return self._groups.page(id, skip, most)
+
+    def admissions(self, ids: Iterable[str]) -> list[Admission | None]:
+        """Return the admission numbers of documents; ``None`` for an unknown id."""
+        with self._store.busy:
+            places = self._store.with_ids(as_strings(ids))
+            there = np.flatnonzero(places >= 0)
+            found: list[Admission | None] = [None] * len(places)
+            numbers = (column.tolist() for column in self._store.take_all(("ordinal", "told"), places[there]))
+            for row, number, told in zip(there.tolist(), *numbers, strict=True):
+                found[row] = Admission(number, told)
+            return found
+
+    @property
+    def next_admission(self) -> int:
+        """The number of the next admission."""
+        self._store.require_open()
+        return self._store.next_ordinal
+
+    def ids(self) -> Iterator[str]:
+        """Yield the ids of all documents, in order of admission.
+
+        Ids are read in parts: documents that are admitted or removed at the same time may be included or not.
+        """
+        last = -1
+        while True:
+            with self._store.busy:
+                places = self._store.behind(last, TOGETHER)
+                if not len(places):
+                    return
+                names = self._store.decoded("id", places)
+                last = int(self._store.take("ordinal", places)[-1])
+            yield from names
+
+    def changes(self, since: int = 0) -> Changes:
+        """Return what has changed since a *generation* that an earlier call returned; since 0, all documents.
+
+        A document that was only seen again has not changed. Changes made while the tables are read may be included;
+        the next call returns them again. Raises ``ParameterError`` for a generation that the index did not reach, and
+        ``StorageRefused`` if removals since then are unknown: the index remembers the last 131,072.
+        """
+        return changes(self._store, self._kinds, since)
+
+    # Writing.
+
+    def admit(
+        self, ids: Sequence[str], documents: Any, fields: Any = None, *, at: datetime | float | None = None
+    ) -> list[Verdict]:
+        """Record documents, and return for each what it repeats among those admitted before, including this batch.
+
+        *ids* are strings of 1 to 1,024 bytes; *documents* are texts or ``Signatures``; *fields* is a table, or maps
+        names to values: the fields of the index and those that the scheme signs, as values of their kind or as strings.
+        *at* is the time of admission, a ``datetime`` or seconds since 1970; the default is now.
+
+        If an id is admitted again with the same content, only the time when it was last seen changes. With other
+        content, the old document is removed before its batch is judged, as by ``remove``. A batch is the documents of a
+        call, cut after 2,048 documents or 32 MB of text and before an id that it already contains. Returned verdicts
+        are acknowledged: see ``durability`` in ``create``.
+
+        Raises ``DataError`` for invalid ids, documents and fields, before anything is changed; ``StorageFailed`` if the
+        system refuses to write. Then each batch was admitted as a whole or not at all, the index continues to answer,
+        and the same call can be repeated.
+        """
+        with self._store.busy:
+            self._store.require_writer()
+            given, names, columns = self._admissible(ids, documents, fields)
+            return self._admissions.admitted(names, given, columns, microseconds_or_now(at))
+
+    def fill(
+        self,
+        state: State,
+        *,
+        url: str | None = None,
+        addresses: Addresses | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Filled:
+        """Fill a new index with the kept documents of a state (see ``State``), without comparing them again.
+
+        Their texts are read again from the inputs of the runs that added them. The index then answers as if these
+        documents had been admitted in the order of the inputs, at the times of the runs, and the decisions of the state
+        had been made: each of them is kept. Dropped and empty documents are not in it; of documents with the same id,
+        the last is. The ids are those of the state, or the URLs of the field *url* in the normal form of *addresses*;
+        the fields of the index are read from the records. *threads* sign; the default is all cores.
+
+        All documents are acknowledged together: if it fails or is interrupted, the index is as it was.
+
+        Raises ``StorageRefused`` if the index has, or had, documents, or the scheme of the state is another one;
+        ``DataError`` for inputs that were changed since they were added.
+        """
+        require_kind("state", state, State)
+        require_function("progress", progress)
+        with self._store.busy:
+            self._store.require_writer()
+            ways: dict[str, Any] = {"url": url, "addresses": addresses, "threads": threads}
+            return fill(self, state, **ways, progress=progress or (lambda *_: None))
+
+    def visit(  # noqa: PLR0913 - every one a keyword with a default
+        self,
+        ids: Sequence[str],
+        texts: Any,
+        fields: Any = None,
+        *,
+        at: datetime | float | None = None,
+        remember: bool = True,
+        changed_at_least: float | None = None,
+    ) -> list[Verdict]:
+        """Return a verdict for each document, including ``Known``; with *remember*, admit new and changed ones.
+
+        It combines ``known``, ``admit`` of documents whose id or content is new, and ``see`` of the others, batch by
+        batch. Without *remember*, ``judge`` replaces ``admit``, and nothing changes. Content whose resemblance to the
+        version that was admitted last is at least *changed_at_least* counts as unchanged: it is not admitted, so later
+        versions are compared with the same one. *texts* may be ``Signatures``, unless they are to be admitted to an
+        index that stores texts. Raises the errors of these methods.
+        """
+        with self._store.busy:
+            least = _least(changed_at_least)
+            if remember:
+                self._store.require_writer()
+                given, names, columns = self._admissible(ids, texts, fields)
+                return self._admissions.visited(names, given, columns, microseconds_or_now(at), least)
+            given = self._given(texts, fields)
+            return self._admissions.visited(require_ids(ids, len(given)), given, None, 0, least)
+
+    def _given(self, documents: Any, fields: Any) -> Given:
+        return Given(self._scheme, self._store.columns, self._store.salt, documents, fields)
+
+    def _admissible(self, ids: Sequence[str], documents: Any, fields: Any) -> tuple[Given, list[str], Batch]:
+        """Return ids, documents and fields after checking them; ``DataError`` if they cannot be admitted."""
+        if self.keeps_texts and isinstance(documents, Signatures):
+            raise DataError("documents", "must be texts, not signatures, because this index stores texts")
+        given = self._given(documents, fields)
+        return given, require_ids(ids, len(given)), given.columns
+
+    def see(self, ids: Iterable[str], *, at: datetime | float | None = None) -> list[str | None]:
+        """Record that documents were seen again with unchanged content; unknown ids are ignored.
+
+        Returns for each the id of its representative: the document may be dropped for it, or is kept if the id is its
+        own. ``None`` means that the document must be kept: its id is unknown, or it is kept since its representative
+        was removed, and this is the first call that reports it. *at* is the time, as in ``admit``.
+        """
+        with self._store.busy:
+            self._store.require_writer()
+            moment, names = microseconds_or_now(at), as_strings(ids)
+            kept: list[str | None] = []
+            for begin in range(0, len(names), TOGETHER):
+                kept += self._admissions.seen(names[begin : begin + TOGETHER], moment)
+            return kept
+
+    def remove(self, ids: Iterable[str]) -> Removal:
+        """Remove documents; return their number and the documents that are kept instead. Unknown ids are ignored.
+
+        Documents whose representative is removed are judged again, in the same step: see ``Revision``. The work is
+        proportional to their number.
+        """
+        with self._store.busy:
+            self._store.require_writer()
+            places = self._store.with_ids(as_strings(ids))
+            return self._removed(np.unique(places[places >= 0]))
+
+    def expire(self, before: datetime | float, by: str = "last_seen") -> Removal:
+        """Remove the documents that were last seen before a moment.
+
+        *before* is a ``datetime`` or seconds since 1970. *by* is the time that counts: ``last_seen``, ``first_seen``,
+        ``changed_at`` (see ``Document``), or a time field of the index; documents without a value of the field stay. A
+        document is seen when it is admitted, also again with the same content, and by ``see``. Other documents are
+        treated as in ``remove``.
+        """
+        with self._store.busy:
+            self._store.require_writer()
+            moment = microseconds(before, "before")
+            rule = f"must be {', '.join(TIMES)} or a time field of the index"
+            if isinstance(by, str) and by in TIMES:
+                return self._removed(self._store.earlier(moment, TIMES[by]))
+            require(isinstance(by, str) and self._kinds.get(by) == "time", "by", by, rule)
+            return self._removed(self._store.earlier(moment, f"field.{by}", f"known.{by}"))
+
+    def _removed(self, places: Places) -> Removal:
+        return Removal(len(places), self._judge.removed(places) if len(places) else [])
+
+    # Maintenance.
+
+    def refresh(self) -> bool:
+        """Read the changes that a writer has acknowledged; return whether there were any. A writer reads none."""
+        with self._store.busy:
+            return self._store.refresh()
+
+    def sync(self) -> None:
+        """Wait until everything admitted is on the disk, with any durability."""
+        self._store.sync()
+
+    def flush(self) -> None:
+        """Write the documents in memory to a segment."""
+        self._store.flush()
+
+    def compact(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Merge the segments, and purge removed documents from the files."""
+        require_function("progress", progress)
+        self._store.compact(progress)
+
+    def copy(self, to: str | PathLike[str], progress: Callable[[int, int], None] | None = None) -> copies.Copied:
+        """Copy everything that was acknowledged, and the search table, to a folder.
+
+        It must be empty, or have an earlier copy of this index.
+
+        A writer can continue at the same time. Files that the earlier copy has are not written again. The copy is an
+        index of its own: changes made in it are lost when it is brought up to date. Every block is verified. Returns
+        the bytes of the copy, and how many were written.
+
+        Raises ``StorageDamaged`` for damaged files, ``StorageRefused`` for a folder of something else, ``StorageBusy``
+        if the copy is open to write, and ``StorageFailed``; the earlier copy is then as it was.
+        """
+        require_function("progress", progress)
+        self._store.require_open()
+        return copies.copy(self._store.folder, require_path("to", to), self._disk, Disk(), progress)
+
+    def check(self, progress: Callable[[int, int], None] | None = None) -> checking.Report:
+        """Verify every byte of the committed files; see ``Report``."""
+        require_function("progress", progress)
+        with self._store.busy:
+            self._store.require_open()
+            return checking.check(self._store.folder, self._disk, progress)
+
+    def stats(self) -> Stats:
+        """Return the contents and the size of the index."""
+        store = self._store
+        with store.busy:
+            store.require_open()
+            return Stats(
+                documents=len(store),
+                kept=sum(part.kept for part in store.parts),
+                segments=len(store.segments),
+                bytes=sum(segment.stored.size for segment in store.segments) + store.log_bytes,
+                bytes_in_log=store.log_bytes,
+                removed_in_files=sum(int((~segment.alive).sum()) for segment in store.segments),
+                oversized_buckets=store.oversized_buckets,
+                discarded_bytes=store.discarded_bytes or store.torn,
+                scheme=self._scheme.name,
+                recipe=self._scheme.recipe,
+                generation=store.manifest.generation,
+            )
+
+
+def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:
+    require_kind("disk", disk, Disk)
+    require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
+    return Ways(durability, require_whole("memory", memory, LEAST_MEMORY, unit="bytes"), disk)
+
+
+def _least(changed_at_least: float | None) -> float | None:
+    return None if changed_at_least is None else require_share("changed_at_least", changed_at_least)

@@ -1,0 +1,108 @@
+"""The ids and the fields of records that become documents of an index."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from neardup.index.disk.columns import STRING
+from neardup.model.errors import FieldMissing
+from neardup.pipeline.index.field_values import READ
+from neardup.pipeline.index.inputs import MOST_ID_BYTES
+from neardup.sources.addresses import Addresses
+from neardup.sources.collection import Collection, Rejected
+from neardup.sources.formats import STDIN, display
+from neardup.sources.hosts import host
+
+URL: Final = "url"
+_WIDEST: Final = 4  # bytes of a character
+HOST: Final = "host"
+_NAMELESS: Final = (
+    "it has no id, and its line of standard input is a name for this run only; --id or --url names a field"
+)
+
+
+def named(  # noqa: PLR0913, PLR0917 - what an id is made of
+    documents: Collection,
+    rows: Sequence[int],
+    ids: Sequence[str],
+    urls: Sequence[str | None] | None,
+    addresses: Addresses,
+    refused: Mapping[int, str],
+) -> tuple[list[str | None], list[Rejected]]:
+    """Return the ids of the documents in these *rows*: of their URLs if they have any, otherwise the *ids*.
+
+    Documents with an invalid id, or *refused*, have none; they are rejected.
+    """
+    found: list[str | None] = [*ids]
+    if urls is not None:
+        for place, url in enumerate(urls):
+            if url and url.strip():
+                found[place] = addresses.id_of(url)
+    rejected: list[Rejected] = []
+    standing = f"{display(STDIN)}:" if STDIN in documents.inputs else None
+    longest = max((len(own) for own in found if own), default=0)
+    if not refused and standing is None and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
+        return found, rejected
+    for place, (row, own) in enumerate(zip(rows, found, strict=True)):
+        size = len(own.encode()) if own else 0
+        reason, code = refused.get(row, ""), "value"
+        if size > MOST_ID_BYTES:
+            reason, code = f"its id has {size:,} bytes, but may have {MOST_ID_BYTES:,}", "id too long"
+        elif standing and own and own.startswith(standing) and own == "{}:{}".format(*documents.place(row)):
+            reason, code = _NAMELESS, "no id"
+        if reason:
+            rejected.append(Rejected(*documents.place(row), reason, code))
+            found[place] = None
+    return found, rejected
+
+
+class Fields(NamedTuple):
+    """The fields of some records, the rows of invalid values with the reason, and the fields that no record has."""
+
+    table: pa.Table
+    refused: dict[int, str]
+    missing: dict[str, FieldMissing]
+
+
+def fields_of(documents: Collection, kinds: Mapping[str, str], signed: Sequence[str]) -> Fields:
+    """Return the fields of the scheme and of the index.
+
+    Strings, and fields that are signed, are used as written; values of other kinds are parsed.
+    """
+    columns: dict[str, Any] = {}
+    found = Fields(pa.table({}), {}, {})
+    for name in dict.fromkeys([*signed, *kinds]):
+        kind = kinds.get(name, STRING)
+        try:
+            column = documents.column(name, literal=kind != "flag")
+        except FieldMissing as error:
+            found.missing[name] = error
+            continue
+        columns[name] = column if kind == STRING or name in signed else _converted(name, kind, column, found.refused)
+    return found._replace(table=pa.table(columns))
+
+
+def address_fields(kinds: Mapping[str, str], urls: Sequence[str | None], fields: pa.Table) -> pa.Table:
+    """Add the URLs and their hosts to the fields, if an index has such fields and they are missing."""
+    for name, made in ((URL, lambda url: url.encode("utf-8", "replace").decode()), (HOST, host)):
+        if kinds.get(name) == STRING and name not in fields.column_names:
+            values = [None if url is None else made(url) for url in urls]
+            column = pa.array(values, pa.large_string())
+            fields = fields.append_column(name, column) if fields.num_columns else pa.table({name: column})
+    return fields
+
+
+def _converted(name: str, kind: str, column: Any, refused: dict[int, str]) -> Any:
+    """Parse the values of a kind in a column; an invalid value is null, and its row is refused."""
+    if not len(column) or (kind == "flag" and pa.types.is_boolean(column.type)):
+        return column
+    read = READ[kind]
+    values: list[Any] = []
+    for row, written in enumerate(column.to_pylist()):
+        try:
+            values.append(None if written in {None, ""} else read.read(written))
+        except (ValueError, KeyError, OverflowError):
+            values.append(None)
+            refused.setdefault(row, f"its {name!r} must be {read.expected}")
+    return pa.array(values, read.type)

@@ -1,0 +1,119 @@
+"""Everything that is intact in a damaged index, as a new index."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from neardup.index.disk.buffers import taken
+from neardup.index.disk.columns import NEVER, Batch, decoded
+from neardup.index.disk.files import Disk, require_outside
+from neardup.index.disk.folder import create
+from neardup.index.disk.manifest import SECOND, Manifest
+from neardup.index.disk.rescue import Loss, Progress, Salvage
+from neardup.index.disk.store import Store, Ways
+from neardup.model.arrays import Signatures, TextBatch
+from neardup.model.errors import StorageDamaged, StorageError
+from neardup.model.recipe import RecipeId
+from neardup.pipeline.index import terms
+from neardup.pipeline.index.decisions import Judge
+from neardup.pipeline.index.fields import SITE, has_sites
+from neardup.pipeline.index.inputs import TOGETHER
+from neardup.pipeline.index.verification import Asked
+from neardup.schemes.terms import common_of
+from neardup.text.sites import NO_SITES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescued:
+    """The result of a rescue.
+
+    *promoted* of the *documents* are kept now, because their representative is lost. *repeated* were left out, because
+    a later document has the same id: the change that removed them is lost.
+    """
+
+    documents: int
+    promoted: int
+    repeated: int
+    losses: list[Loss]
+
+
+def rescue(
+    folder: str | os.PathLike[str],
+    to: str | os.PathLike[str],
+    *,
+    key: bytes | None = None,
+    scheme: Any = None,
+    progress: Progress | None = None,
+) -> Rescued:
+    """Make a new index of the intact documents of a damaged one, which is not changed.
+
+    They are admitted again in the order of their admission, with their signatures, times, fields and texts. So the
+    documents of a representative that is lost are judged again. *key* and *scheme* are as in ``Index.open``.
+
+    Raises ``StorageRefused`` if there is no index, or *to* is not empty, and ``StorageDamaged`` if both manifests, or
+    the list of common shingles, are lost.
+    """
+    source, disk = Path(folder), Disk()
+    require_outside(Path(to), source)
+    manifest, losses = _manifest(disk, source)
+    chosen = terms.scheme_of(source, manifest, scheme, key, disk)
+    own = terms.terms_of(manifest)
+    common = common_of(chosen)
+    store = create(
+        Path(to),
+        own,
+        manifest.terms,
+        Ways("bulk", 1 << 28, disk),
+        attached=None if common is None else common.to_bytes(),
+        mark=bytes.fromhex(manifest.mark),
+    )
+    try:
+        judge, salvage = Judge(store, chosen), Salvage(source, disk, manifest, own.columns)
+        repeated = promoted = 0
+        for batch in salvage.batches(progress):
+            for begin in range(0, len(batch["ordinal"]), TOGETHER):
+                one, other = _admit(store, judge, batch, begin, chosen.recipe)
+                repeated, promoted = repeated + one, promoted + other
+        return Rescued(documents=len(store), promoted=promoted, repeated=repeated, losses=losses + salvage.losses)
+    finally:
+        store.close()
+
+
+def _manifest(disk: Disk, source: Path) -> tuple[Manifest, list[Loss]]:
+    """Read the manifest, or the second one if it is damaged, or what it contains if that is damaged, too."""
+    try:
+        return Manifest.read(disk, source), []
+    except StorageDamaged as error:
+        damaged = error
+    try:
+        manifest, instead = Manifest.read(disk, source, name=SECOND), f"{SECOND} is used instead"
+    except StorageError:
+        manifest, instead = Manifest.read(disk, source, sealed=False), "what it contains is used"
+    return manifest, [Loss(damaged.where, f"{damaged.rule}; {instead}", None)]
+
+
+def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeId) -> tuple[int, int]:
+    """Admit some documents; return how many were replaced by them, and how many are kept that were not."""
+    ids = decoded(taken(cast("TextBatch", batch["id"]), np.arange(begin, min(begin + TOGETHER, len(batch["ordinal"])))))
+    last = {name: row for row, name in enumerate(ids)}
+    rows = np.array(sorted(last.values()), np.int64) + begin
+    columns: dict[str, Any] = {
+        name: taken(column, rows) if isinstance(column, TextBatch) else column[rows] for name, column in batch.items()
+    }
+    numbers = {name: columns.pop(name) for name in ("ordinal", "keeper", "decided", "told")}
+    present, signed = columns.pop("present"), columns.pop("rows")
+    contents, equals = columns.pop("content"), columns.pop("equal")
+    columns.pop("leads")
+    text = columns.pop("text", None)
+    sites = columns[f"field.{SITE}"].view(np.uint64) if has_sites(store) else NO_SITES
+    asked = Asked(Signatures(signed, present, recipe), contents, equals, text, sites)
+    before = store.with_ids([ids[row - begin] for row in rows.tolist()])
+    dropped = numbers["keeper"] != numbers["ordinal"]
+    first = store.next_ordinal
+    judge.remembered(asked, columns, before[before >= 0], unreported=dropped | (numbers["told"] == NEVER))
+    places = store.with_ordinals(first + np.arange(len(rows)))
+    kept = store.take("keeper", places) == store.take("ordinal", places)
+    return len(ids) - len(rows) + int((before >= 0).sum()), int((kept & dropped).sum())

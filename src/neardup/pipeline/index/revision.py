@@ -1,0 +1,172 @@
+"""Judging documents again when documents that decided about them are removed."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from neardup.decisions.admission import NONE, stand
+from neardup.index.disk.columns import as_bytes
+from neardup.index.disk.reader import Places
+from neardup.index.disk.store import Store
+from neardup.model.arrays import Flags, Positions, Signatures
+from neardup.pipeline.index.fields import sites_at
+from neardup.pipeline.index.inputs import BYTES_TOGETHER, TOGETHER
+from neardup.pipeline.index.verification import Asked, Verifier
+
+FIRST: Final = 64  # documents of the first step; later steps are larger
+NEAR: Final = 16  # times as many documents of a key are examined to find those that a newly kept document affects
+
+_Pairs = tuple[Positions, Places]
+
+
+class Revision:
+    """Keeps the representatives of an index equal to those of a new index of the same documents.
+
+    **The state of an index.** After every change, regardless of earlier ones:
+
+    - every document has exactly one representative, which is in the index and is its own representative: it is kept;
+    - documents with equal features have the same representative, and only the first of them is found by its keys;
+    - every other document matches its representative, or did so when it was judged under another policy.
+
+    Moreover, the representatives, and the verdicts of ``judge``, are those of a new index to which the present
+    documents are admitted in the order in which their present contents were admitted, as ``stand`` decides. That holds
+    while there are no oversized buckets (``Stats.oversized_buckets``) and the policy stays the same; for verdicts, also
+    only if no document has more than ``CLOSEST`` candidates that are not kept.
+    """
+
+    def __init__(self, store: Store, scheme: Any, verifier: Verifier) -> None:
+        self._store, self._scheme, self._verifier = store, scheme, verifier
+
+    def remove(self, places: Places) -> tuple[Places, Places]:
+        """Remove documents in memory, and judge again every document that this affects.
+
+        Returns the places of the new leaders of equals, and of the documents whose representative has changed,
+        ascending. The work grows with the clusters of the removed documents, and with the number of documents near
+        newly kept documents.
+        """
+        store = self._store
+        ordinals, keepers, equals, leads = store.take_all(("ordinal", "keeper", "equal", "leads"), places)
+        store.remove(places)
+        leaders = np.unique(store.leaders(equals[leads]))
+        leaders = leaders[leaders >= 0]  # their representatives were those of the leaders before
+        store.lead(leaders)
+        members = store.kept_by(ordinals[keepers == ordinals])
+        return leaders, self._judged_again(np.union1d(members, leaders))
+
+    def _judged_again(self, pending: Places) -> Places:
+        """Judge documents in the order of their admission, step by step, and the later documents that this affects.
+
+        A step ends before the first document outside of it that it affects.
+        """
+        store, moved, size = self._store, [np.empty(0, np.int64)], FIRST
+        while len(pending):
+            step = self._decided(pending[:size])
+            rows, concerned = self._concerned(step, pending)
+            done = step.done(rows, concerned)
+            changed = np.flatnonzero(step.changed[:done])
+            store.set("keeper", step.places[changed], step.new[changed])
+            moved.append(step.places[changed])
+            pending = np.union1d(pending[done:], concerned[rows < done])
+            size = min(max(FIRST, 4 * done), TOGETHER)
+            if step.given.texts is not None:
+                size = max(1, min(size, BYTES_TOGETHER * len(step.places) // max(len(step.given.texts.data), 1)))
+        return np.unique(np.concatenate(moved))
+
+    def _decided(self, places: Places) -> "_Step":
+        """Judge the documents of a step by earlier ones; documents before the step have their final representatives."""
+        store, given = self._store, self._stored(places)
+        equal = store.leaders(given.equals)
+        equal[equal == places] = NONE
+        found = store.propose(given.signatures.rows, given.signatures.present & (equal == NONE))
+        found = found.where(found.places < places[found.rows])
+        ordinals, keepers = store.take_all(("ordinal", "keeper"), found.places)
+        found = found.where((ordinals == keepers) | np.isin(found.places, places))
+        matches = self._verifier.matches(given, found)
+        known = np.unique(np.concatenate([matches.documents, equal[equal >= 0]]))
+        standing = store.with_ordinals(store.take("keeper", known))
+        before = dict(zip(known.tolist(), standing.tolist(), strict=True))
+        chosen = store.manifest.terms["representative"]
+        decided = stand(places.tolist(), equal.tolist(), matches, before, chosen)
+        own, old = store.take_all(("ordinal", "keeper"), places)
+        return _Step(places, given, equal, own, old, store.take("ordinal", np.array(decided.keepers, np.int64)))
+
+    def _concerned(self, step: "_Step", pending: Places) -> _Pairs:
+        """Return the documents that a step affects and that are not *pending*, as rows of the step and places."""
+        changed, was, now = step.changed, step.old == step.own, step.new == step.own
+        pairs = [
+            self._near(step, np.flatnonzero(changed & now), pending),
+            self._members(step, np.flatnonzero(changed & was)),
+            self._equals(step, np.flatnonzero(changed & ~was & (step.equal == NONE))),
+        ]
+        rows, places = (np.concatenate(side) for side in zip(*pairs, strict=True))
+        others = ~np.isin(places, pending)
+        return rows[others], places[others]
+
+    def _near(self, step: "_Step", rows: Positions, pending: Places) -> _Pairs:
+        """Return the later documents that match newly kept documents."""
+        if not len(rows):
+            return rows, rows
+        given, own = step.given.at(rows), step.places[rows]
+        found = self._store.propose(given.signatures.rows, given.signatures.present, NEAR)
+        found = found.where(found.places > own[found.rows])
+        found = found.where(~np.isin(found.places, pending))
+        matches = self._verifier.matches(given, found, most=None)
+        return rows[matches.rows], matches.documents
+
+    def _members(self, step: "_Step", rows: Positions) -> _Pairs:
+        """Return the documents whose representative is no longer kept."""
+        if not len(rows):
+            return rows, rows
+        members = self._store.kept_by(step.own[rows])
+        order = np.argsort(step.own[rows])
+        at = np.searchsorted(step.own[rows], self._store.take("keeper", members), sorter=order)
+        return rows[order[at]], members
+
+    def _equals(self, step: "_Step", rows: Positions) -> _Pairs:
+        """Return the equals of leaders that have another representative now, as they get the same one."""
+        store = self._store
+        rows = rows[store.alive(store.with_ordinals(step.old[rows]))]  # otherwise the equals are pending, too
+        rows = rows[store.leaders(step.given.equals[rows], step.places[rows]) >= 0]
+        if not len(rows):
+            return rows, rows
+        members = store.kept_by(step.old[rows])
+        moving = dict(zip(as_bytes(step.given.equals[rows]), rows.tolist(), strict=True))
+        of = np.array([moving.get(group, NONE) for group in as_bytes(store.take("equal", members))], np.int64)
+        equals = (of >= 0) & (members > step.places[of])
+        return of[equals], members[equals]
+
+    def _stored(self, places: Places) -> Asked:
+        store = self._store
+        rows, present, contents, equals = store.take_all(("rows", "present", "content", "equal"), places)
+        texts = store.strings("text", places) if store.columns.texts else None
+        return Asked(Signatures(rows, present, self._scheme.recipe), contents, equals, texts, sites_at(store, places))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """Documents that were judged again, ascending.
+
+    *own*, *old* and *new* are the ordinals of the documents and of their old and new representatives; *equal* are the
+    leaders of their equals, ``NONE`` for leaders.
+    """
+
+    places: Places
+    given: Asked
+    equal: Places
+    own: Positions
+    old: Positions
+    new: Positions
+
+    @property
+    def changed(self) -> Flags:
+        """Which documents have another representative than before."""
+        return np.asarray(self.old != self.new)
+
+    def done(self, rows: Positions, concerned: Places) -> int:
+        """Return how many rows have final decisions: those before any document that an earlier row affects."""
+        least = np.full(len(self.places), np.iinfo(np.int64).max)
+        np.minimum.at(least, rows, concerned)
+        before = np.minimum.accumulate(least)
+        late = self.places[1:] > before[:-1]
+        return 1 + int(late.argmax()) if late.any() else len(self.places)

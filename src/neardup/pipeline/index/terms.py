@@ -1,0 +1,201 @@
+"""The terms of an index: its scheme, layout and columns, as its manifest states them."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.index.disk.arrays import expect, understood
+from neardup.index.disk.columns import Columns
+from neardup.index.disk.files import Disk
+from neardup.index.disk.folder import ATTACHED
+from neardup.index.disk.lookup import Lookup, Terms
+from neardup.index.disk.manifest import NAME as MANIFEST
+from neardup.index.disk.manifest import Manifest
+from neardup.model.arrays import Flags, Signatures, Words
+from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
+from neardup.model.policy import Representative
+from neardup.model.protocols import require_scheme
+from neardup.model.tables import TableDesign
+from neardup.pipeline.index.fields import field_kinds
+from neardup.schemes import terms as schemes
+from neardup.schemes.thresholds import require_texts
+from neardup.text.common_shingles import CommonShingles
+
+
+def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
+    """Return what a store must know about a scheme; for an existing index, about the scheme that it was created with.
+
+    Fingerprints of 64 bits are found by tables, of a given design or the best one for their number, unless a layout of
+    blocks was *chosen*.
+    """
+    own = getattr(scheme, "layout", None)
+    tabled = scheme.table_distance is not None
+    kinds = (*((type(own),) if own is not None else ()), *((TableDesign,) if tabled else ()))
+    names = " or ".join(f"a {kind.__name__}" for kind in kinds)
+    rule = f"must be {names}" if kinds else "cannot be used with this scheme"
+    require(layout is None or isinstance(layout, kinds), "layout", layout, rule)
+    _require_fit(layout, scheme, own)
+    by_keys = None if isinstance(layout, TableDesign) else layout
+
+    def keyed(rows: npt.NDArray[Any], present: Flags) -> Words:
+        signatures = Signatures(rows, present, scheme.recipe)
+        keys: Words = scheme.keys(signatures) if by_keys is None else scheme.keys(signatures, by_keys)
+        return keys
+
+    def design(fingerprints: int) -> TableDesign:
+        if isinstance(layout, TableDesign):
+            return layout
+        return TableDesign.choose(distance=scheme.table_distance, fingerprints=fingerprints)
+
+    by_tables = tabled and (isinstance(layout, TableDesign) or not chosen)
+    return Terms(columns, Lookup(keyed, scheme.pooled, design if by_tables else None))
+
+
+def terms_of(manifest: Manifest) -> Terms:
+    """Return what a store must know to read an existing index; its key is not needed for that."""
+    made = scheme_of_keys(manifest)
+    return terms(made, layout_of(made, manifest), columns_of(manifest), chosen=bool(manifest.terms["chosen"]))
+
+
+def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) -> Columns:
+    """Return the columns of an index of this scheme."""
+    nothing = pa.table({name: pa.array([], pa.string()) for name in scheme.columns}) if scheme.columns else []
+    blank = scheme.sign(nothing).rows
+    return Columns(blank.dtype.str, int(blank.shape[1]), fields, texts)
+
+
+def stated(scheme: Any, layout: Any, own: Columns, representative: Representative) -> dict[str, Any]:
+    """Return the terms of an index for its manifest; the key is not part of them."""
+    return {
+        "scheme": schemes.written(scheme),
+        "name": scheme.name,
+        "recipe": scheme.recipe,
+        "key": scheme.key_identity,
+        "common": None if (common := schemes.common_of(scheme)) is None else common.identity,
+        "layout": None if (used := layout or getattr(scheme, "layout", None)) is None else asdict(used),
+        "chosen": layout is not None,
+        "row": [own.row_kind, own.row_width],
+        "fields": [list(field) for field in own.fields],
+        "texts": own.texts,
+        "representative": representative,
+        "extraction": None,
+    }
+
+
+def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, disk: Disk) -> Any:
+    """Return the scheme that a manifest states, or the given *scheme* if it has the same recipe."""
+    given, where = manifest.terms, str(folder)
+    with understood(folder / MANIFEST):
+        made = scheme_of_keys(manifest)
+        layout, whole = layout_of(made, manifest), schemes.is_whole(given["scheme"])
+        stated = columns_of(manifest)
+        expect(columns(made, stated.fields, texts=stated.texts) == stated, "its columns are not those of its scheme")
+        _ = terms(made, layout, stated, chosen=bool(given["chosen"])), given["recipe"], given["key"], given["name"]
+        chosen = bool(given["chosen"])
+    if scheme is not None:
+        require_scheme(scheme)
+        own = scheme.with_key(key)
+    elif not whole:
+        raise StorageRefused(
+            where,
+            f"has a scheme {given['name']!r} with a table of weights, which is not stored; open it with that scheme",
+            "scheme needed",
+        )
+    else:
+        own = _with_list(made.with_key(key), common_in(folder, manifest, disk))
+    if not stated.texts:
+        require_texts(own)
+    if own.recipe == given["recipe"]:
+        lacks = made.keys_lack(own, chosen=chosen)
+        if lacks is not None:
+            raise StorageRefused(where, lacks)
+        return own
+    if own.key_identity != given["key"] and scheme is None:
+        raise StorageRefused(where, *_wrong_key(str(given["key"]), key))
+    if own.name != given["name"]:
+        raise StorageRefused(where, f"was created with the scheme {given['name']}, not {own.name}", "other settings")
+    raise StorageRefused(where, _settings(made, own, given["common"]), "other settings")
+
+
+def _settings(made: Any, own: Any, common: str | None) -> str:
+    """Describe the settings of an index that differ from those of a scheme.
+
+    *made* is the scheme of the index without its list and key, *common* the id of its list.
+    """
+    differing = [f"{name} is {theirs}, not {ours}" for name, theirs, ours in schemes.differences(made, own)]
+    listed = schemes.common_of(own)
+    used = None if listed is None else listed.identity
+    if common != used:
+        differing.append(f"its list of common shingles is {common or 'empty'}, not {used or 'empty'}")
+    return f"was created with other {own.name} settings: {'; '.join(differing) or 'another key or table of weights'}"
+
+
+def _wrong_key(stated: str, key: bytes | None) -> tuple[str, str]:
+    """Return why a key, or its absence, is wrong, and the error's code; *stated* identifies the key of the index."""
+    if key is None:
+        return "was created with a key; open it with the same key", "key needed"
+    if "key:" in stated:
+        return "was created with another key", "other key"
+    return "was created without a key; open it without one", "no key"
+
+
+def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | None:
+    """Read the list of common shingles of an index; ``None`` if it has none.
+
+    Raises ``StorageDamaged`` if the list is missing or is not the one that the manifest names.
+    """
+    identity = manifest.terms.get("common")
+    if identity is None:
+        return None
+    path = folder / ATTACHED
+    try:
+        common = CommonShingles.from_bytes(disk.read(path), str(path))
+    except FileNotFoundError:
+        raise StorageDamaged(str(path), "is missing: the index was created with a list of common shingles") from None
+    except DataError as error:
+        raise StorageDamaged(str(path), error.rule) from error
+    if common.identity != identity:
+        raise StorageDamaged(str(path), "is not the list of common shingles that the index was created with")
+    return common
+
+
+def _with_list(scheme: Any, common: CommonShingles | None) -> Any:
+    """Return a scheme with its list, unless the list was made with another key."""
+    fits = common is not None and common.shingling == schemes.plain_shingling(scheme)
+    return scheme.with_common(common) if fits else scheme
+
+
+def scheme_of_keys(manifest: Manifest) -> Any:
+    """Return the scheme with the keys of the index, without the policy, the key and the weights of the present one."""
+    return schemes.read(manifest.terms["scheme"])
+
+
+def layout_of(scheme: Any, manifest: Manifest) -> Any:
+    """Return the layout that a manifest states, regardless of a given scheme; ``None`` if it has none."""
+    given = manifest.terms["layout"]
+    if given is None:
+        return None
+    return (TableDesign if "kind" in given else type(scheme.layout))(**given)
+
+
+def columns_of(manifest: Manifest) -> Columns:
+    """Return the columns that a manifest states."""
+    given = manifest.terms
+    fields = tuple((name, kind) for name, kind in given["fields"])
+    expect(isinstance(given["texts"], bool), "whether it keeps texts is not recorded")
+    expect(given["representative"] in get_args(Representative), "invalid choice of representatives")
+    expect(field_kinds(dict(fields)) == fields, "invalid fields")
+    expect(isinstance(given.get("extraction"), dict | None), "invalid extraction of pages")
+    expect(isinstance(given.get("url_rules"), str | None), "invalid URL rules")
+    return Columns(given["row"][0], given["row"][1], fields, given["texts"])
+
+
+def _require_fit(layout: Any, scheme: Any, own: Any) -> None:
+    """Raise ``ParameterError`` unless a layout has the scheme's number of minima or bits, and its distance."""
+    for name in ("permutations", "bits", "distance"):
+        if layout is not None and hasattr(layout, name):
+            wanted = getattr(own, name, None) or getattr(scheme, name)
+            require(getattr(layout, name) == wanted, "layout", layout, f"must have the scheme's {name}, {wanted}")

@@ -1,0 +1,84 @@
+"""The documents of an index as JSON lines, for runs that compare with them."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import msgspec
+import numpy as np
+
+from neardup.index.disk.files import Disk
+from neardup.index.disk.folder import open_
+from neardup.index.disk.store import Store, Ways
+from neardup.model.errors import DataError, StorageRefused, require
+from neardup.pipeline.index import terms
+from neardup.pipeline.index.fields import field_values, has_sites, sites_at
+from neardup.schemes.checksum import BODY
+from neardup.sources.collection import SITE, Request
+from neardup.text.extraction import other_extraction
+
+_TOGETHER: Final = 1 << 11  # documents that are written together
+
+
+class IndexTexts:
+    """The documents of an index with texts. *identity* changes with its content.
+
+    Raises ``ParameterError`` for an index without texts, and the errors of ``Index.open``, except those about its key,
+    which is not needed.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        with closing(self._opened()) as store:
+            rule = (
+                "is an index without texts; compare with a state or files of documents, or create the index with texts"
+            )
+            require(store.columns.texts, "against", path, rule)
+            self.identity, self._fields = _identity(store), {name for name, _ in store.columns.fields}
+            self._extraction = store.manifest.terms.get("extraction")
+
+    def require(self, request: Request, signed: Iterable[str], pages: Mapping[str, str | None] | None) -> None:
+        """Raise ``ParameterError`` unless it has the *signed* fields, and can be read with the inputs of a request.
+
+        *pages* is how the texts of web pages among these are extracted; ``StorageRefused`` if its own were otherwise.
+        """
+        rule = "cannot be used when comparing with an index; the endings of the inputs must be those of their formats"
+        require(request.format is None, "format", request.format, rule)
+        for name in signed:
+            rule = f"is an index without the field {name!r}, which the scheme signs"
+            require(name in self._fields | {BODY, request.text}, "against", self.path, rule)
+        if pages is not None and self._extraction is not None and pages != self._extraction:
+            raise StorageRefused(self.path, other_extraction(self._extraction, pages), "other extraction")
+
+    def _opened(self) -> Store:
+        return open_(Path(self.path), terms.terms_of, Ways("commit", 1 << 28, Disk()), writes=False)
+
+    def write(self, file: BinaryIO, request: Request) -> None:
+        """Write all documents, in the order of admission, as records with the fields of a request.
+
+        Raises ``DataError`` if the index has changed since it was opened.
+        """
+        encode = msgspec.json.Encoder().encode
+        with closing(self._opened()) as store:
+            if _identity(store) != self.identity:
+                raise DataError(self.path, "it was changed after the run had begun", "changed")
+            kinds = dict(store.columns.fields)
+            wanted = [name for name in request.columns if name in kinds and name not in {request.text, request.id}]
+            for places in store.all_places():
+                for begin in range(0, len(places), _TOGETHER):
+                    some = places[begin : begin + _TOGETHER]
+                    texts = store.strings("text", some)
+                    columns: dict[str, list[Any]] = {
+                        name: field_values(store, name, kinds[name], some) for name in wanted
+                    }
+                    if has_sites(store):
+                        columns[SITE] = sites_at(store, some).view(np.int64).tolist()
+                    columns[request.id] = store.decoded("id", some)
+                    columns[request.text] = [texts.bytes_at(row).decode(errors="replace") for row in range(len(some))]
+                    rows = zip(*columns.values(), strict=True)
+                    file.writelines(encode(dict(zip(columns, row, strict=True))) + b"\n" for row in rows)
+
+
+def _identity(store: Store) -> list[list[Any]]:
+    return [[store.manifest.mark, store.manifest.generation, store.log_bytes]]

@@ -1,0 +1,209 @@
+"""Filling an index from a state: the kept documents of earlier runs are read and signed, but not compared again."""
+
+from collections.abc import Collection as Container
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.engines.local import LocalEngine
+from neardup.index.disk.columns import Batch, encoded
+from neardup.index.disk.part import id_keys
+from neardup.index.disk.store import Store
+from neardup.model.arrays import Positions, Words
+from neardup.model.errors import FieldMissing
+from neardup.pipeline.index.fields import SITE
+from neardup.pipeline.index.inputs import Given, microseconds
+from neardup.pipeline.index.page_terms import require_extraction
+from neardup.pipeline.index.records import address_fields, fields_of, named
+from neardup.pipeline.progress import Progress
+from neardup.pipeline.spilled.state import State
+from neardup.schemes.checksum import BODY
+from neardup.sources.addresses import Addresses
+from neardup.sources.collection import Collection, Rejected
+from neardup.text.columns import gathered
+
+if TYPE_CHECKING:
+    from neardup.pipeline.index.index import Index
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filled:
+    """The result of filling an index from a state.
+
+    *documents* is the number of kept documents in the state. Of these, *repeated* ones have the id of a later one,
+    which is in the index instead, and *rejected* ones have an id or a field that an index cannot have. *total* is the
+    number of documents in the index.
+    """
+
+    documents: int
+    repeated: int
+    rejected: list[Rejected]
+    total: int
+
+
+class Transfer:
+    """Yields the kept documents of a state as columns of an index, in the order of its inputs.
+
+    The decisions of the state are final: each of these documents is its own representative in the index.
+    """
+
+    def __init__(self, store: Store, scheme: Any, state: State, url: str | None, addresses: Addresses) -> None:
+        self._store, self._scheme, self._url, self._addresses = store, scheme, url, addresses
+        self._kinds = {name: kind for name, kind in store.columns.fields if name != SITE}
+        wanted = [*scheme.columns, *self._kinds, *([url] if url else [])]
+        self._earlier = state.earlier().with_fields([*dict.fromkeys(wanted)])
+        self._added = [microseconds(datetime.fromisoformat(part.added), "at") for part in state.segments]
+        self._ids = pa.chunked_array(self._earlier.ids(), pa.large_string())
+        self._keys: list[Words] = []
+        self.documents = int((self._earlier.representatives < 0).sum())
+        self.rejected: list[Rejected] = []
+
+    def batches(self, engine: LocalEngine, progress: Progress, required: Container[str] = ()) -> Iterator[Batch]:
+        """Read and sign the documents, a few shards ahead.
+
+        Raises ``DataError`` for an input that was changed after the run that added it, and ``FieldMissing`` for
+        *required* fields that no record has.
+        """
+        shards = [shard for shard in range(len(self._earlier.sizes)) if len(self._earlier.kept_of(shard)[0])]
+        missing: dict[str, FieldMissing] = {}
+        existing: set[str] = set()
+        ordinal = done = 0
+        for found in engine.map(self._signed, shards, most=engine.threads):
+            missing |= found.missing
+            existing |= found.existing
+            self.rejected += found.rejected
+            for batch in found.batches:
+                self._keys.append(_keys(batch, self._store.salt))
+                ordinals = ordinal + np.arange(len(self._keys[-1]))
+                ordinal += len(ordinals)
+                yield batch | dict.fromkeys(("ordinal", "keeper", "decided", "told"), ordinals)
+            done += found.documents
+            progress("sign", done, self.documents)
+        for name in required:
+            if name in missing and name not in existing:
+                raise missing[name]
+
+    def _signed(self, shard: int) -> "_Signed":
+        """Read and sign the kept documents of a shard."""
+        leaders, places = self._earlier.kept_of(shard)
+        moment = self._added[self._earlier.segment_of(shard)]
+        found, begin = _Signed([], [], {}, set(), len(places)), 0
+        for piece in self._earlier.pieces(shard):
+            inside = slice(*np.searchsorted(places, [begin, begin + len(piece)]))
+            rows = places[inside] - begin
+            if len(rows) and (batch := self._batch(piece, rows, leaders[inside], found)):
+                times = np.full(len(batch["leads"]), moment)
+                found.batches.append(batch | dict.fromkeys(("first", "time", "seen"), times))
+            begin += len(piece)
+        return found
+
+    def _batch(self, piece: Collection, rows: Positions, leaders: Positions, of: "_Signed") -> Batch | None:
+        """Return the columns of some documents of a piece, but for times and ordinals; ``None`` if all are rejected."""
+        found = fields_of(piece, self._kinds, self._scheme.columns)
+        of.missing.update(found.missing)
+        of.existing.update(found.table.column_names)
+        urls = self._urls(piece, rows, of)
+        known = gathered(self._ids, leaders).cast(pa.string()).to_pylist()
+        ids, rejected = named(piece, rows.tolist(), known, urls, self._addresses, found.refused)
+        of.rejected.extend(rejected)
+        stays = np.array([own is not None for own in ids], np.bool_)
+        if not stays.any():
+            return None
+        rows = rows[stays]
+        fields = found.table.take(pa.array(rows)) if found.table.num_columns else found.table
+        for name in self._scheme.columns:
+            if name in found.missing and name != BODY:
+                fields = _with_column(fields, name, pa.nulls(len(rows), pa.large_string()))
+        if urls is not None:
+            chosen = [url for url, stay in zip(urls, stays.tolist(), strict=True) if stay]
+            fields = address_fields(self._kinds, chosen, fields)
+        if piece.sites is not None and not self._scheme.columns:
+            sites = pa.array(piece.sites.to_numpy()[rows].view(np.int64))
+            fields = _with_column(fields, SITE, sites)
+        texts = gathered(piece.texts, rows)
+        given = Given(self._scheme, self._store.columns, self._store.salt, texts, fields)
+        asked = given.at(slice(0, len(rows)))
+        batch: Batch = {
+            "content": asked.contents,
+            "equal": asked.equals,
+            "leads": np.ones(len(rows), np.bool_),
+            "present": asked.signatures.present,
+            "rows": asked.signatures.rows,
+            "id": encoded([own for own in ids if own is not None]),
+            **given.columns,
+        }
+        if asked.texts is not None and self._store.columns.texts:
+            batch["text"] = asked.texts
+        return batch
+
+    def _urls(self, piece: Collection, rows: Positions, of: "_Signed") -> list[str | None] | None:
+        if self._url is None:
+            return None
+        try:
+            column = piece.column(self._url, literal=True)
+        except FieldMissing as error:
+            of.missing[self._url] = error
+            return [None] * len(rows)
+        of.existing.add(self._url)
+        urls: list[str | None] = column.take(pa.array(rows)).to_pylist()
+        return urls
+
+    def repeated(self) -> Positions:
+        """Return the ordinals of the documents with the id of a later one, once all documents were taken."""
+        keys = np.concatenate([np.empty((0, 2), np.uint64), *self._keys])
+        order = np.lexsort((np.arange(len(keys)), keys[:, 1], keys[:, 0]))
+        same = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
+        return np.sort(order[:-1][same])
+
+
+class _Signed(NamedTuple):
+    """The columns of the *documents* of a shard but for ordinals, and which fields its records have and lack."""
+
+    batches: list[Batch]
+    rejected: list[Rejected]
+    missing: dict[str, FieldMissing]
+    existing: set[str]
+    documents: int
+
+
+def fill(  # noqa: PLR0913 - what is filled, and from what
+    index: "Index",
+    state: State,
+    *,
+    url: str | None = None,
+    addresses: Addresses | None = None,
+    threads: int | None = None,
+    progress: Progress,
+    required: Container[str] = (),
+) -> Filled:
+    """Fill an index without documents; see ``Index.fill``. Some record must have each of the *required* fields."""
+    store = index.store
+    store.require_new()
+    state.require(index.scheme)
+    extraction = state.extraction  # the texts of pages are extracted again
+    if extraction is not None:
+        require_extraction(index, extraction)
+    transfer = Transfer(store, index.scheme, state, url, addresses or Addresses())
+    repeated: list[Positions] = []
+
+    def removed() -> Positions:
+        repeated.append(transfer.repeated())
+        return repeated[0]
+
+    with LocalEngine(threads) as engine:
+        store.fill(transfer.batches(engine, progress, [*required, *([url] if url else [])]), removed)
+    return Filled(documents=transfer.documents, repeated=len(repeated[0]), rejected=transfer.rejected, total=len(store))
+
+
+def _keys(batch: Batch, salt: Words) -> Words:
+    """Return keys of 128 bits of the ids: uint64[n, 2]."""
+    ids: Any = batch["id"]
+    return np.stack([id_keys(ids, salt), id_keys(ids, salt[::-1].copy())], axis=1)
+
+
+def _with_column(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
+    return table.append_column(name, column) if table.num_columns else pa.table({name: column})

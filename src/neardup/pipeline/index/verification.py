@@ -1,0 +1,258 @@
+"""Signing documents to be judged, and verifying which candidates of an index they match."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import repeat
+from typing import Any, Final, Self, cast
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.decisions.admission import Matches
+from neardup.decisions.evidence import FeatureSets, Shares, WeightedSets, exact_measure, shared_by
+from neardup.index.disk.buffers import some, taken
+from neardup.index.disk.reader import Found, Places
+from neardup.index.disk.store import Store
+from neardup.kernels.checksum import digest_words
+from neardup.kernels.segments import blank
+from neardup.model.arrays import (
+    AnyPositions,
+    Corpus,
+    Features,
+    Positions,
+    Signatures,
+    TextBatch,
+    Words,
+    require_same_recipe,
+)
+from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
+from neardup.pipeline.corpus.comparison import feature_sets
+from neardup.pipeline.index.fields import sites_at, sites_of
+from neardup.schemes.checksum import BODY
+from neardup.schemes.plausibility import matching, plausible_tests
+from neardup.schemes.thresholds import thresholds_of
+from neardup.text.columns import batches, text_column, whole_batch
+from neardup.text.sites import NO_SITES, separate
+
+CLOSEST: Final = 64  # candidates that are not kept: of each document, those with the highest estimates are verified
+BYTES_AT_ONCE: Final = 1 << 24  # of texts that are compared, if near duplicates have the same size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """Documents to judge: signatures, digests of *contents* and of *equals*, the texts if they were given, and *sites*.
+
+    Digests are uint64[n, 2], zero for none. Documents with the same features are equals, and so are documents without
+    features but with the same text, unless it is blank. For schemes that sign fields, documents with a signature and
+    the same content are equals. Documents without sites belong to none (see ``neardup.text.sites``).
+    """
+
+    signatures: Signatures
+    contents: Words
+    equals: Words
+    texts: TextBatch | None
+    sites: Words
+
+    def __len__(self) -> int:
+        return len(self.signatures)
+
+    def at(self, rows: AnyPositions | slice) -> Self:
+        """Return some of the documents; a slice copies nothing."""
+        texts = None if self.texts is None else some(self.texts, rows)
+        sites = self.sites[rows] if len(self.sites) else self.sites
+        return type(self)(self.signatures[rows], self.contents[rows], self.equals[rows], texts, sites)
+
+
+def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Asked:
+    """Sign and digest texts; signatures are used unchanged and have no digests. *fields* may have the sites of pages.
+
+    If fields are signed, their checksum is a part of the content. The secret *salt* (uint64[2]) prevents different
+    features with equal digests.
+
+    Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for values that are not texts.
+    """
+    if isinstance(documents, Signatures):
+        require_same_recipe(scheme.recipe, documents.recipe)
+        nothing = np.zeros((len(documents), 2), np.uint64)
+        return Asked(documents, nothing, nothing, None, sites_of(fields))
+    column = text_column(documents)
+    texts = whole_batch(column)
+    if not scheme.columns:
+        own = contents(texts)
+        sites = sites_of(fields)
+        return Asked(*_signed(scheme, column, own, sites, salt), texts, sites)
+    listed = dict(zip(fields.column_names, fields.columns, strict=True))
+    signatures = scheme.sign(pa.table({BODY: column, **listed}))
+    own = contents(texts, signatures.rows.tobytes())
+    return Asked(signatures, own, own * signatures.present[:, None], texts, NO_SITES)
+
+
+def _signed(
+    scheme: Scheme, column: pa.ChunkedArray, contents: Words, sites: Words, salt: Words
+) -> tuple[Signatures, Words, Words]:
+    """Return the signatures of texts, their *contents*, and the digests of equals: of features, or of contents."""
+    parts, equals, begin = [], contents.copy(), 0
+    for batch in batches(column):  # one at a time, while its features are in the processor's cache
+        end = begin + len(batch)
+        features = scheme.shingling.batch_features(batch)
+        digest_words(features.values, features.offsets, salt, equals[begin:end])
+        if len(sites):
+            separate(features, sites[begin:end], np.arange(len(batch)))
+        parts.append(scheme.sign_at(Corpus(features, None, column[begin:end]), np.arange(len(batch))))
+        begin = end
+    if len(parts) == 1:
+        return parts[0], contents, equals
+    rows, present = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "present"))
+    return Signatures(rows, present, scheme.recipe), contents, equals
+
+
+def contents(texts: TextBatch, more: bytes = b"") -> Words:
+    """Return digests of 128 bits (BLAKE2b) of texts and an equal share of *more* each; zero for blank texts."""
+    without = np.empty(len(texts), np.bool_)
+    blank(texts.data, texts.offsets, without)
+    raw, bounds = texts.data.data, texts.offsets.tolist()
+    size = len(more) // max(len(texts), 1)
+    salts = [more[begin : begin + size] for begin in range(0, len(more), size)] if size else repeat(None, len(texts))
+    digests = b"".join(
+        bytes(16)
+        if nothing
+        else (
+            blake2b(raw[begin:end], digest_size=16)
+            if salt is None  # to pass an empty one takes time
+            else blake2b(raw[begin:end], digest_size=16, salt=salt)
+        ).digest()
+        for nothing, begin, end, salt in zip(without.tolist(), bounds[:-1], bounds[1:], salts, strict=True)
+    )
+    return np.frombuffer(bytearray(digests), "<u8").astype(np.uint64).reshape(-1, 2)
+
+
+class Verifier:
+    """Decides which candidates match: by the features of both texts if these are available, otherwise by signatures."""
+
+    def __init__(self, store: Store, scheme: Scheme) -> None:
+        self._store, self._scheme = store, scheme
+        self._by_fields, self._filters = isinstance(scheme, FieldScheme), isinstance(scheme, FilterScheme)
+
+    def verified(self, given: Asked) -> bool:
+        """Return whether matches are verified on texts."""
+        return self._store.columns.texts and given.texts is not None and not self._by_fields
+
+    def measure(self, given: Asked) -> str:
+        """Return the measure of the values of matches."""
+        return self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure
+
+    def matches(self, given: Asked, found: Found, most: int | None = CLOSEST) -> Matches:
+        """Verify all kept candidates of each document, and of the others those with the *most* highest estimates."""
+        if not len(found.rows):
+            return Matches(found.rows, found.places, np.empty(0))
+        scheme, number = self._scheme, len(given)
+        places, inverse = np.unique(found.places, return_inverse=True)
+        rows = np.concatenate([given.signatures.rows, self._store.take("rows", places)])
+        present = np.concatenate([given.signatures.present, np.ones(len(places), np.bool_)])
+        both = Signatures(rows, present, scheme.recipe)
+        left, right = found.rows, number + inverse
+        sites = self._sites(given, places)
+        thresholds = thresholds_of(scheme, sites)
+        if not self.verified(given):
+            holds = matching(scheme, both, thresholds, left, right)
+            values = scheme.estimate_pairs(both, left[holds], right[holds])
+            return Matches(left[holds], places[inverse[holds]], np.asarray(values, np.float64))
+        chosen = np.arange(len(left))
+        for test in plausible_tests(scheme, both):
+            chosen = chosen[test(left[chosen], right[chosen])]
+        if most is not None and len(chosen) > most:
+            ordinals, keepers = self._store.take_all(("ordinal", "keeper"), places)
+            kept = (ordinals == keepers)[inverse[chosen]]
+            others = chosen[~kept]
+            estimates = scheme.estimate_pairs(both, left[others], right[others])
+            chosen = np.sort(np.concatenate([chosen[kept], others[_closest(left[others], estimates, most)]]))
+        left, right, inverse = left[chosen], right[chosen], inverse[chosen]
+        values, smaller = self._measured(cast("TextBatch", given.texts), left, places, inverse, sites)
+        holds = values >= thresholds.of(left, right, smaller)
+        return Matches(left[holds], places[inverse[holds]], values[holds])
+
+    def _sites(self, given: Asked, places: Places) -> Words:
+        """Return the sites of documents, and then of those at some places; none if the index has none."""
+        stored = NO_SITES if self._by_fields else sites_at(self._store, places)
+        own = given.sites if len(given.sites) else np.zeros(len(given), np.uint64)
+        return np.concatenate([own, stored]) if len(stored) else NO_SITES
+
+    def compared(self, given: Asked, places: Places) -> list[tuple[float | None, float | None]]:
+        """Compare each document with the one at its place: return the resemblance, and the share of that one.
+
+        Without texts, the first is the scheme's estimate of its measure and the second ``None``; both are ``None`` if
+        one of the documents has no features, or no signature.
+        """
+        rows = np.arange(len(given))
+        if self.verified(given):
+            found: list[tuple[float | None, float | None]] = []
+            for one in self._compared(cast("TextBatch", given.texts), rows, places, rows, NO_SITES):
+                shared = shared_by(*one)
+                known = zip(shared.resemblance.tolist(), shared.right_in_left.tolist(), strict=True)
+                there = ((shared.left > 0) & (shared.right > 0)).tolist()
+                found += [pair if own else (None, None) for pair, own in zip(known, there, strict=True)]
+            return found
+        before, present = self._store.take_all(("rows", "present"), places)
+        both = Signatures(
+            np.concatenate([given.signatures.rows, before]),
+            np.concatenate([given.signatures.present, present]),
+            self._scheme.recipe,
+        )
+        estimates = np.asarray(self._scheme.estimate_pairs(both, rows, rows + len(rows)), np.float64)
+        signed = (given.signatures.present & present).tolist()
+        return [(value if own else None, None) for value, own in zip(estimates.tolist(), signed, strict=True)]
+
+    def _measured(
+        self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words
+    ) -> tuple[Shares, Positions]:
+        """Return the measure of each pair, and the number of features of the smaller one."""
+        measure = exact_measure(self._scheme.rule)
+        values, smaller = [], []
+        for sets, one, other in self._compared(texts, left, places, right, sites):
+            if isinstance(sets, WeightedSets):
+                values.append(sets.cosines(one, other))
+            else:
+                values.append(shared_by(sets, one, other).measured(measure))
+            smaller.append(sets.smaller(one, other))
+        return np.concatenate(values), np.concatenate(smaller)
+
+    def _compared(
+        self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words
+    ) -> Iterator[tuple[FeatureSets, Positions, Positions]]:
+        """Yield the features of texts and the pairs of these, some at a time: all their texts may be too much."""
+        spent = np.cumsum(np.diff(texts.offsets)[left])
+        cuts = np.flatnonzero(np.diff(spent // BYTES_AT_ONCE)) + 1
+        for one, other in zip(np.split(left, cuts), np.split(right, cuts), strict=True):
+            yield self._compared_at_once(texts, one, places, other, sites)
+
+    def _compared_at_once(
+        self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words
+    ) -> tuple[FeatureSets, Positions, Positions]:
+        asking, one = np.unique(left, return_inverse=True)
+        answering, other = np.unique(right, return_inverse=True)
+        own = taken(texts, asking)
+        theirs = self._store.strings("text", places[answering])
+        features = _joined([self._features(own), self._features(theirs)])
+        if len(sites):
+            both = np.concatenate([asking, len(texts) + answering])
+            separate(features, sites[both], np.arange(len(both)))
+        sets = feature_sets(self._scheme, features, np.arange(len(features)))
+        sets.make_distinct(np.arange(len(features)))
+        return sets, one, other + len(asking)
+
+    def _features(self, texts: TextBatch) -> Features:
+        return self._scheme.shingling.batch_features(texts)
+
+
+def _closest(groups: Positions, estimates: Any, most: int) -> Positions:
+    """Choose the *most* highest estimates of each group, the first ones among equals."""
+    order = np.lexsort((np.arange(len(groups)), -estimates, groups))
+    ranks = np.arange(len(groups)) - np.searchsorted(groups[order], groups[order])
+    return np.sort(order[ranks < most])
+
+
+def _joined(parts: list[Features]) -> Features:
+    shifts = np.cumsum([0, *(len(part.values) for part in parts)])
+    offsets = [part.offsets[:-1] + shift for part, shift in zip(parts, shifts, strict=False)]
+    return Features(np.concatenate([part.values for part in parts]), np.concatenate([*offsets, shifts[-1:]]))

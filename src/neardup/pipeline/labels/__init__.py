@@ -1,0 +1,1 @@
+"""Pairs that people label, and the rule that fits them."""

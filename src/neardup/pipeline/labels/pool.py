@@ -1,0 +1,277 @@
+"""The pairs of a collection that can be labelled: drawn at random over the whole range of resemblance."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.decisions.evidence import FeatureSets, Shared, count_shared
+from neardup.decisions.partners import Found, Partners
+from neardup.engines.local import LocalEngine
+from neardup.evaluation.labelling import BANDS, FLOOR, bands_of, next_band
+from neardup.model.arrays import Features, Positions, TextBatch, Words
+from neardup.model.errors import DataError, require, require_whole
+from neardup.model.labels import DrawnPair, LabelledPair
+from neardup.model.protocols import FieldScheme, Scheme
+from neardup.pipeline.corpus.documents import Documents
+from neardup.pipeline.corpus.run import chosen_scheme
+from neardup.pipeline.progress import Progress, followed
+from neardup.text.columns import batches, gathered, text_lengths, whole_batch
+
+SAMPLE: Final = 20_000
+
+_PILOT: Final = 500  # documents by which the costs are estimated
+_LOOKS: Final = 12_000_000_000  # occurrences of features of the sample in other documents, more or less
+_PAIRS: Final = 30_000_000  # with a resemblance from the floor, or contained, more or less
+_BYTES: Final = 1 << 28  # of the texts of the sample
+_OTHERS: Final = 32  # random pairs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """The pairs of a band in the order in which they are drawn: a document of the sample, and one of its partners.
+
+    *degrees* are how many partners the document has in the band: it was one of them with the same probability.
+    *pairs* is the number of pairs of the whole collection in the band, estimated.
+    """
+
+    left: Positions
+    right: Positions
+    resemblance: npt.NDArray[np.float64]
+    degrees: Positions
+    pairs: float
+
+
+class PairPool:
+    """The pairs of a collection that can be labelled, by bands of resemblance; see ``draw_pairs``."""
+
+    def __init__(self, documents: Documents, bands: Sequence[Units], sample: int, threshold: float) -> None:
+        self._documents, self._bands, self._threshold = documents, tuple(bands), threshold
+        self.documents, self.sample = len(documents.texts), sample
+
+    def __len__(self) -> int:
+        ends = [np.sort(np.stack([units.left, units.right]), axis=0) for units in self._bands]
+        return int(np.unique(np.concatenate(ends, axis=1), axis=1).shape[1])
+
+    def draw(self, answers: Sequence[LabelledPair]) -> DrawnPair | None:
+        """Return the next pair to label: where the answers leave the most doubt; ``None`` if no pair is left.
+
+        The same answers give the same pair.
+        """
+        labelled = {one.pair for one in answers}
+        drawn = [self._drawn(units, labelled) for units in self._bands]
+        left = [done < len(units.left) for done, units in zip(drawn, self._bands, strict=True)]
+        band = next_band(answers, drawn, left, self._threshold)
+        return None if band is None else self._pair(self._bands[band], drawn[band])
+
+    def weighed(self, answers: Sequence[LabelledPair]) -> list[LabelledPair]:
+        """Return the answers with their weights: how many pairs of the collection each of them represents.
+
+        A document of a band is drawn with the same probability as each other, and then one of its partners. So each
+        drawn pair has a share of the pairs of its band that is proportional to the number of these partners. Answers
+        about other pairs than those that were drawn keep their weights.
+        """
+        labelled = {one.pair for one in answers}
+        weights: dict[tuple[str, str], float] = {}
+        for units in self._bands:
+            done = self._drawn(units, labelled)
+            total = int(units.degrees[:done].sum())
+            for number in range(done):
+                pair = self._names(units, number)
+                weights[pair] = weights.get(pair, 0.0) + units.pairs * int(units.degrees[number]) / total
+        return [replace(one, weight=weights.get(one.pair, one.weight)) for one in answers]
+
+    def foreign(self, answers: Sequence[LabelledPair]) -> int:
+        """Count the answers about pairs that were not drawn from this pool."""
+        labelled = {one.pair for one in answers}
+        own = {self._names(units, number) for units in self._bands for number in range(self._drawn(units, labelled))}
+        return len(labelled - own)
+
+    def text(self, name: str) -> str | None:
+        """Return the text of the document with this id; ``None`` if there is no such document."""
+        place = pc.index(self._documents.ids, name).as_py()
+        return None if place < 0 else self._documents.texts[place].as_py() or ""
+
+    def _drawn(self, units: Units, labelled: set[tuple[str, str]]) -> int:
+        """Return how many units of a band have been drawn: all before the first one without an answer."""
+        return next(
+            number for number in count() if number == len(units.left) or self._names(units, number) not in labelled
+        )
+
+    def _names(self, units: Units, number: int) -> tuple[str, str]:
+        a, b = (self._documents.ids[int(side[number])].as_py() for side in (units.left, units.right))
+        return (a, b) if a < b else (b, a)
+
+    def _pair(self, units: Units, number: int) -> DrawnPair:
+        a, b = sorted((int(units.left[number]), int(units.right[number])))
+        (id_a, text_a), (id_b, text_b) = (
+            (self._documents.ids[one].as_py(), self._documents.texts[one].as_py() or "") for one in (a, b)
+        )
+        told = round(float(units.resemblance[number]), 6)
+        return DrawnPair(a=id_a, b=id_b, text_a=text_a, text_b=text_b, resemblance=told)
+
+
+def draw_pairs(  # noqa: PLR0913 - every one a keyword with a default
+    documents: Any,
+    *,
+    text: str = "text",
+    id: str | None = "id",  # noqa: A002 - the word users know
+    scheme: Scheme | None = None,
+    sample: int = SAMPLE,
+    seed: int = 1,
+    threads: int | None = None,
+    progress: bool | Progress | None = None,
+) -> PairPool:
+    """Find pairs of documents to label, over the whole range of resemblance.
+
+    At most *sample* documents are drawn at random by *seed*, fewer if texts are long or much alike, and compared
+    exactly with all documents, by the features of *scheme* (default: ``MinHash()``). The pairs have a resemblance of
+    0.2 or more, or half of the smaller document is in the other one; a few random pairs have neither. Each document of
+    the sample is in one pair for each tenth of the resemblance, if it has such partners. Containers and *id* are as in
+    ``dedup``; of documents with equal ids, the first one counts. Everything is in memory. The same documents,
+    parameters and seed give the same pairs.
+
+    Raises ``ParameterError`` and ``DataError``; also for fewer than two documents with words.
+    """
+    sample = require_whole("sample", sample, 1)
+    seed = require_whole("seed", seed, 0, 2**63)
+    chosen, _ = chosen_scheme(scheme, None, None, None)
+    rule = "signs fields, not texts: labels are about texts"
+    require(not isinstance(chosen, FieldScheme), "scheme", chosen.name, rule)
+    read = _with_own_ids(Documents.of(documents, text, id))
+    if not len(read.texts):
+        raise _no_pair()
+    with followed(progress) as follow, LocalEngine(threads) as engine:
+        return _Search(read, chosen, sample, seed).pool(engine, follow)
+
+
+def _with_own_ids(documents: Documents) -> Documents:
+    """Return the documents without those that have the id of an earlier one."""
+    if not documents.duplicate_ids():
+        return documents
+    codes = pa.chunked_array([documents.ids.combine_chunks()]).dictionary_encode().combine_chunks().indices
+    firsts = np.unique(codes.to_numpy(), return_index=True)[1]
+    firsts.sort()
+    texts = pa.chunked_array([gathered(documents.texts, firsts).cast(pa.large_string())])
+    return Documents(texts, documents.ids.take(pa.array(firsts)), pa.table({"text": texts}), documents.named)
+
+
+class _Search:
+    """The search for pairs of a sample with all documents."""
+
+    def __init__(self, documents: Documents, scheme: Scheme, sample: int, seed: int) -> None:
+        self._documents, self._scheme, self._seed = documents, scheme, seed
+        self._random = np.random.default_rng(seed)
+        self._number = len(documents.texts)
+        order = self._random.permutation(self._number)
+        self._positions: Positions = np.sort(order[: self._affordable(order[:_PILOT], sample)])
+        self._sizes = np.zeros(self._number, np.int64)
+        shape = len(self._positions), len(BANDS)
+        self._degrees = np.zeros(shape, np.int64)
+        self._best = np.full(shape, np.iinfo(np.uint64).max, np.uint64)
+        self._partner = np.full(shape, -1, np.int64)
+        self._resemblance = np.zeros(shape)
+
+    def pool(self, engine: LocalEngine, progress: Progress) -> PairPool:
+        """Compare, and return the pairs."""
+        partners = Partners(self._features(self._positions), FLOOR, measure="overlap")
+        progress("compare", 0, self._number)
+
+        def look(one: tuple[int, TextBatch]) -> tuple[int, Positions, Found]:
+            start, batch = one
+            features = self._scheme.shingling.batch_features(batch)
+            sizes = np.diff(features.offsets)
+            return start, sizes, partners.among(features)
+
+        for start, sizes, found in engine.map(look, self._batches()):
+            self._sizes[start : start + len(sizes)] = sizes
+            self._note(found.left, found.right + start, found.common)
+            progress("compare", start + len(sizes), self._number)
+        return PairPool(self._documents, self._units(), len(self._positions), min(1.0, self._scheme.threshold))
+
+    def _affordable(self, pilot: Positions, sample: int) -> int:
+        """Return how many documents can be compared with all, by what a few of them have in common."""
+        if len(pilot) <= 1:
+            return self._number
+        features = self._features(pilot)
+        partners = Partners(Features(features.values.copy(), features.offsets), FLOOR, measure="overlap")
+        sets = FeatureSets(features, np.arange(len(pilot)))
+        sets.make_distinct(np.arange(len(pilot)))
+        values = np.concatenate([sets.values[a : a + n] for a, n in zip(sets.starts, sets.sizes, strict=True)])
+        counts = np.unique(values, return_counts=True)[1].astype(np.float64)
+        others = len(pilot) * (len(pilot) - 1)
+        looks = (counts * (counts - 1)).sum() / others
+        pairs = (len(partners.among(features).left) - len(pilot)) / others
+        length = max(1.0, float(text_lengths(self._documents.texts).mean()))
+        least = min(_LOOKS / max(looks, 1e-9), _PAIRS / max(pairs, 1e-9)) / self._number
+        return int(max(1, min(sample, self._number, _BYTES / length, max(least, 100))))
+
+    def _features(self, positions: Positions) -> Features:
+        texts = pa.chunked_array([gathered(self._documents.texts, positions)])
+        return self._scheme.shingling.batch_features(whole_batch(texts))
+
+    def _batches(self) -> Iterator[tuple[int, TextBatch]]:
+        start = 0
+        for batch in batches(self._documents.texts):
+            yield start, batch
+            start += len(batch)
+
+    def _note(self, left: Positions, right: Positions, common: Shared) -> None:
+        """Count the partners of documents of the sample, and keep a random one of each document and band."""
+        bands = bands_of(common.resemblance, common.of_smaller)
+        real = (bands > 0) & (self._positions[left] != right)
+        left, right, bands, resemblance = left[real], right[real], bands[real], common.resemblance[real]
+        places = left * len(BANDS) + bands
+        self._degrees += np.bincount(places, minlength=self._degrees.size).reshape(self._degrees.shape)
+        own = self._positions[left]
+        drawn = _mixed(own.astype(np.uint64) * np.uint64(self._number) + right.astype(np.uint64), self._seed)
+        order = np.lexsort((drawn, places))
+        first = order[np.flatnonzero(np.diff(places[order], prepend=-1))]
+        better = first[drawn[first] < self._best.ravel()[places[first]]]
+        for kept, values in ((self._best, drawn), (self._partner, right), (self._resemblance, resemblance)):
+            kept.reshape(-1)[places[better]] = values[better]
+
+    def _units(self) -> list[Units]:
+        units = [self._band(band) for band in range(1, len(BANDS))]
+        return [self._others(sum(one.pairs for one in units)), *units]
+
+    def _band(self, band: int) -> Units:
+        rows = np.flatnonzero(self._degrees[:, band])
+        rows = rows[np.argsort(_mixed(rows.astype(np.uint64), self._seed + band), kind="stable")]
+        degrees = self._degrees[rows, band]
+        pairs = float(degrees.sum()) / 2 * self._number / len(self._positions)
+        left, right = self._positions[rows], self._partner[rows, band]
+        return Units(left, right, self._resemblance[rows, band], degrees, pairs)
+
+    def _others(self, found: float) -> Units:
+        """Return random pairs of the other documents, which share next to nothing."""
+        filled = np.flatnonzero(self._sizes)
+        if len(filled) <= 1:
+            raise _no_pair()
+        left, right = filled[self._random.integers(0, len(filled), (2, 4 * _OTHERS))]
+        left, right = left[left != right], right[left != right]
+        sets = FeatureSets(self._features(np.concatenate([left, right])), np.arange(2 * len(left)))
+        sets.make_distinct(np.arange(2 * len(left)))
+        one, other = np.arange(len(left)), np.arange(len(left)) + len(left)
+        common = Shared(count_shared(sets, one, other), sets.sizes[one], sets.sizes[other])
+        rest = np.flatnonzero(bands_of(common.resemblance, common.of_smaller) == 0)[:_OTHERS]
+        pairs = max(float(len(rest)), len(filled) * (len(filled) - 1) / 2 - found)
+        ones = np.ones(len(rest), np.int64)
+        return Units(left[rest], right[rest], common.resemblance[rest], ones, pairs)
+
+
+def _no_pair() -> DataError:
+    return DataError("the documents", "at least two of them must have words to make a pair")
+
+
+def _mixed(values: Words, seed: int) -> Words:
+    """Return numbers that look random, and depend on the values and the seed alone (splitmix64)."""
+    mixed: Words = values + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x9E3779B97F4A7C15) % 2**64)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))

@@ -1,0 +1,107 @@
+"""Tuning: the rule and the threshold for a collection, by labelled pairs of its documents."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from neardup.engines.local import LocalEngine
+from neardup.evaluation.tuning import Choice, Goal, Labels, Tuning, groups_of, tuned
+from neardup.model.errors import DataError, counted, require_kind, require_sequence, require_whole
+from neardup.model.labels import LabelledPair
+from neardup.pipeline.config import scheme_from
+from neardup.pipeline.labels.match_rules import MatchRule, Stricter, match_rules, ways_to_be_stricter
+from neardup.pipeline.progress import Progress, followed
+from neardup.sources.labels import latest
+
+_FEW = 5  # labels of each kind, below which a threshold is little more than a guess
+
+
+def tune(  # noqa: PLR0913 - every one a keyword with a default
+    labels: Sequence[LabelledPair],
+    texts: Mapping[str, str] | None = None,
+    *,
+    goal: str = "f1",
+    seed: int = 1,
+    threads: int | None = None,
+    progress: bool | Progress | None = None,
+) -> Tuning:
+    """Choose the rule and the threshold that fit *labels* best; see ``Tuning`` for the result.
+
+    *texts* are those of documents, by id, that the labels left out. *goal* is ``"f1"``, or ``"precision>=0.99"`` or
+    ``"recall>=0.99"`` with any share: then the other one is as high as possible. Each label counts by its weight. A
+    rule is judged by cross-validation over documents: pairs that have documents in common, also through other pairs,
+    are never on both sides. *seed* deals the folds.
+
+    The rules are resemblances of shingles of 1 to 5 words and of 4, 6 and 9 letters; overlaps of the smaller document;
+    sentences; trials; the combined scheme; cosines; and distances of fingerprints. A resemblance of shingles may have a
+    higher threshold for pairs with a short document: such a rule is chosen only if it is clearly better than the best
+    one with a single threshold. Each rule is one that ``dedup`` can verify: ``neardup.load_config`` reads its settings
+    from a file.
+
+    Raises ``DataError`` if a text is missing, and unless there are labels of both kinds, same and different, for pairs
+    without common documents. Raises ``ParameterError`` for an invalid goal.
+    """
+    Goal.of(goal)
+    require_whole("seed", seed, 0)
+    for one in require_sequence("labels", labels, "labelled pairs"):
+        require_kind("labels", one, LabelledPair)
+    known = latest(labels)
+    pairs = [one for one in known if one.label != "unsure"]
+    same = np.array([one.label == "same" for one in pairs], np.bool_)
+    for label, number in (("same", int(same.sum())), ("different", int((~same).sum()))):
+        if number == 0:
+            rule = (
+                f"of {counted(len(pairs), 'pair')}, none is labelled {label!r}; label more, until at least {_FEW} are"
+            )
+            raise DataError("the labels", rule, "one kind")
+    groups = groups_of([one.pair for one in pairs])
+    if groups.max() == 0:
+        raise DataError("the labels", "all pairs are connected by common documents; label pairs of others", "one group")
+    places: dict[str, int] = {}
+    found = (
+        [_text(one.a, one.text_a, texts, places) for one in pairs],
+        [_text(one.b, one.text_b, texts, places) for one in pairs],
+    )
+    listed = [text for text, _ in sorted({(text, place) for side in found for place, text in side}, key=lambda x: x[1])]
+    left, right = (np.array([place for place, _ in side], np.int64) for side in found)
+    rules = match_rules()
+    named: list[tuple[str, Any]] = []
+    scores, stricter = [], []
+    with followed(progress) as follow, LocalEngine(threads) as engine:
+        measured = engine.map(lambda rule: rule.measured(listed, left, right), rules)
+        for done, (one, (own, smaller)) in enumerate(zip(rules, measured, strict=True)):
+            named.append((one.name, partial(_settings, one)))
+            scores.append(own[None, :])
+            if one.by_length:
+                ways = ways_to_be_stricter(smaller)
+                name = f"{one.name}, stricter for short documents"
+                stricter.append(((name, partial(_stricter, one, ways)), [way.scores(own, smaller) for way in ways]))
+            follow("compare", done + 1, len(rules))
+    weights = np.array([pair.weight for pair in pairs], np.float64)
+    for varied, rows in stricter:
+        if len(rows) > 1:
+            named.append(varied)
+            scores.append(np.stack(rows))
+    return tuned(named, scores, Labels(same, weights, groups), goal, unsure=len(known) - len(pairs), seed=seed)
+
+
+def _settings(rule: MatchRule, choice: Choice | None) -> dict[str, Any]:
+    """Return the settings of a rule, by default with the threshold of its scheme."""
+    return rule.at(scheme_from(rule.settings).threshold if choice is None else choice.threshold)
+
+
+def _stricter(rule: MatchRule, ways: Sequence[Stricter], choice: Choice) -> dict[str, Any]:
+    """Return the settings of a rule by which pairs with a short document need more."""
+    return rule.at(choice.threshold) | ways[choice.variant].settings(choice.threshold)
+
+
+def _text(name: str, text: str | None, texts: Mapping[str, str] | None, places: dict[str, int]) -> tuple[int, str]:
+    """Return the number of a document and its text."""
+    if text is None:
+        text = (texts or {}).get(name)
+    if text is None:
+        rule = "its text was left out of the labels; give the documents, too"
+        raise DataError(f"the document {name!r}", rule, "no text")
+    return places.setdefault(text, len(places)), text

@@ -1,0 +1,1 @@
+"""All partners of documents, found exactly: pairs, audits, contamination."""

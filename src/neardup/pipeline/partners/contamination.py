@@ -1,0 +1,256 @@
+"""Contamination: which items of a test set are in a training set."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.decisions.partners import Found, Partners
+from neardup.engines.local import LocalEngine
+from neardup.evaluation.passages import shared_passages
+from neardup.model.arrays import Features, Positions, TextBatch
+from neardup.model.errors import require_kind, require_path, require_sequence, require_share, require_whole
+from neardup.pipeline.corpus.documents import Documents
+from neardup.pipeline.progress import Progress, followed
+from neardup.sources.collection import Collection, Rejected
+from neardup.sources.output import AnyPath
+from neardup.sources.read import MAX_BYTES, request_of
+from neardup.sources.shards import local_shards
+from neardup.text.analysis import Analysis
+from neardup.text.columns import batches, gathered, text_column, whole_batch
+from neardup.text.shingling import Shingling, shingle_filter
+
+WORDS: Final = 13
+THRESHOLD: Final = 0.8
+_SHORT: Final = 3  # words of a run in items that are shorter than a run
+_READ: Final = 200_000  # characters of a document that are searched for passages
+_ANY: Final = 1e-12  # the least share of an item: one run that both have
+_READING: Final = {"format": None, "quoting": "auto", "glob": (), "strict": False, "max_bytes": MAX_BYTES}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contamination:
+    """The result of ``contamination``.
+
+    ``items``: one row per item of the test set: ``id``; ``position`` (int64); ``words`` (int64); ``share``: the largest
+    share of its runs of words that one training document has, and ``document`` and ``document_position``, which one
+    that is, null without any; ``documents``: how many have at least the threshold; ``anywhere``: the share of its runs
+    that any training document has; ``contaminated``: whether ``share`` reaches the threshold; ``passage``: if so, the
+    longest shared passage.
+
+    ``documents``: one row per training document with at least the threshold of some item, which may be dropped: ``id``,
+    ``position``, ``items`` (how many) and ``share`` (the largest). *read* documents were compared; *rejected* are the
+    records that are not documents.
+    """
+
+    items: pa.Table
+    documents: pa.Table
+    read: int
+    rejected: Sequence[Rejected] = ()
+
+    @property
+    def contaminated(self) -> int:
+        """The number of contaminated items."""
+        return int(self.items["contaminated"].to_numpy().sum())
+
+
+def contamination(  # noqa: PLR0913 - every one a keyword with a default
+    training: Any,
+    items: Any,
+    *,
+    words: int = WORDS,
+    threshold: float = THRESHOLD,
+    text: str = "text",
+    id: str | None = "id",  # noqa: A002 - the word users know
+    analysis: Analysis | None = None,
+    threads: int | None = None,
+    progress: bool | Progress | None = None,
+) -> Contamination:
+    """Find which *items* of a test set are in *training* documents; both are containers as in ``dedup``.
+
+    An item is contaminated if one document has at least the share *threshold* of its runs of *words* words; an item of
+    fewer words is compared by runs of three words, and one of fewer than three by all of its words, which must be all
+    of the document's. Words are those of *analysis*, so that case and punctuation do not count. Items without words are
+    never contaminated. Raises ``ParameterError`` and ``DataError``.
+    """
+    documents, asked = Documents.of(training, text, id), Documents.of(items, text, id)
+    found = _Search(asked.texts, words, threshold, analysis)
+    with followed(progress) as follow, LocalEngine(threads) as engine:
+        found.scan(documents.texts, documents.ids, engine)
+        follow("compare", len(documents.texts), len(documents.texts))
+    return found.result(asked.ids)
+
+
+def contamination_in_files(  # noqa: PLR0913 - every one an option of the command line
+    training: Sequence[AnyPath],
+    items: Sequence[AnyPath],
+    *,
+    words: int = WORDS,
+    threshold: float = THRESHOLD,
+    text: str = "text",
+    id: str = "id",  # noqa: A002 - the field's name, as everywhere
+    analysis: Analysis | None = None,
+    threads: int | None = None,
+    progress: bool | Progress | None = None,
+    **reading: Any,
+) -> Contamination:
+    """Find which items of files are in training files, which are read in pieces: they may be larger than memory.
+
+    *reading* are parameters of ``neardup.sources.read``; everything else is as in ``contamination``. ``rejected`` of
+    the result are the records that are not documents. Raises ``ParameterError`` and ``DataError``.
+    """
+    for name, paths in (("training", training), ("items", items)):
+        for path in require_sequence(name, paths, "names"):
+            require_path(name, path)
+    rejected: list[Rejected] = []
+
+    def pieces(inputs: Sequence[AnyPath]) -> Iterator[tuple[Collection, int, int]]:
+        with local_shards(inputs, request_of(text=text, id=id, columns=[], **_READING | reading)) as shards:
+            total, done = sum(shard.size for shard in shards.shards), 0
+            for shard in shards.shards:
+                done += shard.size
+                for piece in shards.pieces(shard):
+                    rejected.extend(piece.rejected)
+                    yield piece, done, total
+
+    asked = [(one.texts.cast(pa.large_string()), one.ids.cast(pa.large_string())) for one, _, _ in pieces(items)]
+    texts, ids = (
+        pa.chunked_array([chunk for one in side for chunk in one.chunks], pa.large_string())
+        for side in (zip(*asked, strict=True) if asked else ((), ()))
+    )
+    found = _Search(texts, words, threshold, analysis)
+    with followed(progress) as follow, LocalEngine(threads) as engine:
+        for piece, done, total in pieces(training):
+            if len(piece):
+                found.scan(piece.texts, piece.ids, engine)
+            follow("read", done, total)
+    return found.result(ids, rejected)
+
+
+class _Search:
+    """The items, long and short, and what was found of them so far."""
+
+    def __init__(self, texts: Any, words: int, threshold: float, analysis: Analysis | None) -> None:
+        words = require_whole("words", words, 1, 1000)
+        self._threshold = require_share("threshold", threshold)
+        analysis = Analysis() if analysis is None else analysis
+        require_kind("analysis", analysis, Analysis)
+        self._texts = text_column(texts).cast(pa.large_string())
+        number = len(self._texts)
+        self._shingling = Shingling(analysis=analysis)
+        self._words = np.diff(self._shingling.tokens(whole_batch(self._texts)).offsets)
+        long = self._words >= words
+        self._kinds = [
+            _Kind(replace(self._shingling, size=size), self._texts, np.flatnonzero(chosen))
+            for size, chosen in ((words, long), (min(_SHORT, words), ~long & (self._words > 0)))
+            if chosen.any()
+        ]
+        self._share, self._documents = np.zeros(number), np.zeros(number, np.int64)
+        self._best = np.full(number, -1, np.int64)
+        self._names: dict[int, tuple[str, str]] = {}  # of the best documents: ids, and texts of contaminating ones
+        self._dropped: list[tuple[Positions, Any, Any, Any]] = []
+        self._read = 0
+
+    def scan(self, texts: Any, ids: Any, engine: LocalEngine) -> None:
+        """Compare some more training documents."""
+        texts = text_column(texts)
+        rows, shares = [np.empty(0, np.int64)], [np.empty(0)]
+        for start, every in engine.map(self._look, _placed(batches(texts))):
+            for kind, found in zip(self._kinds, every, strict=True):
+                if not len(found.left):
+                    continue
+                share = found.common.left_in_right
+                item, row = kind.items[found.left], found.right + start
+                enough = share >= self._threshold
+                np.add.at(self._documents, item[enough], 1)
+                rows.append(row[enough])
+                shares.append(share[enough])
+                order = np.lexsort((row, -share, item))
+                firsts = order[np.diff(item[order], prepend=-1) > 0]
+                better = firsts[share[firsts] > self._share[item[firsts]]]
+                for own, place, value in zip(*(each[better].tolist() for each in (item, row, share)), strict=True):
+                    self._share[own], self._best[own] = value, self._read + place
+                    document = texts[place].as_py()[:_READ] if value >= self._threshold else ""
+                    self._names[own] = str(ids[place].as_py()), document
+        self._drop(np.concatenate(rows), np.concatenate(shares), ids)
+        self._read += len(texts)
+
+    def _look(self, placed: tuple[int, TextBatch]) -> tuple[int, list[Found]]:
+        """Return the partners of each kind among a batch of documents, and the position of its first document."""
+        start, batch = placed
+        tokens = self._shingling.tokens(batch)
+        return start, [kind.among(tokens) for kind in self._kinds]
+
+    def _drop(self, rows: Positions, shares: Any, ids: Any) -> None:
+        distinct, at, counts = np.unique(rows, return_inverse=True, return_counts=True)
+        largest = np.zeros(len(distinct))
+        np.maximum.at(largest, at, shares)
+        names = ids.take(pa.array(distinct)).cast(pa.large_string())
+        self._dropped.append((self._read + distinct, names, counts, largest))
+
+    def result(self, ids: Any, rejected: Sequence[Rejected] = ()) -> Contamination:
+        """Return what was found."""
+        number = len(self._share)
+        anywhere = np.zeros(number)
+        for kind in self._kinds:
+            anywhere[kind.items] = kind.partners.met
+        contaminated = (self._share >= self._threshold) & (self._share > 0)
+        passages = [self._passage(own) if guilty else None for own, guilty in enumerate(contaminated.tolist())]
+        items = pa.table(
+            {
+                "id": ids,
+                "position": np.arange(number),
+                "words": self._words,
+                "share": self._share,
+                "document": pa.array([self._names.get(own, (None,))[0] for own in range(number)], pa.large_string()),
+                "document_position": pa.array(self._best, mask=self._best < 0),
+                "documents": self._documents,
+                "anywhere": anywhere,
+                "contaminated": contaminated,
+                "passage": pa.array(passages, pa.large_string()),
+            }
+        )
+        return Contamination(items, self._listed(), self._read, rejected)
+
+    def _passage(self, own: int) -> str:
+        item = self._texts[own].as_py()
+        spans = [one.a for one in shared_passages(item, self._names[own][1]).shared]
+        begin, end = max(spans, key=lambda span: span[1] - span[0], default=(0, 0))
+        passage: str = item[begin:end]
+        return passage
+
+    def _listed(self) -> pa.Table:
+        """Return the training documents with items, each once."""
+        empty = (np.empty(0, np.int64), pa.chunked_array([], pa.large_string()), np.empty(0, np.int64), np.empty(0))
+        places, names, counts, shares = zip(empty, *self._dropped, strict=True)
+        position, at = np.unique(np.concatenate(places), return_inverse=True)
+        items, share = np.bincount(at, np.concatenate(counts), len(position)), np.zeros(len(position))
+        np.maximum.at(share, at, np.concatenate(shares))
+        first = np.full(len(position), -1)
+        first[at[::-1]] = np.arange(len(at))[::-1]
+        chunks = [chunk for one in names for chunk in (one.chunks if isinstance(one, pa.ChunkedArray) else [one])]
+        ids = pa.chunked_array(chunks, pa.large_string()).take(pa.array(first))
+        return pa.table({"id": ids, "position": position, "items": items.astype(np.int64), "share": share})
+
+
+class _Kind:
+    """Items that are compared by runs of one length: their positions, and what finds their partners."""
+
+    def __init__(self, shingling: Shingling, texts: pa.ChunkedArray, items: Positions) -> None:
+        self._shingling, self.items = shingling, items
+        own = shingling.batch_features(whole_batch(pa.chunked_array([gathered(texts, items)])))
+        self._filter = shingle_filter(own.values)
+        self.partners = Partners(own, _ANY, measure="overlap")
+
+    def among(self, tokens: Features) -> Found:
+        """Return the partners among the documents with these *tokens*: most runs of words are in no item."""
+        return self.partners.among(self._shingling.features_among(tokens, self._filter))
+
+
+def _placed(every: Iterable[TextBatch]) -> Iterator[tuple[int, TextBatch]]:
+    start = 0
+    for batch in every:
+        yield start, batch
+        start += len(batch)

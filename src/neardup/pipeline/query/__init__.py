@@ -1,0 +1,1 @@
+"""Ranked hits and queries."""

@@ -1,0 +1,399 @@
+"""Collapsing ranked hits: hiding those that repeat a better one."""
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeVar
+
+import numpy as np
+
+from neardup.decisions.collapse import STAYS, Collapse, alone
+from neardup.decisions.collapse import collapse as decided
+from neardup.evaluation.comparison import Explanation, explain
+from neardup.model.arrays import Positions, Signatures
+from neardup.model.errors import DataError, ParameterError, counted, require, require_flag, require_whole
+from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
+from neardup.model.protocols import Scheme
+from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.inputs import types_of
+from neardup.pipeline.query.hits import Hits, PlacedHits
+from neardup.pipeline.query.near_hits import HitVerify, NearHits, near_hits
+from neardup.pipeline.query.result_cache import Judged, JudgedSets
+from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
+from neardup.schemes.thresholds import thresholds_of
+
+_VALUES: Final = frozenset({str, int, type(None)})
+_STRINGS: Final = frozenset({str, type(None)})
+_RULES: Final = (NearDuplicates, SameValue)
+_DEFAULT: Final = (NearDuplicates(),)
+
+Shown = TypeVar("Shown")
+_Measure = tuple[str, float | None]  # the name of the measure, and the threshold
+# Of a rule: its name, its values by rank, which ranks are verified, the measures of these and of the others, and the
+# thresholds of verified ranks that may differ.
+_Said = tuple[str, Any, Container[int], _Measure, _Measure, Mapping[int, float]]
+_EQUAL: Final[_Measure] = ("equality", None)
+_AS_ALL: Final[Mapping[int, float]] = MappingProxyType({})  # no hit needs another threshold than the others
+_Told = tuple[list[int], list[int], list[_Said]]
+
+
+class Explained(NamedTuple):
+    """Why a hit is hidden, and what the texts of both hits have in common, if they are available."""
+
+    hidden: HiddenHit
+    evidence: Explanation | None
+
+
+class Collapsed:
+    """Ranked hits without those that repeat a better one, page by page, and the hits that each of them hides.
+
+    *hits* is the number of all hits; only the first *examined* of them were compared, and only these are on pages.
+    *unsigned* of them have no signature and match none.
+    """
+
+    def __init__(self, given: Hits, judged: Judged, rules: Sequence[Rule], part: "_Part", index: Index | None) -> None:
+        self._given, self._judged, self._rules, self._part, self._index = given, judged, rules, part, index
+        self._outcome = judged.outcome
+        self.hits, self.examined = len(given.ids), judged.outcome.hits
+
+    def __repr__(self) -> str:
+        return f"<Collapsed {self.hits:,} hits: {self.groups:,} groups, {self.hidden:,} hidden>"
+
+    @property
+    def outcome(self) -> Collapse:
+        """The result as arrays by rank."""
+        return self._outcome
+
+    @property
+    def kept(self) -> list[Any]:
+        """The ids of all kept hits, best first."""
+        return list(map(self._given.ids.__getitem__, self._outcome.kept))
+
+    @property
+    def groups(self) -> int:
+        """The number of groups, on all pages."""
+        return self._outcome.groups
+
+    @property
+    def hidden(self) -> int:
+        """The number of hidden hits, on all pages."""
+        return self.examined - self._outcome.stay
+
+    @property
+    def unsigned(self) -> int:
+        """The number of examined hits without a signature."""
+        return self._judged.unsigned
+
+    @property
+    def pages(self) -> int:
+        """The number of pages."""
+        size = self._part.size
+        listed = self.groups if self._part.include is None else len(self._included)
+        return (1 if listed else 0) if size is None else -(-listed // size)
+
+    @cached_property
+    def page(self) -> tuple[HitGroup, ...]:
+        """The groups of this page, or with *include* the members on this page."""
+        return tuple(self.page_of(HitGroup, Hit, HiddenHit))
+
+    def page_of(
+        self, group: Callable[..., Shown], kept: Callable[..., Any], hidden: Callable[..., Any]
+    ) -> Iterator[Shown]:
+        """Return the groups of this page, made by functions.
+
+        The functions have the parameters of ``HitGroup``, ``Hit`` and ``HiddenHit``.
+        """
+        span, told = self._part.span, self._told()
+        ids, given, mates = self._given.ids, self._given.given, told[0]
+        shown: list[
+            tuple[int, list[int], list[int]]
+        ]  # the id of a group, its members on this page, and the number of all
+        if self._part.include is None:
+            numbers = range(self.groups)[span]
+            listed = self._outcome.members(numbers)
+            shown = [*zip(self._group_ids(numbers), listed, listed, strict=True)]
+        else:
+            everybody = self._included
+            shown = [(self._part.include, everybody[span], everybody)] if everybody[span] else []
+        for own, ranks, everybody in shown:
+            staying, going = [], []
+            for rank in ranks:
+                if mates[rank] == STAYS:
+                    staying.append(kept(ids[rank], rank, given[rank]))
+                else:
+                    going.append(self._hidden(hidden, rank, told))
+            hides = len(going) if everybody is ranks else sum(mates[rank] != STAYS for rank in everybody)
+            yield group(own, tuple(staying), tuple(going), hides)
+
+    @cached_property
+    def _included(self) -> list[int]:
+        """All members of the requested group; empty if there is no such group."""
+        numbers = range(self.groups)
+        named = zip(numbers, self._group_ids(numbers), strict=True)
+        found = self._outcome.members(number for number, own in named if own == self._part.include)
+        return found[0] if found else []
+
+    def _group_ids(self, numbers: range) -> list[int]:
+        """Return the ids of some groups, made of the id of the first hit.
+
+        Hits of several indexes may have the same id. The ids of later groups also depend on how many such groups
+        precede.
+        """
+        named = self._given.named(self._outcome.firsts(numbers.stop))
+        if len({*named}) < len(named):
+            met: Counter[str] = Counter()
+            for number, name in enumerate(named):
+                if met[name]:
+                    named[number] = f"{name}\0{met[name]}"
+                met[name] += 1
+        return [group_id(named[number]) for number in numbers]
+
+    def _hidden(self, make: Callable[..., Shown], rank: int, told: _Told) -> Shown:
+        """Return a hidden hit, made by a function with the parameters of ``HiddenHit``."""
+        ids, (mates, by, rules) = self._given.ids, told
+        name, values, checked, exact, estimated, needed = rules[by[rank]]
+        verified = rank in checked
+        measure, threshold = exact if verified else estimated
+        threshold = needed.get(rank, threshold)
+        given, of = self._given.given[rank], ids[mates[rank]]
+        return make(ids[rank], rank, given, of, name, measure, values[rank], threshold, verified)
+
+    def _told(self) -> _Told:
+        """Return *of* and *by* of the outcome as lists, and what each rule reports of the hits that it hides."""
+        scheme, said = self._judged.scheme, list[_Said]()
+        for rule, values in zip(self._rules, self._judged.values, strict=True):
+            if isinstance(rule, SameValue):
+                said.append((rule.name, values, range(self.hits), _EQUAL, _EQUAL, _AS_ALL))
+            elif scheme is not None:
+                ranks, shares, verified, least = self._judged.measured
+                found = dict(zip(ranks.tolist(), shares.tolist(), strict=True))
+                # Equal checksums prove that the signed fields are equal, but nothing about other text.
+                estimated = "equality" if scheme.columns else scheme.measure, scheme.least_estimate
+                if verified is None:
+                    said.append((scheme.name, found, (), estimated, estimated, _AS_ALL))
+                else:
+                    exact = "equality" if scheme.columns else scheme.rule, float(scheme.threshold)
+                    checked, needed = ranks[verified].tolist(), _AS_ALL
+                    if thresholds_of(scheme).vary:
+                        needed = dict(zip(checked, least[verified].tolist(), strict=True))
+                    said.append((scheme.name, found, frozenset(checked), exact, estimated, needed))
+        return *self._outcome.matched(), said
+
+    def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
+        """Return why a hit is hidden, with the evidence of both texts; ``None`` for a hit that is not hidden.
+
+        The texts are those of the records or, if these have none, of the index. Under a rule of equal values, the
+        evidence is that of the scheme of the index, or of ``MinHash()``.
+        """
+        ranks = (rank for rank in self._outcome.hidden if self._given.ids[rank] == id)
+        rank = next(ranks, None)
+        if rank is None:
+            return None
+        told = self._told()
+        mate, hidden = told[0][rank], self._hidden(HiddenHit, rank, told)
+        text, other = self._text(rank), self._text(mate)
+        if text is None or other is None:
+            return Explained(hidden, None)
+        scheme = self._evidence
+        signatures = self._signatures(scheme, [rank, mate])
+        evidence = explain(text, other, scheme, signatures=signatures)
+        return Explained(hidden, evidence)
+
+    def _signatures(self, scheme: Scheme | None, ranks: list[int]) -> Signatures | None:
+        """Return the signatures of hits if more than their texts was signed."""
+        if scheme is None or not scheme.columns:
+            return None
+        if self._judged.hits is not None:
+            return self._judged.hits.signatures[np.array(ranks)]
+        return None if self._index is None else self._index.signatures([str(self._given.ids[rank]) for rank in ranks])
+
+    @property
+    def _evidence(self) -> Scheme | None:
+        """The scheme for evidence, or the default scheme."""
+        if self._judged.scheme is not None or self._index is None:
+            return self._judged.scheme
+        scheme: Scheme = self._index.scheme
+        return scheme
+
+    def _text(self, rank: int) -> str | None:
+        near = next((rule for rule in self._rules if isinstance(rule, NearDuplicates)), NearDuplicates())
+        given = self._given.given[rank]
+        if self._given.records and isinstance(given.get(near.text), str):
+            return str(given[near.text])
+        if self._index is not None and self._index.keeps_texts:
+            found = self._index.get([str(self._given.ids[rank])])[0]
+            return None if found is None else found.text
+        return None
+
+
+class _Part(NamedTuple):
+    """Which groups, or which members of a group, are on a page."""
+
+    page: int
+    size: int | None
+    include: int | None
+
+    @property
+    def span(self) -> slice:
+        if self.size is None:
+            return slice(0, None) if self.page == 1 else slice(0, 0)
+        return slice((self.page - 1) * self.size, self.page * self.size)
+
+
+_WHOLE: Final = _Part(1, None, None)
+
+
+def collapse(  # noqa: PLR0913 - every one a keyword with a default
+    hits: Any,
+    by: Rule | Sequence[Rule] | None = None,
+    *,
+    signatures: Signatures | None = None,
+    index: Index | None = None,
+    id: str = "id",  # noqa: A002 - the field's name, as everywhere
+    enabled: bool = True,
+    top: int | None = None,
+    page: int = 1,
+    size: int | None = None,
+    include: int | None = None,
+    cache: JudgedSets | None = None,
+    verify: HitVerify | None = None,
+) -> Collapsed:
+    """Hide each ranked hit that matches a better-ranked hit that is kept.
+
+    *hits* are in rank order, best first: ids, records with a field *id*, or a table. *by* is a rule or several, applied
+    in turn: ``NearDuplicates()`` by default, and ``SameValue``. Near duplicates are found by *signatures*, one row per
+    hit; or by those that *index* has for the ids; or by those of a text field.
+
+    Under each rule, a hit joins the group of the best-ranked kept hit that it matches. It is hidden if the group
+    already has as many kept hits as the rule keeps; it then matches a kept hit itself. With *enabled* off, all hits are
+    kept. Groups of several rules that have a hit in common are one group. Only the first *top* hits are examined and
+    returned.
+
+    A page has *size* groups (``None``: all), and no group is on two pages. *include*, the id of a group, lists the
+    members of that group instead, *size* per page; all totals remain those of the whole. A *cache* stores the results
+    for hits of an index, by their ids; it requires *index* and excludes *signatures*.
+
+    *verify* chooses what decides about near duplicates. ``None``: the texts if they are available (in the records, or
+    in an index that stores texts), by the same rule as ``dedup``; otherwise the estimate of the signatures. Each hidden
+    hit reports which of the two it was (``verified``). At most 64 MiB of texts per set of hits are read from an index,
+    and 2**28 features compared; beyond that, the estimate decides. ``"exact"``: the texts only; a missing text, or too
+    much text, is an error. ``"estimate"``: the signatures only. If there are *signatures* or an *index*, the text of a
+    record only counts if it is the text that was signed.
+
+    No hits return no groups. Raises ``ParameterError``, ``DataError`` for an invalid hit or value, and
+    ``RecipeMismatch`` for signatures of another recipe.
+    """
+    rules = rules_of(by)
+    if index is not None:
+        require(isinstance(index, Index), "index", index, "must be an Index")
+    if cache is not None:
+        require(isinstance(cache, JudgedSets), "cache", cache, "must be JudgedSets")
+        usable = index is not None and signatures is None
+        require(usable, "cache", cache, "requires index, and cannot be used with signatures")
+    require(isinstance(id, str), "id", id, "must be the name of a field")
+    if verify is not None:
+        require(verify in ("exact", "estimate"), "verify", verify, "must be exact, estimate or None")
+    given = hits if isinstance(hits, PlacedHits) else Hits(hits, id, index)
+    part = _part(page, size, include)
+    number = len(given.ids)
+    if signatures is not None:
+        require(isinstance(signatures, Signatures), "signatures", signatures, "must be Signatures, one row per hit")
+        rows = len(signatures.rows)
+        if rows != number:
+            hits_there = f"there {'is' if number == 1 else 'are'} {counted(number, 'hit')}"
+            raise ParameterError("signatures", signatures, f"has {counted(rows, 'row')}, but {hits_there}")
+    number = number if top is None else min(number, require_whole("top", top, 1))
+    require_flag("enabled", enabled)
+
+    if not enabled:
+        judged = Judged(alone(number), None, None, [None] * len(rules))
+    elif index is None:
+        judged = _judged(rules, given, number, signatures, index, verify)
+    else:
+        with index.store.busy:  # so that all answers are of one state of the index
+            index.store.require_open()
+            digest = None if cache is None else given.digest(number, [*map(_field_of, rules)])
+            if cache is None or digest is None:
+                judged = _judged(rules, given, number, signatures, index, verify)
+            else:
+                asked = (*index.state, *rules, verify, digest)
+                judged = cache.judged(asked, lambda: _judged(rules, given, number, None, index, verify))
+    return Collapsed(given, judged, rules, part, index)
+
+
+def _judged(  # noqa: PLR0913, PLR0917 - all that may know of hits
+    rules: tuple[Rule, ...],
+    given: Hits,
+    number: int,
+    signatures: Signatures | None,
+    index: Index | None,
+    verify: HitVerify | None,
+) -> Judged:
+    """Apply the rules to the first *number* hits."""
+    hits: NearHits | None = None
+    near: int | None = None
+    values: list[list[Any] | None] = []
+    for rule in rules:
+        if isinstance(rule, NearDuplicates):
+            near, hits = len(values), near_hits(rule, given, number, signatures, index, verify)
+            values.append(None)
+        else:
+            values.append(_values(rule, given, number))
+    codes = [None if own is None else _codes(own) for own in values]
+    ranked, present = (None, None) if hits is None else (hits.ranked, hits.signatures.present)
+    outcome = decided(number, [rule.keep for rule in rules], codes, ranked, present)
+    if verify == "exact" and hits is not None:
+        hits.require_verified()
+    return Judged(outcome, near, hits, values)
+
+
+def _field_of(rule: Rule) -> str:
+    return rule.text if isinstance(rule, NearDuplicates) else rule.field
+
+
+def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
+    """Yield the rules that ``collapse`` accepts, after checking them."""
+    if by is None:
+        return _DEFAULT
+    if isinstance(by, _RULES):
+        return (by,)
+    rules = tuple(by) if isinstance(by, list | tuple) else (by,)
+    holds = len(rules) > 0 and all(isinstance(rule, _RULES) for rule in rules)
+    require(holds, "by", by, "must be NearDuplicates(...), SameValue(...), or a list of them")
+    near = sum(isinstance(rule, NearDuplicates) for rule in rules)
+    require(near <= 1, "by", by, "must contain at most one NearDuplicates")
+    return rules
+
+
+def _part(page: int, size: int | None, include: int | None) -> _Part:
+    if type(page) is int and page == 1 and size is None and include is None:
+        return _WHOLE
+    whole = None if size is None else require_whole("size", size, 1)
+    wanted = None if include is None else require_whole("include", include, 0)
+    return _Part(require_whole("page", page, 1), whole, wanted)
+
+
+def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
+    values = given.values(rule.field, number)
+    if rule.of is not None:
+        values = _made(rule.of, values)
+    kinds = types_of(values)
+    if not kinds <= _VALUES:
+        strange = (kinds - _VALUES).pop().__name__
+        raise DataError(f"field {rule.field!r}", f"must contain strings or integers, not {strange}; convert them")
+    return values
+
+
+def _made(of: Callable[[Any], Any], values: list[Any]) -> list[Any]:
+    """Map the values of a field by a function, equal strings only once."""
+    if not types_of(values) <= _STRINGS:  # other equal values, such as 1 and True, are different
+        return [None if value is None else of(value) for value in values]
+    made = {value: None if value is None else of(value) for value in dict.fromkeys(values)}
+    return [made[value] for value in values]
+
+
+def _codes(values: list[Any]) -> Positions:
+    """Return for each value the rank of the first hit that has it; -1 for ``None``."""
+    firsts: dict[Any, int] = {None: STAYS}
+    return np.fromiter(map(firsts.setdefault, values, range(len(values))), np.int64, len(values))

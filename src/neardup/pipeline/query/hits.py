@@ -1,0 +1,155 @@
+"""Ranked hits: ids, records or a table, with the values of their fields."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from hashlib import sha256
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.index.disk.columns import packed
+from neardup.index.disk.reader import Places
+from neardup.model.arrays import Positions
+from neardup.model.errors import DataError, ParameterError, kind_of
+from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.inputs import types_of
+from neardup.text.containers import table_or_column
+
+_PLAIN = frozenset({str, int})
+_SHOWN = 10  # names of fields in a message
+_DIGESTED = frozenset({str, int, bool, type(None)})
+
+
+class Hits:
+    """Hits, best first: a sequence of ids (strings or integers), of records (mappings), or a table.
+
+    A record's id is its field *id*. A field that no record has is read from *index*, if there is one. Raises
+    ``DataError`` for an invalid hit, and for a record without an id.
+    """
+
+    def __init__(self, hits: Any, id: str, index: Index | None) -> None:  # noqa: A002 - the field's name, as everywhere
+        # A copy, because hits are read again when a page is requested.
+        listed = hits.copy() if isinstance(hits, list) else _listed(hits)
+        self.given: list[Any] = listed
+        self._index = index
+        kinds = types_of(listed)
+        self.records = not kinds <= _PLAIN
+        self.ids: list[Any] = listed
+        if self.records:
+            self._plain = kinds == {dict}  # another mapping may invent missing keys
+            holds = self._plain or all(issubclass(kind, Mapping) for kind in kinds)
+            self.ids = self._said(id, len(listed)) if holds else listed
+            kinds = types_of(self.ids)
+            if not holds or not kinds <= _PLAIN:
+                raise _none_such(self.ids, id)
+        self._kinds = kinds
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The ids as strings, as in an index."""
+        return self.ids if self._kinds == {str} else [own if isinstance(own, str) else str(own) for own in self.ids]
+
+    def named(self, ranks: Sequence[int]) -> list[str]:
+        """Return the ids of some hits as strings."""
+        return [self.names[rank] for rank in ranks]
+
+    def digest(self, number: int, fields: Sequence[str] = ()) -> bytes | None:
+        """Return 256 bits that identify the ids of the first *number* hits, in order, and their records' *fields*.
+
+        ``None`` if such a field of a record is neither a string nor an integer.
+        """
+        names = self.names[:number]
+        try:
+            written = packed(names)
+        except UnicodeEncodeError:  # a lone surrogate, which no id in an index has
+            written = repr(names).encode("utf-8", "surrogatepass")
+        digest = sha256(written)  # usually in hardware
+        for field in fields:
+            if self.says(field):
+                values = self._said(field, number)
+                if not types_of(values) <= _DIGESTED:
+                    return None
+                digest.update(repr((field, values)).encode("utf-8", "surrogatepass"))
+        return digest.digest()
+
+    def places(self, index: Index, number: int) -> Places:
+        """Return the places of the first *number* hits in an index, or -1."""
+        return index.store.with_ids(self.names[:number])
+
+    def values(self, field: str, number: int) -> list[Any]:
+        """Return the values of a field for the first *number* hits, ``None`` for missing ones.
+
+        Raises ``DataError`` if neither a record nor an index has the field.
+        """
+        if not self.given:
+            return []
+        if self.records:
+            if self.says(field):
+                return self._said(field, number)
+            if self._index is None or field not in self._index.fields:
+                names = sorted({str(name) for hit in self.given for name in hit})
+                shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
+                raise DataError(f"field {field!r}", f"is missing in all hits; their fields are {shown}")
+        if self._index is None:
+            lacking = "texts" if field == "text" else f"values of {field!r}"
+            rule = f"must be an index: the hits are ids without {lacking}; or pass records with the field {field!r}"
+            raise ParameterError("index", None, rule)
+        return self._index.values(field, self.names[:number])
+
+    def says(self, field: str) -> bool:
+        """Return whether any record has a field."""
+        return self.records and (field in self.given[0] or any(field in hit for hit in self.given))
+
+    def _said(self, field: str, number: int) -> list[Any]:
+        records = self.given if number == len(self.given) else self.given[:number]
+        if self._plain:
+            try:
+                return list(map(itemgetter(field), records))
+            except KeyError:
+                pass
+        return [record.get(field) for record in records]
+
+
+class PlacedHits(Hits):
+    """Documents of an index by their *places*, which are valid until it changes.
+
+    Their ids are their *ordinals* here. The names are only read when they are needed.
+    """
+
+    def __init__(self, index: Index, places: Places, ordinals: Positions) -> None:
+        super().__init__(ordinals.tolist(), "ordinal", index)
+        self._store, self._places, self._ordinals = index.store, places, ordinals
+
+    def named(self, ranks: Sequence[int]) -> list[str]:
+        """Return the ids of some hits as strings."""
+        return self._store.decoded("id", self._places[np.array(ranks, np.int64)])
+
+    def digest(self, number: int, _: Sequence[str] = ()) -> bytes | None:
+        """Return 256 bits that identify the first *number* hits, in order."""
+        return sha256(self._ordinals[:number].tobytes()).digest()
+
+    def places(self, _: Index, number: int) -> Places:
+        """Return the places of the first *number* hits."""
+        return self._places[:number]
+
+
+def _listed(hits: Any) -> list[Any]:
+    source = table_or_column(hits)
+    if isinstance(source, pa.Table | pa.Array | pa.ChunkedArray):
+        return list(source.to_pylist())
+    if isinstance(source, np.ndarray):
+        source = source.tolist()
+    if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
+        raise DataError("hits", f"must be a sequence of ids or records, or a table, not {kind_of(hits)}")
+    return list(source)
+
+
+def _none_such(ids: list[Any], name: str) -> DataError:
+    rank = next(rank for rank, own in enumerate(ids) if type(own) is not int and not isinstance(own, str))
+    rule = f"is invalid: hits must be ids (strings or integers), or records with an id in their field {name!r}"
+    return DataError(f"hit {rank}", rule)

@@ -1,0 +1,178 @@
+"""Collapsed responses of Elasticsearch and OpenSearch."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from neardup.model.arrays import Signatures
+from neardup.model.errors import DataError, kind_of, require, require_kind
+from neardup.model.hits import HiddenHit
+from neardup.pipeline.index.index import Index
+from neardup.pipeline.query.collapse import Collapsed, collapse, rules_of
+from neardup.pipeline.query.near_hits import HitVerify
+from neardup.pipeline.query.result_cache import JudgedSets
+from neardup.pipeline.query.rules import NearDuplicates, Rule
+
+OURS: Final = "neardup"
+
+
+def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
+    response: Mapping[str, Any],
+    by: Rule | Sequence[Rule] | None = None,
+    *,
+    signatures: Signatures | None = None,
+    index: Index | None = None,
+    enabled: bool = True,
+    top: int | None = None,
+    page: int = 1,
+    size: int | None = None,
+    include: int | None = None,
+    cache: JudgedSets | None = None,
+    verify: HitVerify | None = None,
+    name: str = "duplicates",
+) -> dict[str, Any]:
+    """Collapse the hits of a search response; return a response of the same form, and leave the given one unchanged.
+
+    *response* is a parsed response of Elasticsearch or OpenSearch: its hits are in ``hits.hits``, best first. The other
+    parameters are those of ``collapse``. The values for a rule are read from the ``_source`` of a hit, where a dot in a
+    field's name separates nested objects, or else from its ``fields``. A list of one value counts as the value, and a
+    list of texts as all of them. The id of a hit is its ``_id``.
+
+    In the result, ``hits.hits`` are the kept hits of this page, in order. Each hit that matches one of them is in
+    ``inner_hits[name].hits`` of that hit. Its ``fields`` contain the hit that it matches (``neardup.of``), the rule
+    (``neardup.rule``), the measure (``neardup.measure``) and its value (``neardup.value``), and whether texts or values
+    were compared (``neardup.verified``). The ``fields`` of every hit contain the id of its group (``neardup.group``).
+    The totals of the engine do not change, including ``hits.total``; those of the collapse are in ``neardup``: ``hits``
+    (in the response), ``examined``, ``groups``, ``hidden``, ``unsigned``, ``page`` and ``pages``. With *include*, the
+    members of the group are listed in ``hits.hits``, including hidden ones.
+
+    Other keys are passed through, and an error response is returned unchanged. Raises ``DataError`` for an invalid
+    response, and the errors of ``collapse``.
+    """
+    require(isinstance(name, str) and name != "", "name", name, "must be a string that is not empty")
+    if not isinstance(response, Mapping):
+        raise DataError("response", f"must be a mapping, not {kind_of(response)}; pass the body of a client's response")
+    if index is not None:
+        require_kind("index", index, Index)
+    rules = rules_of(by)
+    if "hits" not in response and "error" in response:
+        return dict(response)
+    outer = response.get("hits")
+    outer = outer if isinstance(outer, Mapping) else {"hits": None}
+    given = outer.get("hits", [])
+    if not isinstance(given, list | tuple) or not all(isinstance(hit, Mapping) for hit in given):
+        raise DataError("response", "has no list hits.hits, so it is not a search response")
+    collapsed = collapse(
+        _asked(given, rules, signed=signatures is not None, index=index),
+        rules,
+        signatures=signatures,
+        index=index,
+        id="_id",
+        enabled=enabled,
+        top=top,
+        page=page,
+        size=size,
+        include=include,
+        cache=cache,
+        verify=verify,
+    )
+    shown = _gathered(collapsed, given, name) if include is None else _listed(collapsed, given)
+    said = {
+        "hits": collapsed.hits,
+        "examined": collapsed.examined,
+        "groups": collapsed.groups,
+        "hidden": collapsed.hidden,
+        "unsigned": collapsed.unsigned,
+        "page": page,
+        "pages": collapsed.pages,
+    }
+    return {**response, "hits": {**outer, "hits": shown}, OURS: said}
+
+
+def _asked(
+    given: Sequence[Mapping[str, Any]], rules: Sequence[Rule], *, signed: bool, index: Index | None
+) -> list[Any]:
+    """Return the hits as records of the fields for the rules, or as ids if an index must have the fields."""
+    texts, values = set[str](), set[str]()
+    for rule in rules:
+        if not isinstance(rule, NearDuplicates):
+            values.add(rule.field)
+        elif index is None or not index.keeps_texts:
+            texts.update(getattr(rule.scheme, "columns", ()) or (rule.text,))
+    records: list[dict[str, Any]] = [{"_id": hit.get("_id")} for hit in given]
+    # Without sources, the fields of hits are unknown; with sources, a field that no hit has is a mistake.
+    silent = index is None and not signed and not any(hit.get("_source") or hit.get("fields") for hit in given)
+    for field in sorted(texts | values):
+        found = [_said(hit, field, joined=field in texts) for hit in given]
+        if silent or any(value is not None for value in found):
+            for record, value in zip(records, found, strict=True):
+                record[field] = value
+    if index is not None and all(len(record) == 1 for record in records):
+        return [record["_id"] for record in records]
+    return records
+
+
+def _said(hit: Mapping[str, Any], field: str, *, joined: bool) -> Any:
+    """Return the value of a hit's field, ``None`` if it has none; the texts of a list are *joined*, one per line."""
+    value = _found(hit.get("_source"), field)
+    if value is None:
+        value = _found(hit.get("fields"), field)
+    if not isinstance(value, list):
+        return value
+    said = [one for one in value if one is not None]
+    if joined and all(isinstance(one, str) for one in said):
+        return "\n".join(said) if said else None
+    return (said or [None])[0] if len(said) <= 1 else said
+
+
+def _found(source: Any, field: str) -> Any:
+    """Look a field up by its name, or by the names of nested objects, separated by dots."""
+    if not isinstance(source, Mapping):
+        return None
+    if field in source:
+        return source[field]
+    first, dot, rest = field.partition(".")
+    return _found(source.get(first), rest) if dot else None
+
+
+def _gathered(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
+    repeats: dict[int, list[dict[str, Any]]] = {}
+    kept: dict[int, dict[str, Any]] = {}
+    mates = collapsed.outcome.of.tolist()
+    for group in collapsed.page:
+        for hit in group.kept:
+            kept[hit.rank] = _told(given[hit.rank], group.id)
+            repeats[hit.rank] = []
+        for repeat in group.hidden:
+            repeats[mates[repeat.rank]].append(_told(given[repeat.rank], group.id, repeat))
+    for rank, shown in kept.items():
+        inner = shown.get("inner_hits") or {}
+        if name in inner:
+            raise DataError("response", f"already has inner hits {name!r}; choose another name")
+        own = repeats[rank]
+        found = {
+            "total": {"value": len(own), "relation": "eq"},
+            "max_score": own[0].get("_score") if own else None,
+            "hits": own,
+        }
+        shown["inner_hits"] = {**inner, name: {"hits": found}}
+    return [kept[rank] for rank in sorted(kept)]
+
+
+def _listed(collapsed: Collapsed, given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    members: dict[int, dict[str, Any]] = {}
+    for group in collapsed.page:
+        members |= {hit.rank: _told(given[hit.rank], group.id) for hit in group.kept}
+        members |= {repeat.rank: _told(given[repeat.rank], group.id, repeat) for repeat in group.hidden}
+    return [members[rank] for rank in sorted(members)]
+
+
+def _told(hit: Mapping[str, Any], group: int, repeat: HiddenHit | None = None) -> dict[str, Any]:
+    """Return a copy of a hit with the result in its fields, which are lists as in the engines."""
+    fields: dict[str, Any] = {**(hit.get("fields") or {}), f"{OURS}.group": [group]}
+    if repeat is not None:
+        fields[f"{OURS}.of"] = [repeat.of]
+        fields[f"{OURS}.rule"] = [repeat.rule]
+        fields[f"{OURS}.measure"] = [repeat.measure]
+        fields[f"{OURS}.value"] = [repeat.value]
+        fields[f"{OURS}.verified"] = [repeat.verified]
+    return {**hit, "fields": fields}

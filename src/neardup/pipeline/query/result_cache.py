@@ -1,0 +1,130 @@
+"""The result of applying rules to ranked hits, and a cache of it."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.decisions.collapse import Collapse
+from neardup.model.arrays import Flags, Positions
+from neardup.model.errors import require_whole
+from neardup.pipeline.query.near_hits import NearHits
+
+Shares = npt.NDArray[np.float64]
+
+_NOBODY: Final = np.empty(0, np.bool_)
+_NO_RANKS, _NO_SHARES = np.empty(0, np.int64), np.empty(0)
+_LEAST: Final = 16  # the fewest hits that a set counts as: its key and rules take memory, too
+
+
+class Judged:
+    """The *outcome* of hits by rank, with the number of the rule that hides each, and what the rules compared.
+
+    *near* is the number of the rule of near duplicates, *hits* what it compared, until that is discarded, and *scheme*
+    its scheme. *values* are those of the other rules, by number.
+    """
+
+    __slots__ = ("_measured", "_unsigned", "hits", "near", "outcome", "scheme", "values")
+
+    def __init__(
+        self, outcome: Collapse, near: int | None, hits: NearHits | None, values: Sequence[Sequence[Any] | None]
+    ) -> None:
+        self.outcome, self.near, self.hits, self.values = outcome, near, hits, values
+        self.scheme = None if hits is None else hits.scheme
+        self._unsigned: int | None = None
+        self._measured: tuple[Positions, Shares, Flags | None, Shares] | None = None
+
+    @property
+    def unsigned(self) -> int:
+        """The number of hits without a signature."""
+        if self._unsigned is None:
+            present = _NOBODY if self.hits is None else self.hits.signatures.present
+            self._unsigned = len(present) - int(np.count_nonzero(present))
+        return self._unsigned
+
+    @property
+    def measured(self) -> tuple[Positions, Shares, Flags | None, Shares]:
+        """The ranks of the hits that near duplicates hide, their measures, which are verified, and what these needed.
+
+        ``None`` instead of those that are verified if none is.
+        """
+        if self._measured is None:
+            self._measured = _NO_RANKS, _NO_SHARES, None, _NO_SHARES
+            if self.hits is not None:
+                (ranks,) = (self.outcome.by == self.near).nonzero()
+                self._measured = ranks, *self._measures(self.hits, ranks)
+        return self._measured
+
+    def _measures(self, hits: NearHits, ranks: Positions) -> tuple[Shares, Flags | None, Shares]:
+        better = self.outcome.of[ranks]
+        if hits.verified is None or hits.shares is None or hits.needed is None:
+            return hits.scheme.estimate_pairs(hits.signatures, ranks, better), None, _NO_SHARES
+        verified, shares = hits.verified[ranks], hits.shares[ranks]
+        guessed = ~verified
+        if guessed.any():
+            shares[guessed] = hits.scheme.estimate_pairs(hits.signatures, ranks[guessed], better[guessed])
+        return shares, verified, hits.needed[ranks]
+
+    def settle(self) -> "Judged":
+        """Measure what is needed of the signatures, discard them, and store the rest compactly.
+
+        The smaller the cached results, the more of them the processor's caches hold.
+        """
+        _ = self.unsigned
+        ranks, shares, verified, needed = self.measured
+        self.hits, self.outcome = None, self.outcome.compact(len(self.values))
+        self._measured = ranks.astype(self.outcome.table.dtype), shares, verified, needed
+        return self
+
+
+class JudgedSets:
+    """A cache of the results for sets of hits of an index: the last used sets, of at most *most* hits in total.
+
+    A set of fewer than 16 hits counts as 16, because its key and rules take memory, too; so any number of small sets is
+    bounded.
+
+    Results are found by the ordered ids, the state of the index and the rules; ``hits`` and ``misses`` count lookups.
+    Threads may share a cache.
+    """
+
+    def __init__(self, most: int = 100_000) -> None:
+        self._most = require_whole("most", most, 0)
+        self._judged: OrderedDict[Hashable, Judged] = OrderedDict()
+        self._held = 0
+        self._lock = Lock()
+        self.hits = 0
+        self.misses = 0
+
+    def __len__(self) -> int:
+        return len(self._judged)
+
+    @property
+    def held(self) -> int:
+        """The number of hits in all sets, as they count."""
+        return self._held
+
+    def judged(self, key: Hashable, judge: Callable[[], Judged]) -> Judged:
+        """Return the result for a set, from the cache or by calling *judge*."""
+        with self._lock:
+            known = self._judged.get(key)
+            if known is not None:
+                self._judged.move_to_end(key)
+                self.hits += 1
+                return known
+            self.misses += 1
+        new = judge().settle()
+        with self._lock:
+            if key not in self._judged and _cost(new) <= self._most:
+                self._judged[key] = new
+                self._held += _cost(new)
+            while self._held > self._most:
+                _, old = self._judged.popitem(last=False)
+                self._held -= _cost(old)
+        return new
+
+
+def _cost(judged: Judged) -> int:
+    return max(judged.outcome.hits, _LEAST)

@@ -1,0 +1,545 @@
+"""Full-text search of an index by words, whose results are always checked against the index."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from threading import RLock
+from typing import Any, Final, Literal, NamedTuple, Self, TypeVar, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.index import fulltext
+from neardup.index.disk.columns import STRING, encoded
+from neardup.index.disk.reader import Places
+from neardup.index.disk.store import Store
+from neardup.index.fulltext import FullText, Matches, State, Texts, TimeLimit
+from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Marked, Repeat, ShownHit, Snippet
+from neardup.model.arrays import Positions, TextBatch
+from neardup.model.errors import (
+    ParameterError,
+    StorageRefused,
+    is_number,
+    require,
+    require_flag,
+    require_function,
+    require_kind,
+    require_name,
+    require_whole,
+)
+from neardup.model.hits import HiddenHit
+from neardup.model.query import Term, terms_of, written
+from neardup.pipeline.index.fields import field_values, moment_of
+from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.inputs import as_strings
+from neardup.pipeline.query.collapse import Collapsed
+from neardup.pipeline.query.collapse import collapse as collapsed_hits
+from neardup.pipeline.query.hits import PlacedHits
+from neardup.pipeline.query.near_hits import HitVerify
+from neardup.pipeline.query.result_cache import JudgedSets
+from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
+from neardup.pipeline.query.strictness import at_threshold
+from neardup.sources.hosts import host
+from neardup.text.marking import REACH, Marker
+from neardup.text.search_words import query_words, search_words
+
+Progress = Callable[[str, int, int], None]
+Collapsing = Literal["near", "exact", "site", "off"]
+Sort = Literal["score", "newest"]
+
+TITLE, URL = "title", "url"  # the string fields that are searched and shown, if an index has them
+MOST_BODY: Final = 1_000_000  # characters of a text that are found
+MOST_TITLE: Final = 10_000
+SECONDS: Final = 2.0  # seconds that a search may take
+MOST_OMITTED: Final = 6  # terms
+TOP: Final = 100  # examined hits
+MOST_TOP: Final = 1_000
+
+_TITLE_WORDS, _WORDS = 100, 32  # the most characters shown of a title and of a text
+_STEP: Final = 512  # documents that are read and written together
+_WEB: Final = ("http://", "https://")
+_Judged = TypeVar("_Judged")
+_SAID: Final = {"same exact": "same text", "same site": "same site"}
+
+
+def has_table(folder: str | os.PathLike[str]) -> bool:
+    """Return whether an index has a search table."""
+    return Path(folder, fulltext.NAME).exists()
+
+
+def table_bytes(index: Index) -> int:
+    """Return the size of the search table of an index in bytes."""
+    return Path(index.store.folder, fulltext.NAME).stat().st_size
+
+
+def keeping_up(index: Index, *, make: bool = False, progress: Progress | None = None) -> "Search | None":
+    """Open the search table of an index that is open to write, if it has one or with *make*, and catch up.
+
+    Call ``catch_up`` of the result after each change of the index.
+    """
+    return Search.open(index, make=make, progress=progress) if make or has_table(index.store.folder) else None
+
+
+class Search:
+    """Finds documents of an index by words and phrases. ``open`` returns it; close it, or use it in ``with``.
+
+    The table is derived from the index, which always decides: a document that has been removed, or whose content has
+    changed, is not shown, even if the table is old. An admitted document is found once the writer has caught up: by
+    ``catch_up`` after each change, which every verb and the service call, and by opening to write. ``judged`` is the
+    cache of collapsed results.
+    """
+
+    def __init__(self, index: Index, table: FullText) -> None:
+        _require_texts(index)
+        self._index, self._store, self._table = index, index.store, table
+        self._has_title = index.fields.get(TITLE) == STRING
+        self._catching = RLock()
+        self.judged = JudgedSets()
+        self._held: tuple[str, Positions] | None = None  # the table that was read, and its ordinals
+
+    @classmethod
+    def open(cls, index: Index, *, make: bool = False, progress: Progress | None = None) -> Self:
+        """Open the search table of an index: to write if the index is open to write, otherwise to read.
+
+        A writer catches up with the index first; with *make* it builds the table if there is none. Titles are the
+        string field ``title``, if the index has one.
+
+        Raises ``StorageRefused`` if there is no table, if it is of another index or format, or if the index does not
+        store texts; ``StorageDamaged`` if it is damaged. ``rebuild`` repairs all of these, except an index without
+        texts.
+        """
+        _require_texts(index)
+        require_flag("make", make)
+        require_function("progress", progress)
+        store = index.store
+        path = store.folder / fulltext.NAME
+        if not has_table(store.folder):
+            if not (make and store.writes):
+                raise StorageRefused(str(store.folder), f"has no search table: {fulltext.REBUILD}", "search table")
+            cls.rebuild(index, progress)
+        search = cls(index, FullText(path, store.manifest.mark, writes=store.writes))
+        if store.writes:
+            try:
+                search.catch_up(progress)
+            except BaseException:
+                search.close()
+                raise
+        return search
+
+    @staticmethod
+    def rebuild(index: Index, progress: Progress | None = None) -> None:
+        """Build the search table of an index again, replacing an existing one when it is complete.
+
+        The index must be open to write, and no other process may change it at the same time. If the process ends
+        before, the old table remains.
+        """
+        _require_texts(index)
+        require_function("progress", progress)
+        store = index.store
+        with store.busy:
+            store.require_writer()
+            store.sync()
+            following, total = store.next_ordinal, len(store)
+            batches = _batches(store, -1, total, progress)
+            FullText.build(store.folder / fulltext.NAME, store.manifest.mark, following, batches)
+
+    def close(self) -> None:
+        """Close the table; the index stays open. A second call does nothing."""
+        self._table.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Writing.
+
+    def catch_up(self, progress: Progress | None = None) -> int:
+        """Update the table to the state of the index; return the numbers of added and removed documents.
+
+        The index must be open to write. It is synced first, so that after a power failure the table has no documents
+        that the index lacks.
+        """
+        require_function("progress", progress)
+        store = self._store
+        with self._catching:
+            state = self._table.state()
+            with store.busy:
+                store.require_writer()
+                if self._is_level(state):
+                    return 0
+                store.sync()
+                beyond = state.following > store.next_ordinal
+            if beyond:  # the index was replaced by an old copy: ordinals may belong to other documents
+                self.rebuild(self._index, progress)
+                self._held = None
+                return len(store)
+            changed = 0
+            total = max(store.next_ordinal - state.following, 1)
+            while batch := self._next(state.following):
+                following, texts = batch
+                state = self._table.update(following, texts)
+                changed += len(texts.ordinals)
+                self._hold(state, np.asarray(texts.ordinals, np.int64))
+                if progress:
+                    progress("search", min(changed, total), total)
+            return changed + self._leave_out(state)
+
+    @property
+    def behind(self) -> int:
+        """The number of admissions since the last one that the table has seen."""
+        return max(self._store.next_ordinal - self._table.state().following, 0)
+
+    def _is_level(self, state: State) -> bool:
+        """Return whether the table contains the documents of the index: all that were admitted and not removed."""
+        return (state.following, state.documents) == (self._store.next_ordinal, len(self._store))
+
+    def _next(self, following: int) -> tuple[int, Texts] | None:
+        """Read the next documents, and return the ordinal after the last one."""
+        with self._store.busy:
+            places = self._store.behind(following - 1, _STEP)
+            if not len(places):
+                return None
+            texts = _texts(self._store, places)
+            return int(texts.ordinals[-1]) + 1, texts
+
+    def _hold(self, state: State, ordinals: Positions) -> None:
+        if self._held is not None:
+            built, held = self._held
+            self._held = (built, np.concatenate([held, ordinals])) if built == state.built else None
+
+    def _leave_out(self, state: State) -> int:
+        """Remove documents from the table that are no longer in the index."""
+        with self._store.busy:
+            following = self._store.next_ordinal
+            if self._is_level(state):
+                return 0
+            if self._store.behind(state.following - 1, 1).size:  # another thread admitted documents, and will catch up
+                return 0
+            gone = held = np.empty(0, np.int64)
+            if state.documents != len(self._store):
+                held = self._in_table(state)
+                alive = self._store.alive(self._store.with_ordinals(held))
+                gone, held = held[~alive], held[alive]
+        self._table.update(following, gone=gone.tolist())
+        if len(gone):
+            self._held = (state.built, held)
+        return len(gone)
+
+    def _in_table(self, state: State) -> Positions:
+        """Return the ordinals in the table. They are cached: only this writer changes the table, or rebuilds it."""
+        if self._held is None or self._held[0] != state.built:
+            self._held = (state.built, self._table.ordinals())
+        return self._held[1]
+
+    # Reading.
+
+    def find(
+        self,
+        query: str,
+        top: int = TOP,
+        seconds: float = SECONDS,
+        *,
+        sort: Sort = "score",
+        site: str | None = None,
+    ) -> Found:
+        """Find the documents with every word and phrase of a query, the best *top* of them in order.
+
+        Documents are ranked by BM25 over the whole table or, with *sort* ``"newest"``, those that were admitted last
+        come first; with *site*, a value of ``site_of``, only documents of this site are found. A reader first reads
+        what the writer has acknowledged. Ties are broken by the order of admission; ``total`` is exact.
+
+        Raises ``ParameterError`` and ``QueryTimeout``.
+        """
+
+        def judged(ranked: _Ranked) -> Found:
+            return Found(query=query, hits=tuple(self._hits(ranked)), total=ranked.total)
+
+        return self._find(_Asked(query, top, sort, site), _limit(query, seconds), judged)
+
+    def shorter(self, query: str, seconds: float = SECONDS, *, site: str | None = None) -> list[tuple[str, str, int]]:
+        """Return shorter queries that find something: an omitted term, the others, and the number of documents.
+
+        Each of the first ``MOST_OMITTED`` terms is omitted. The numbers are those of the table: see ``catch_up``.
+        Raises ``QueryTimeout``.
+        """
+        limit, terms = _limit(query, seconds), terms_of(query)
+        found = list[tuple[str, str, int]]()
+        for term in terms[:MOST_OMITTED]:
+            rest = written([other for other in terms if other != term])
+            number = len(self._table.matching(_terms(rest, site), limit))
+            if number:
+                found.append((written([term]), rest, number))
+        return found
+
+    def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
+        """Return the parts of documents to show, ``None`` for an unknown id. Raises ``QueryTimeout``."""
+        limit, ids = _limit(query, seconds), as_strings(ids)
+        with self._store.busy:
+            places = self._store.with_ids(ids)
+            there = np.flatnonzero(places >= 0)
+            titles, texts = self._titles(places[there]), self._beginnings(places[there])
+        snippets: list[Snippet | None] = [None] * len(ids)
+        for row, snippet in zip(there.tolist(), _snippets(query, titles, texts, limit), strict=True):
+            snippets[row] = snippet
+        return snippets
+
+    def answer(  # noqa: PLR0913 - every one a keyword with a default
+        self,
+        query: str,
+        *,
+        page: int = 1,
+        size: int = 10,
+        collapse: Collapsing = "near",
+        threshold: float | None = None,
+        keep: int = 1,
+        include: int | None = None,
+        top: int = TOP,
+        sort: Sort = "score",
+        site: str | None = None,
+        seconds: float = SECONDS,
+        verify: HitVerify | None = None,
+    ) -> Answer:
+        """Find documents, collapse the best *top* hits, and return a page of *size* groups with the parts to show.
+
+        *collapse* hides ``"near"`` duplicates, by the index's own signatures and *threshold*, by default that of its
+        scheme (``at_threshold``); ``"exact"`` duplicates, with the same text; hits of the same ``"site"``; or nothing,
+        ``"off"``. Of each group, the *keep* best are shown. *include*, the id of a group, lists its members instead,
+        *size* per page. *sort* and *site* are as in ``find``; of duplicates the newest one is then shown. Near
+        duplicates are verified on the texts unless *verify* is ``"estimate"``: see ``collapse``.
+
+        Raises ``ParameterError`` and ``QueryTimeout``.
+        """
+        require(collapse in get_args(Collapsing), "collapse", collapse, "must be near, exact, site or off")
+        near = collapse == "near"
+        require(
+            near or threshold is None, "threshold", threshold, "can only be used with the collapse of near duplicates"
+        )
+        scheme = None if threshold is None else at_threshold(self._index.scheme, threshold)
+        limit = _limit(query, seconds)
+
+        def judged(ranked: _Ranked) -> tuple[int, Collapsed, dict[int, FoundHit], list[int], TextBatch]:
+            given: Any = PlacedHits(self._index, ranked.places, ranked.ordinals)
+            rule: Rule = NearDuplicates(scheme=scheme, keep=keep)
+            ways: dict[str, Any] = {"index": self._index, "cache": self.judged, "verify": verify} if near else {}
+            if collapse in {"exact", "site"}:
+                ids = self._store.decoded("id", ranked.places)
+                values = self._contents(ranked) if collapse == "exact" else map(site_of, self._urls(ids, ranked.places))
+                given = [{"id": own, collapse: value} for own, value in zip(ids, values, strict=True)]
+                rule = SameValue(collapse, keep=keep)
+            enabled = collapse != "off" and len(ranked.places) > 0
+            done = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=include, **ways)
+            shown = [kept.rank for group in done.page for kept in group.kept]
+            hidden = [hidden.rank for group in done.page for hidden in group.hidden]
+            mates = done.outcome.of[hidden].tolist()  # it may be on another page of members
+            told = [*{*shown, *hidden, *mates}]
+            hits = dict(zip(told, self._hits(ranked.at(told)), strict=True))
+            return ranked.total, done, hits, shown, self._beginnings(ranked.places[shown])
+
+        total, collapsed, hits, shown, texts = self._find(_Asked(query, top, sort, site), limit, judged)
+        snippets = iter(_snippets(query, [hits[rank].title for rank in shown], texts, limit))
+        least = (scheme or self._index.scheme).match_estimate if near else None
+        of = collapsed.outcome.of.tolist()
+        results = [
+            AnswerGroup(
+                id=group.id,
+                shown=tuple(ShownHit(hits[kept.rank], next(snippets)) for kept in group.kept),
+                repeats=tuple(_repeat(hits[one.rank], hits[of[one.rank]], one) for one in group.hidden),
+                hides=group.hides,
+            )
+            for group in collapsed.page
+        ]
+        return Answer(
+            query=query,
+            collapse=collapse,
+            threshold=least,
+            keep=keep,
+            include=include,
+            total=total,
+            examined=collapsed.examined,
+            groups=collapsed.groups,
+            hidden=collapsed.hidden,
+            unsigned=collapsed.unsigned,
+            page=page,
+            pages=collapsed.pages,
+            size=size,
+            results=tuple(results),
+        )
+
+    def _find(self, asked: "_Asked", limit: TimeLimit, judged: "Callable[[_Ranked], _Judged]") -> _Judged:
+        """Find documents, and process the result before the index changes."""
+        top, newest = require_whole("top", asked.top, 1, MOST_TOP), asked.sort == "newest"
+        require(asked.sort in get_args(Sort), "sort", asked.sort, "must be score or newest")
+        terms = _terms(asked.query, asked.site)
+        matches = self._table.find(terms, top, limit, newest=newest)
+        with self._store.busy:
+            self._index.refresh()
+            places = self._alive(matches.ordinals)
+            if self._is_level(matches.state):
+                with limit.paused():
+                    return judged(_ranked(matches, places, top, matches.total))
+        # The index or the table may be ahead: removed documents in the table do not count; others replace them.
+        everything = self._table.matching(terms, limit)
+        matches = self._table.find(terms, top + self._dead(everything), limit, newest=newest)
+        with self._store.busy:
+            places = self._alive(matches.ordinals)
+            total = int((self._alive(everything) >= 0).sum())
+            with limit.paused():
+                return judged(_ranked(matches, places, top, max(total, int((places >= 0).sum()))))
+
+    def _alive(self, ordinals: Positions) -> Places:
+        """Return the places of documents, -1 for those that do not exist."""
+        places = self._store.with_ordinals(ordinals)
+        return np.where(self._store.alive(places), places, -1)
+
+    def _dead(self, ordinals: Positions) -> int:
+        with self._store.busy:
+            return int((self._alive(ordinals) < 0).sum())
+
+    def _hits(self, ranked: "_Ranked") -> Iterator[FoundHit]:
+        store, places = self._store, ranked.places
+        ids = store.decoded("id", places)
+        titles = self._titles(places)
+        times = map(moment_of, store.take("time", places).tolist())
+        numbers = zip(ranked.ordinals.tolist(), ranked.scores.tolist(), strict=True)
+        columns = zip(ids, numbers, titles, self._urls(ids, places), times, strict=True)
+        for own, (ordinal, score), title, url, at in columns:
+            yield FoundHit(id=own, ordinal=ordinal, score=score, title=title, url=url, changed_at=at)
+
+    def _titles(self, places: Places) -> list[str | None]:
+        return field_values(self._store, TITLE, STRING, places) if self._has_title else [None] * len(places)
+
+    def _beginnings(self, places: Places) -> TextBatch:
+        """Read the part of texts that is searched for snippets, and one byte more to detect longer texts."""
+        return self._store.strings("text", places, REACH + 1)
+
+    def _urls(self, ids: Sequence[str], places: Places) -> list[str | None]:
+        return _urls(self._store, ids, places)
+
+    def _contents(self, ranked: "_Ranked") -> list[int | None]:
+        """Return a number for each text, the same for the same bytes; no number for blank texts."""
+        return [(high << 64 | low) or None for high, low in self._store.take("content", ranked.places).tolist()]
+
+
+class _Asked(NamedTuple):
+    """A query, and which documents are found in which order."""
+
+    query: str
+    top: int
+    sort: Sort
+    site: str | None
+
+
+class _Ranked(NamedTuple):
+    """The existing hits of a query, ranked, of *total*; their places are valid until the index changes."""
+
+    places: Places
+    ordinals: Positions
+    scores: npt.NDArray[np.float64]
+    total: int
+
+    def at(self, ranks: Sequence[int]) -> "_Ranked":
+        """Return the hits at these ranks."""
+        some = np.array(ranks, np.int64)
+        return _Ranked(self.places[some], self.ordinals[some], self.scores[some], self.total)
+
+
+def _ranked(matches: Matches, places: Places, top: int, total: int) -> _Ranked:
+    """Leave out hits that do not exist, and those after the *top*."""
+    there = np.flatnonzero(places >= 0)[:top]
+    return _Ranked(places[there], matches.ordinals[there], matches.scores[there], total)
+
+
+def _snippets(query: str, titles: Sequence[str | None], texts: TextBatch, limit: TimeLimit) -> list[Snippet]:
+    with limit.paused():  # titles are short
+        marker = Marker(terms_of(query))
+        heads = marker.mark(encoded([title or "" for title in titles]), _TITLE_WORDS)
+    bodies = list[Marked]()
+    steps = np.flatnonzero(np.diff(texts.offsets // REACH))  # usually all at once; long ones separately
+    for begin, end in pairwise([0, *steps.tolist(), len(texts)]):
+        limit.require()
+        bodies += marker.mark(TextBatch(texts.data, texts.offsets[begin : end + 1]), _WORDS)
+    return [*map(Snippet, heads, bodies)]
+
+
+def site_of(url: str | None) -> str | None:
+    """Return the site of an address: its host, without a leading ``www.``; ``None`` if it has no host.
+
+    >>> site_of("https://WWW.News.example:443/a?b"), site_of("no address"), site_of(None)
+    ('news.example', None, None)
+    """
+    own = host(url)
+    return own.removeprefix("www.") or None if own else None
+
+
+def _repeat(hit: FoundHit, of: FoundHit, hidden: HiddenHit) -> Repeat:
+    """Return why a hit is hidden; digests are not reported."""
+    return Repeat(
+        hit=hit,
+        of=of.id,
+        rule=_SAID.get(hidden.rule, hidden.rule),
+        measure=hidden.measure,
+        value=None if hidden.rule == "same exact" else hidden.value,
+        threshold=hidden.threshold,
+        verified=hidden.verified,
+    )
+
+
+def _limit(query: str, seconds: float) -> TimeLimit:
+    require_name("query", query)
+    require(is_number(seconds) and seconds > 0, "seconds", seconds, "must be more than 0")
+    return TimeLimit(seconds)
+
+
+def _require_texts(index: Index) -> None:
+    require_kind("index", index, Index)
+    if index.is_in_memory:
+        raise StorageRefused(
+            str(index.store.folder), "is in memory and cannot be searched by words; create it in a folder"
+        )
+    if not index.keeps_texts:
+        raise StorageRefused(str(index.store.folder), "keeps no texts and cannot be searched", "no texts")
+
+
+def _batches(store: Store, last: int, total: int, progress: Progress | None) -> Iterator[Texts]:
+    """Yield all documents that were admitted after an ordinal, in batches."""
+    done = 0
+    while len(places := store.behind(last, _STEP)):
+        texts = _texts(store, places)
+        yield texts
+        last = int(texts.ordinals[-1])
+        done += len(places)
+        if progress:
+            progress("search", done, total)
+
+
+def _terms(query: str, site: str | None) -> tuple[Term, ...]:
+    """Return the terms of a query in the words of the table; a query without terms finds nothing on any site."""
+    terms = query_words(query)
+    if site is None:
+        return terms
+    own = site_of(f"http://{site}/") if isinstance(site, str) and set(site).isdisjoint("/?#@ ") else None
+    if own is None:
+        raise ParameterError("site", site, "must be a host, such as a.example")
+    return (*terms, Term(fulltext.site_word(own))) if terms else terms
+
+
+def _urls(store: Store, ids: Sequence[str], places: Places) -> list[str | None]:
+    """Return the URLs of documents: the field, or ids that are web addresses."""
+    known = dict(store.columns.fields).get(URL) == STRING
+    urls: Sequence[str | None] = field_values(store, URL, STRING, places) if known else [None] * len(ids)
+    return [url or (own if own.startswith(_WEB) else None) for own, url in zip(ids, urls, strict=True)]
+
+
+def _texts(store: Store, places: Places) -> Texts:
+    kinds = dict(store.columns.fields)
+    titles: Sequence[str | None] = [None] * len(places)
+    if kinds.get(TITLE) == STRING:
+        titles = field_values(store, TITLE, STRING, places)
+    heads = search_words(encoded([title or "" for title in titles]), MOST_TITLE)
+    bodies = search_words(store.strings("text", places), MOST_BODY)
+    ids = store.decoded("id", places)
+    sites = [fulltext.site_word(site or "") for site in map(site_of, _urls(store, ids, places))]  # of one word each
+    return Texts(store.take("ordinal", places).tolist(), ids, heads, bodies, sites)

@@ -1,0 +1,141 @@
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup import DataError
+from neardup.model.policy import Policy
+from neardup.pipeline.corpus.address_ranks import HintCounts, address_ranks, hint_counts, named_address
+
+STORY = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings"
+OTHER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
+COPIES = [STORY + end for end in (" before noon", " before night", " before noon today", " before the noon")]
+
+
+def kept(pages, keep="canonical"):
+    """The ids of the kept pages, each (id, canonical) with a near-duplicate text, or (id, canonical, text)."""
+    ids, canonicals, *texts = zip(*((*page, COPIES[place])[:3] for place, page in enumerate(pages)), strict=True)
+    table = pa.table({"id": ids, "canonical": pa.array(canonicals, pa.string()), "text": texts[0]})
+    result = neardup.dedup(table, keep=keep, threshold=0.5)
+    assert all(row["representative"] is None or row["resemblance"] for row in result.decisions.to_pylist())
+    return [page for page, stays in zip(ids, result.mask.tolist(), strict=True) if stays]
+
+
+A, B, C = "https://a.example/story", "https://b.example/news/story?from=a", "https://c.example/s"
+
+
+@pytest.mark.parametrize(
+    ("pages", "expected"),
+    [
+        pytest.param([(B, A), (A, A)], [A], id="self"),
+        pytest.param([(B, None), ("https://b.example/news/other?x=1", "story?from=a")], [B], id="relative"),
+        pytest.param([(B, None), (A, ""), (C, None)], [C], id="no valid declaration"),
+        pytest.param([(C, A), (A, None)], [A], id="other host"),
+        pytest.param(
+            [(A, "/"), (B, "https://a.example/"), ("https://a.example/", None, OTHER)],
+            [A, "https://a.example/"],
+            id="start page",
+        ),
+        pytest.param(
+            [(C, "http://a.example:80/story#top"), ("http://a.example/story", None)],
+            ["http://a.example/story"],
+            id="http",
+        ),
+        pytest.param([(A, B), (B, C), (C, None)], [C], id="chain"),
+        pytest.param([(B, "https://x.example/"), (C, "https://x.example/")], [C], id="absent"),
+    ],
+)
+def test_the_canonical_page_is_kept(pages, expected):
+    assert sorted(kept(pages)) == sorted(expected)
+    assert sorted(kept(pages[::-1])) == sorted(expected)
+
+
+def test_pages_that_name_another_without_a_match_are_kept():
+    assert kept([(A, B, STORY), (B, B, OTHER)]) == [A, B]
+
+
+def test_a_score_decides_between_pages_that_are_named_as_often():
+    table = pa.table({"id": [A, B, C], "canonical": [None, B, B], "score": [9, 1, 2], "text": COPIES[:3]})
+    assert neardup.dedup(table, keep="max:score,canonical", threshold=0.5).kept.tolist() == [0]
+    assert neardup.dedup(table, keep="canonical,max:score", threshold=0.5).kept.tolist() == [1]
+    alone = table.set_column(1, "canonical", pa.array([None] * 3, pa.string()))
+    assert neardup.dedup(alone, keep="canonical,max:score", threshold=0.5).kept.tolist() == [0]
+    assert neardup.dedup(alone, keep="canonical", threshold=0.5).kept.tolist() == [2]
+
+
+def test_the_field_must_exist():
+    with pytest.raises(DataError, match="canonical"):
+        neardup.dedup(pa.table({"id": [A], "text": [STORY]}), keep="canonical")
+
+
+def test_declarations_without_sense_name_the_page_itself():
+    for canonical in (None, "", " ", "http://[", "http://[::1"):
+        assert named_address(A, canonical) == A
+    assert named_address("7", None) == "7"
+
+
+def test_addresses_that_do_not_count_are_not_read():
+    assert address_ranks(Policy(keep="longest,first"), pa.chunked_array([["\0"]]), {}) is None
+    found = address_ranks(Policy(keep="https"), pa.chunked_array([[" HTTPS://a/", "http://a/", None]]), {})
+    assert found.https.tolist() == [True, False, False]
+    assert found.sizes.tolist() == [11, 9, 0]
+
+
+@pytest.mark.parametrize(
+    "keep", ["canonical", "canonical,min:score,last", "https,shortest-id", "max:score,longest,canonical"]
+)
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_a_run_in_pieces_and_one_against_a_state_have_the_same_answer(tmp_path, keep, form):
+    rows = []
+    for place in range(24):
+        url = f"http{'s' * (place % 3 > 1)}://{'abc'[place % 3]}.example/{'x' * (place % 5)}{place % 8}"
+        named = None if place % 4 == 1 else f"//{'abc'[place % 2]}.example/{place % 8}"
+        text = f"{COPIES[place % 4]} {OTHER if place % 6 == 5 else ''}"
+        rows.append({"id": url, "canonical": named, "score": place % 3, "text": text})
+    for name, part in (("all", rows), ("old", rows[:9]), ("new", rows[9:])):
+        with (tmp_path / f"{name}.jsonl").open("w") as file:
+            file.writelines(json.dumps(row) + "\n" for row in part)
+        pq.write_table(pa.Table.from_pylist(part), tmp_path / f"{name}.parquet")
+    options = {"keep": keep, "threshold": 0.5}
+    source = tmp_path / f"all.{form}"
+    expected = neardup.dedup_files([source], **options).result.decisions
+    assert expected == neardup.dedup(pa.Table.from_pylist(rows), **options).decisions
+    assert expected == neardup.dedup_files([source], work=tmp_path / "w", **options).result.decisions
+    neardup.dedup_files([tmp_path / f"old.{form}"], state=tmp_path / "state", **options)
+    with_state = neardup.dedup_files([tmp_path / f"new.{form}"], state=tmp_path / "state", **options)
+    with_files = neardup.dedup_files([tmp_path / f"new.{form}"], against=[tmp_path / f"old.{form}"], **options)
+    assert with_state.result.mask.tolist() == with_files.result.mask.tolist()
+
+
+def test_hints_are_counted(tmp_path):
+    rows = [
+        {"id": A, "canonical": None, "text": COPIES[0]},
+        {"id": B, "canonical": A, "text": COPIES[1]},
+        {"id": C, "canonical": A, "text": OTHER},
+        {"id": "https://d.example/", "canonical": "https://absent.example/", "text": f"{OTHER} today"},
+    ]
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for how in ({}, {"work": tmp_path / "work"}):
+        done = neardup.dedup_files([tmp_path / "pages.jsonl"], keep="canonical", threshold=0.5, **how)
+        assert done.result.mask.tolist() == [True, False, False, True]
+        assert (done.result.summary.canonical_kept, done.result.summary.canonical_contradicted) == (1, 1)
+    done = neardup.dedup_files([tmp_path / "pages.jsonl"], keep="first", threshold=0.5)
+    assert (done.result.summary.canonical_kept, done.result.summary.canonical_contradicted) == (0, 0)
+
+
+def test_hints_of_any_documents_are_counted():
+    def counted(pages, representatives):
+        ids, canonicals = ([*column] for column in zip(*pages, strict=True))
+        columns = (pa.chunked_array([pa.array(column, pa.string())]) for column in (ids, canonicals))
+        return hint_counts(*columns, np.array(representatives))
+
+    assert hint_counts(*[pa.chunked_array([], pa.string())] * 2, np.empty(0, np.int64)) == HintCounts()
+    assert counted([(A, None), (A, A)], [-1, 0]) == HintCounts()  # the same address
+    assert counted([(B, A), (A, None)], [-1, 0]) == HintCounts()  # the copy was kept
+    assert counted([(A, None), (B, A), (C, A)], [-1, 0, 0]) == HintCounts(kept=1)
+    assert counted([(A, None), (B, A), (A, None)], [-1, -1, 1]) == HintCounts()  # one of two agrees
+    assert counted([(A, B), (B, A)], [-1, -1]) == HintCounts(contradicted=2)
+    assert counted([(A, None), (B, A)], [-1, 7]) == HintCounts(contradicted=1)  # dropped for an earlier document

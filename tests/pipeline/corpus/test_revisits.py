@@ -1,0 +1,106 @@
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from archives_made import packed, page, record
+
+from neardup import ParameterError, dedup_files
+from neardup.pipeline.corpus.revisits import revisit_rows
+from neardup.sources.read import read
+from neardup.sources.warc import records
+
+SAME = "This article is on two pages of the crawl, word for word, and is long enough to be one."
+
+
+def revisited(number, uri, *headers):
+    return record("revisit", number=number, uri=uri, headers=headers)
+
+
+RECORDS = [
+    page(1, SAME),
+    page(2, SAME),
+    page(3, "A quite different page about bees, which have left the harbour for good this year."),
+    revisited(11, "http://a.example/3", "WARC-Refers-To: <urn:uuid:00000003>"),
+    revisited(12, "http://c.example/", "WARC-Refers-To-Target-URI: http://a.example/2", "WARC-Refers-To: <urn:x>"),
+    revisited(13, "http://d.example/", "WARC-Refers-To-Target-URI: http://nowhere.example/"),
+    revisited(14, None),
+]
+EXPECTED = [
+    ("http://a.example/3", "http://a.example/3", 2),
+    ("http://c.example/", "http://a.example/1", 0),  # the page it refers to was dropped for this one
+    ("http://d.example/", None, None),
+]
+
+
+@pytest.fixture
+def archive(tmp_path):
+    path = tmp_path / "crawl.warc.gz"
+    path.write_bytes(packed(RECORDS))
+    return path
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+def test_revisits_are_rows_of_the_report(tmp_path, archive, pieces):
+    own = {"work": tmp_path / "work"} if pieces else {}
+    done = dedup_files([archive], report=tmp_path / "why.parquet", **own)
+    assert (done.result.summary.documents, done.documents.skipped["revisit"]) == (3, 4)
+    rows = pq.read_table(tmp_path / "why.parquet").to_pylist()
+    assert [row["position"] for row in rows] == [0, 1, 2, None, None, None, None]
+    own = rows[3:]
+    assert [(row["id"], row["representative"], row["representative_position"]) for row in own[:3]] == EXPECTED
+    assert own[3]["id"] == f"{archive}:{own[3]['warc_record_offset']}"
+    assert {(row["kept"], row["rule"], row["resemblance"], row["exact"]) for row in own} == {
+        (False, "revisit", None, None)
+    }
+    assert own[0]["url"] == "http://a.example/3"
+    assert own[0]["record_id"] == "urn:uuid:00000011"
+
+
+def test_ids_of_records_name_revisits_too(tmp_path, archive):
+    dedup_files([archive], report=tmp_path / "why.parquet", id="record")
+    rows = pq.read_table(tmp_path / "why.parquet").to_pylist()
+    assert (rows[3]["id"], rows[3]["representative"]) == ("urn:uuid:00000011", "urn:uuid:00000003")
+
+
+def test_the_first_page_with_an_address_counts(archive):
+    got = read([archive, archive])
+    rows = revisit_rows(got.revisits, got.places(), got.ids, pa.array([-1] * 6).to_numpy(), pa.schema([("id", "str")]))
+    assert len(rows[0]) == 8
+    assert revisit_rows(None, got.places(), got.ids, [], pa.schema([])) == []
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+@pytest.mark.parametrize("ending", [".warc.gz", ".warc"])
+def test_equal_payloads_are_written_as_revisits(tmp_path, pieces, ending):
+    again = page(2, SAME).replace(b"Page 2", b"Page 1")
+    near = page(3, SAME)
+    request = record("request", number=91, headers=["WARC-Concurrent-To: <urn:uuid:00000002>"])
+    archive = tmp_path / "crawl.warc.gz"
+    archive.write_bytes(packed([page(1, SAME), request, again, near]))
+    out = tmp_path / f"kept{ending}"
+    own = {"work": tmp_path / "work"} if pieces else {}
+    done = dedup_files([archive], out, revisits=True, **own)
+    assert done.result.summary.kept == 1
+    written = [*records(str(out), "gzip" if ending == ".warc.gz" else None)]
+    assert [one.headers["warc-type"] for one in written] == ["response", "revisit"]
+    assert written[1].headers["warc-target-uri"] == "http://a.example/2"
+    assert written[1].headers["warc-refers-to"] == "<urn:uuid:00000001>"
+    assert dedup_files([out], report=tmp_path / "why.parquet").documents.skipped["revisit"] == 1
+    rows = pq.read_table(tmp_path / "why.parquet").to_pylist()
+    assert (rows[1]["id"], rows[1]["representative"]) == ("http://a.example/2", "http://a.example/1")
+
+
+def test_revisits_are_written_to_archives_only(tmp_path, archive):
+    for out in (None, tmp_path / "kept.jsonl"):
+        with pytest.raises(ParameterError, match="requires that out is an archive"):
+            dedup_files([archive], out, revisits=True)
+
+
+def test_runs_without_archives_load_no_reader_of_archives():
+    program = (
+        "import sys, neardup.pipeline.files.dedup as _; print([name for name in sys.modules if name.endswith('warc')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, text=True)
+    assert done.stdout == "[]\n"

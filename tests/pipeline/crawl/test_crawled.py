@@ -1,0 +1,47 @@
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup import DataError
+from neardup.pipeline.crawl.crawled import read_crawled
+
+PAGES = pa.table(
+    {
+        "id": [f"http://a.example/{name}" for name in "abcd"],
+        "text": ["one two three four", "other words than those", "one two three four", ""],
+    }
+)
+
+
+@pytest.fixture(params=["parquet", "jsonl"])
+def report(request, tmp_path):
+    path = tmp_path / f"why.{request.param}"
+    pq.write_table(PAGES, tmp_path / "pages.parquet")
+    neardup.dedup_files([tmp_path / "pages.parquet"], tmp_path / "kept.parquet", report=path)
+    return path
+
+
+def test_a_page_has_the_content_of_its_kept_page(report):
+    pages = read_crawled([report])
+    assert pages.urls == PAGES.column("id").to_pylist()
+    assert pages.contents[0] == pages.contents[2]
+    assert len(set(pages.contents.tolist())) == 3
+
+
+def test_other_columns(tmp_path):
+    path = tmp_path / "pages.parquet"
+    table = {"id": ["1", "2", "3"], "url": ["http://a/", None, "http://b/"], "digest": ["x", None, "x"]}
+    pq.write_table(pa.table(table), path)
+    pages = read_crawled([path], content="digest")
+    assert pages.urls == ["http://a/", "", "http://b/"]
+    assert pages.contents[0] == pages.contents[2] != pages.contents[1]
+    assert read_crawled([path], url="id", content="digest").urls == ["1", "2", "3"]
+
+
+def test_a_missing_column_is_an_error(report, tmp_path):
+    with pytest.raises(DataError, match="link"):
+        read_crawled([report], url="link")
+    pq.write_table(PAGES, tmp_path / "documents.parquet")
+    with pytest.raises(DataError, match="representative"):
+        read_crawled([tmp_path / "documents.parquet"])

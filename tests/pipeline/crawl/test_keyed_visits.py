@@ -1,0 +1,170 @@
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup import CrawlFilter, DataError, Index, Known
+from neardup.errors import StorageFailed
+from neardup.pipeline.crawl import keyed_visits
+from neardup.pipeline.crawl.keyed_visits import FILE, KeyedVisits
+
+
+def words(seed, number=40):
+    dice = random.Random(seed)  # noqa: S311 - no secrets
+    return " ".join(f"word{dice.randrange(5000)}" for _ in range(number))
+
+
+def url(number):
+    return f"http://a.example/{number}"
+
+
+@pytest.fixture
+def index(tmp_path):
+    with Index.create(tmp_path / "seen", fields={"url": "string", "rank": "integer"}, durability="bulk") as index:
+        yield index
+
+
+PAGES = [(1, 1), (2, 1), (3, 3), (4, 4)]
+
+
+def sent(visits, pages, key, **more):
+    urls, texts = [url(number) for number, _ in pages], [words(seed) for _, seed in pages]
+    return visits.judge_and_admit(urls, texts, None, key, repr(pages).encode(), **more)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_repeated_batch_gets_the_same_verdicts(index, restarted):
+    pages = KeyedVisits(index)
+    first = sent(pages, PAGES, "one")
+    assert [verdict.name for verdict in first] == ["new", "exact duplicate", "new", "new"]
+    changed = sent(pages, [(3, 33), (5, 5)], "two")
+    assert changed[0] == Known(url(3), changed=True)
+    before = index.next_admission, len(index)
+    if restarted:
+        pages = KeyedVisits(index)
+    for _ in range(2):
+        again = sent(pages, [(3, 33), (5, 5)], "two")
+        assert again == changed
+        assert [verdict.representative for verdict in again] == [None, None]
+    assert (index.next_admission, len(index)) == before
+    assert sent(pages, [(5, 5)], "three")[0].representative == url(5)  # another request knows the page
+
+
+def test_a_repeated_batch_of_signatures_gets_the_same_verdicts(index):
+    def sent_signed(pages, key):
+        signed = index.scheme.sign([words(seed) for _, seed in pages])
+        own = KeyedVisits(index)  # as after a restart
+        return own.judge_and_admit([url(number) for number, _ in pages], signed, None, key, repr(pages).encode())
+
+    assert [verdict.name for verdict in sent_signed(PAGES, "one")] == ["new", "near duplicate", "new", "new"]
+    changed = sent_signed([(3, 33), (4, 4), (5, 5)], "two")
+    assert changed[:2] == [Known(url(3), changed=True), Known(url(4), representative=url(4))]
+    assert sent_signed([(3, 33), (4, 4), (5, 5)], "two") == changed
+
+
+def test_without_a_key_each_batch_counts(index):
+    pages = KeyedVisits(index)
+    assert sent(pages, PAGES, None)[0].name == "new"
+    assert sent(pages, PAGES, None) == [Known(url(number)) for number, _ in PAGES]
+    assert not (index.store.folder / FILE).exists()
+
+
+def test_a_key_belongs_to_one_batch(index):
+    pages = KeyedVisits(index)
+    sent(pages, PAGES, "one")
+    with pytest.raises(DataError, match="key: was used for another request; each request needs its own key"):
+        sent(pages, PAGES[:1], "one")
+    with pytest.raises(DataError, match="was used for another"):
+        sent(KeyedVisits(index), PAGES[:1], "one")
+
+
+def test_a_batch_that_was_never_admitted_is_admitted_when_it_is_repeated(index, monkeypatch):
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    pages = KeyedVisits(index)
+    with monkeypatch.context() as patched:
+        patched.setattr(CrawlFilter, "judge_and_admit", killed)
+        with pytest.raises(KeyboardInterrupt):
+            sent(pages, PAGES, "one")
+    verdicts = sent(KeyedVisits(index), PAGES, "one")
+    assert [verdict.name for verdict in verdicts] == ["new", "exact duplicate", "new", "new"]
+
+
+def test_a_page_that_is_kept_again_is_reported_again(index):
+    pages = KeyedVisits(index)
+    sent(pages, PAGES, "one")
+    index.remove([url(1)])  # page 2 repeated it
+    told = sent(pages, PAGES[1:2], "two")
+    assert told == [Known(url(2))]
+    assert told[0].representative is None
+    for some in (pages, KeyedVisits(index)):
+        assert sent(some, PAGES[1:2], "two")[0].representative is None
+    assert sent(pages, PAGES[1:2], "three")[0].representative == url(2)
+
+
+def test_nearly_unchanged_pages_are_unchanged_when_they_are_repeated(index):
+    pages = KeyedVisits(index)
+    sent(pages, PAGES, "one")
+    text = words(3) + " again"
+    first = pages.judge_and_admit([url(3)], [text], None, "two", b"x", 0.5)
+    assert (first[0].changed, first[0].representative) == (False, url(3))
+    for some in (pages, KeyedVisits(index)):
+        assert some.judge_and_admit([url(3)], [text], None, "two", b"x", 0.5) == first
+    assert index.next_admission == len(PAGES)
+
+
+@pytest.mark.parametrize("rest", [b"", b'["', b"\n", b"{}\n"])
+def test_a_line_that_was_cut_costs_only_itself(index, rest):
+    sent(KeyedVisits(index), PAGES[:1], "one")
+    with (index.store.folder / FILE).open("ab") as file:
+        file.write(rest)
+    sent(KeyedVisits(index), PAGES[1:2], "two")
+    pages = KeyedVisits(index)
+    assert sent(pages, PAGES[:1], "one")[0].name == "new"
+    assert sent(pages, PAGES[1:2], "two")[0].name == "exact duplicate"
+
+
+def test_only_the_last_keys_and_verdicts_are_remembered(index, monkeypatch):
+    monkeypatch.setattr(keyed_visits, "MOST_VISITS", 5)
+    monkeypatch.setattr(keyed_visits, "MOST_VERDICTS", 3)
+    pages = KeyedVisits(index)
+    for number in range(40):
+        sent(pages, [(number, number)], f"key {number}")
+    assert len(pages._visits) == 5
+    assert len(pages._verdicts) == 3
+    assert len((index.store.folder / FILE).read_bytes().splitlines()) <= 10
+    for some in (pages, KeyedVisits(index)):
+        assert sent(some, [(36, 36)], "key 36")[0].name == "new"
+        assert sent(some, [(20, 20)], "key 20" + str(some is pages))[0].name == "known"
+
+
+def test_a_full_disk_records_nothing(index, monkeypatch):
+    pages = KeyedVisits(index)
+    with monkeypatch.context() as patched:
+        patched.setattr("os.fdatasync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        with pytest.raises(StorageFailed, match=r"visits\.jsonl: No space left on device"):
+            sent(pages, PAGES, "one")
+    assert len(index) == 0
+    assert sent(pages, PAGES, "one")[0].name == "new"
+
+
+BATCHES = st.lists(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max_size=6, unique_by=lambda page: page[0]),
+    max_size=6,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(batches=BATCHES)
+def test_the_last_batch_gets_the_same_verdicts_after_a_restart(tmp_path_factory, batches):
+    folder = tmp_path_factory.mktemp("visits") / "seen"
+    with Index.create(folder, durability="bulk") as index:
+        for number, batch in enumerate(batches):
+            first = sent(KeyedVisits(index), batch, str(number))
+            state = index.next_admission, [index.group(own) for own in index.ids()]
+            again = sent(KeyedVisits(index), batch, str(number))
+            assert again == first
+            assert [one.representative for one in again] == [one.representative for one in first]
+            assert (index.next_admission, [index.group(own) for own in index.ids()]) == state

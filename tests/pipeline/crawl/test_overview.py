@@ -1,0 +1,34 @@
+"""A crawl by host, compared with counting by hand."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.pipeline.crawl.overview import LEAST, crawl_overview
+from neardup.sources.hosts import host
+
+PAGE = st.tuples(st.sampled_from(["http://a.example/", "https://b.example/", "no address", ""]), st.integers(0, 4))
+
+
+@given(st.lists(PAGE, max_size=60))
+def test_hosts_are_counted(pages):
+    urls, contents = [f"{url}{row}" if url else "" for row, (url, _) in enumerate(pages)], [one for _, one in pages]
+    found = crawl_overview(urls, np.array(contents, np.int64))
+    own = {}
+    for url, content in zip(urls, contents, strict=True):
+        if host(url):
+            own.setdefault(host(url), []).append(content)
+    assert (found.pages, found.hosts) == (sum(map(len, own.values())), len(own))
+    assert found.contents == len({one for each in own.values() for one in each})
+    for one in found.by_host:
+        others = {content for name, each in own.items() if name != one.host for content in each}
+        assert (one.pages, one.contents) == (len(own[one.host]), len({*own[one.host]}))
+        assert one.elsewhere == len({*own[one.host]} & others)
+        assert one.repeats == one.pages - one.contents
+    assert [one.repeats for one in found.by_host] == sorted((one.repeats for one in found.by_host), reverse=True)
+    expected = sorted((each.count(content) for each in own.values() for content in {*each}), reverse=True)
+    assert [one.pages for one in found.repeated] == [number for number in expected if number >= LEAST]
+    for one in found.repeated:
+        rows = [urls.index(url) for url in one.examples]
+        assert len({contents[row] for row in rows}) == 1
+        assert {host(urls[row]) for row in rows} == {one.host}

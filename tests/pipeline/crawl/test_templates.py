@@ -1,0 +1,232 @@
+"""Templates are learned from the different pages of a host, and their lines do not count."""
+
+from dataclasses import replace
+from hashlib import blake2b
+from zlib import crc32
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from invented_sites import Site, article, edited
+
+import neardup
+from neardup import DataError, Extraction, ParameterError
+from neardup.decisions.templates import RULE
+from neardup.pipeline.crawl import templates as module
+from neardup.pipeline.crawl.templates import FROZEN, learn_from_files, learn_templates, relearn, rule_of
+from neardup.sources.hosts import host
+from neardup.text import sites
+from neardup.text.host_templates import HostTemplates
+
+SITES = [Site(f"host{number}.example") for number in range(3)]
+PAGES = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in SITES for n in range(24)]
+LEARNED = learn_templates(PAGES)
+
+
+def texts(pages, templates, view="auto"):
+    addresses, markup = zip(*pages, strict=True)
+    return Extraction(view=view, templates=templates).pages(markup, hosts=[*map(host, addresses)]).texts
+
+
+def kept(found):
+    return len(neardup.dedup(found).kept)
+
+
+def test_lines_of_many_pages_are_learned():
+    assert [one.host for one in LEARNED.templates] == [site.host for site in SITES]
+    for site, template in zip(SITES, LEARNED.templates, strict=True):
+        assert (template.view, template.kept) == ("main", 24)
+        expected = {*site._menu, site._footer, *site._box}
+        assert expected <= set(template.examples) | {line[:100] for line in expected if line[:100] in template.examples}
+    assert LEARNED.rule == rule_of(Extraction())
+    assert RULE.items() <= LEARNED.rule.items()
+
+
+def test_articles_stay_and_templates_do_not_count():
+    found = texts(PAGES, LEARNED)
+    for (address, _), text in zip(PAGES, found, strict=True):
+        number = address.rpartition("/p")[2]
+        for paragraph in article(f"{host(address)} {number}"):
+            assert paragraph in text
+        assert not any(line in text for line in SITES[int(address[12])]._box)
+
+
+def test_the_same_article_on_two_hosts_is_found():
+    shared = [article(f"shared {n}", 6) for n in range(8)]
+    copies = [site.page(f"s{n}", edited(text, n)) for n, text in enumerate(shared) for site in SITES[:2]]
+    assert kept(texts(copies, None, "visible")) == len(copies)
+    assert kept(texts(copies, LEARNED)) == len(shared)
+
+
+def test_different_short_articles_of_a_host_are_kept():
+    site = Site("short.example", menu=90, varied=0.05)
+    short = [site.page(f"t{n}", article(f"short {n}", 1)) for n in range(30)]
+    assert kept(texts(short, None, "visible")) < 20
+    assert kept(texts(short, learn_templates(short))) == 30
+
+
+@pytest.mark.parametrize("copies", [20, 200])
+def test_a_page_with_many_copies_is_no_template(copies):
+    copied = article("copied", 4)
+    pages = [SITES[0].page(f"c{n}", copied) for n in range(copies)] + PAGES[:24]
+    (template,) = learn_templates(pages).templates
+    assert template.kept == 25
+    assert not {line[:100] for line in copied} & set(template.examples)
+    found = learn_templates(pages)
+    assert all(paragraph in text for text in texts(pages[:copies], found) for paragraph in copied)
+
+
+def test_order_and_other_hosts_do_not_matter(monkeypatch):
+    shuffled = sorted(PAGES, key=lambda page: crc32(page[0].encode()))
+    assert learn_templates(shuffled) == LEARNED
+    alone = learn_templates(page for page in shuffled if host(page[0]) == SITES[1].host)
+    assert [one.id for one in alone.templates] == [LEARNED.get(SITES[1].host).id]
+    monkeypatch.setattr(module, "_TOGETHER", 1)  # every page is written at once
+    again = learn_templates(shuffled)
+    assert again == LEARNED
+    assert again.to_bytes() == LEARNED.to_bytes()
+
+
+def test_at_most_some_pages_of_a_host_are_used(monkeypatch):
+    monkeypatch.setattr(module, "MOST", 22)
+    few = learn_templates(PAGES)
+    assert [one.kept for one in few.templates] == [22] * 3
+    assert learn_templates(PAGES[::-1]) == few
+
+
+@pytest.mark.parametrize("enough", [20, 23, 25, 26])
+@pytest.mark.parametrize("together", [1, 1 << 23])
+def test_more_pages_are_used_until_enough_of_them_differ(enough, together, monkeypatch):
+    copies = [SITES[0].page(f"c{n}", article("copied", 4)) for n in range(30)]
+    ordered = sorted(PAGES[:24] + copies, key=lambda page: blake2b(page[1].encode(), digest_size=8).digest())
+
+    def learned(pages, **limits):
+        for name, value in limits.items():
+            monkeypatch.setattr(module, name, value)
+        return learn_templates(pages).get(SITES[0].host)
+
+    sizes = [*range(enough, 54, 3), 54]
+    tried = (learned(ordered[:size], FROZEN=size, MOST=size) for size in sizes)
+    expected = next((one for one in tried if one and one.kept >= enough), None)
+    assert (expected is None) == (enough == 26)  # of all pages, 25 differ
+    expected = expected or learned(ordered, FROZEN=54, MOST=54)
+    monkeypatch.setattr(module, "_TOGETHER", together)
+    assert learned(ordered[::-1], FROZEN=enough, STEP=3, MOST=54).id == expected.id
+
+
+def test_hosts_with_few_pages_have_no_template():
+    assert len(learn_templates(PAGES[:19])) == 0
+    assert len(learn_templates([(None, "<p>a"), ("mailto:a", b"<p>b")] * 20)) == 0
+    assert len(learn_templates([PAGES[0]] * 50)) == 0
+    assert len(learn_templates([])) == 0
+
+
+def test_reference_pages_are_read_by_their_visible_text():
+    lists = [
+        (
+            f"https://d.example/{n}",
+            f"<title>{n}</title><ul><li><a href=/a>Home of all</a></ul><p>{n}"
+            + "".join(
+                f"<ul><li><a href=/{n}/{i}>{' '.join(article((n, i), 1)[0].split()[:3])}</a></ul>" for i in range(40)
+            ),
+        )
+        for n in range(25)
+    ]
+    (template,) = learn_templates(lists).templates
+    assert template.view == "visible"
+    assert template.examples == ("Home of all",)
+
+
+def test_visible_text_has_templates_too():
+    visible = Extraction(view="visible")
+    learned = learn_templates(PAGES, extraction=visible)
+    assert {one.view for one in learned.templates} == {"visible"}
+    assert SITES[0]._footer not in texts(PAGES[:1], learned, "visible")[0]
+    with pytest.raises(ParameterError, match="learn them again"):
+        Extraction(templates=learned)
+    with pytest.raises(ParameterError, match="learned now"):
+        learn_templates(PAGES, extraction=Extraction(templates=LEARNED))
+
+
+def test_binary_pages_in_parquet_may_have_any_encoding(tmp_path):
+    pages = [(url, f"<meta charset=latin1>{page}<p>Ch\u00e2teau".encode("latin-1")) for url, page in PAGES[:24]]
+    pq.write_table(
+        pa.table({"url": [url for url, _ in pages], "html": [page for _, page in pages]}), tmp_path / "p.parquet"
+    )
+    found, rejected = learn_from_files([tmp_path / "p.parquet"])
+    assert found == learn_templates(pages)
+    assert "Ch\u00e2teau" in found.templates[0].examples
+    assert not rejected
+
+
+def test_a_page_of_nothing_but_its_template_keeps_its_visible_text():
+    address, site = PAGES[0][0], SITES[0]
+    menu = "".join(f"<p>{line}</p>" for line in [*site._menu, *site._box, site._footer])
+    (found,) = texts([(address, f"<article>{menu}</article>")], LEARNED)
+    assert site._footer in found
+    assert texts([(address, "<body>")], LEARNED) == [""]
+
+
+def test_pages_without_a_template_are_read_as_without_templates():
+    other = [("https://other.example/1", PAGES[0][1]), ("no address", PAGES[1][1])]
+    assert texts(other, LEARNED) == Extraction().pages([page for _, page in other]).texts
+
+
+def test_thin_pages_and_pages_of_hosts_without_a_template_belong_to_sites():
+    known, unknown = SITES[0].host, "other.example"
+    few = [f"<p>{' '.join(map(str, range(number)))}</p>" for number in (0, 11, 12)]
+    hosts = [known] * 3 + [unknown] * 3 + [None] * 3
+    found = Extraction(templates=LEARNED).pages(few * 3, hosts=hosts)
+    assert found.sites == [sites.site(known, thin=True)] * 2 + [0] + [sites.site(unknown, thin=False)] * 3 + [0] * 3
+    menu = f"<p>{SITES[0]._footer}</p>"
+    thin, other = (Extraction(templates=LEARNED).pages([menu + page], hosts=[known]) for page in few[1:])
+    assert SITES[0]._footer in thin.texts[0]  # all its visible text
+    assert SITES[0]._footer not in other.texts[0]
+    assert Extraction().pages(few, hosts=hosts[:3]).sites == Extraction(templates=LEARNED).pages(few).sites == [0] * 3
+
+
+def test_pages_with_little_main_text_have_a_site_of_their_own_on_hosts_without_a_template():
+    pages = ["<nav>" + "<a href=/>One entry of a long menu</a>" * 40 + "</nav><p>x", PAGES[0][1]]
+    for view, whole in (("auto", True), ("main", False)):
+        learned = LEARNED if view == "auto" else learn_templates(PAGES, extraction=Extraction(view=view))
+        found = Extraction(view=view, templates=learned).pages(pages, hosts=["other.example"] * 2)
+        assert found.views == ["visible" if whole else "main", "main"]
+        assert found.sites == [sites.site("other.example", thin=False, whole=own) for own in (whole, False)]
+    learned = learn_templates(PAGES, extraction=Extraction(view="visible"))
+    found = Extraction(view="visible", templates=learned).pages(pages, hosts=["other.example"] * 2)
+    assert found.sites == [sites.site("other.example", thin=False)] * 2  # as was asked for
+
+
+def renamed(pages):
+    """Return the same pages with other boxes and menus."""
+    return [(url, page.replace("the", "tho").replace("<li>", "<li>new ")) for url, page in pages]
+
+
+def test_one_host_is_learned_again():
+    host = SITES[1].host
+    found = relearn(LEARNED, host, renamed(PAGES))
+    assert found.get(host).version == 2
+    assert found.get(host).lines.tolist() != LEARNED.get(host).lines.tolist()
+    others = [one.host for one in LEARNED.templates if one.host != host]
+    assert [found.get(one).id for one in others] == [LEARNED.get(one).id for one in others]
+    assert found.identity != LEARNED.identity
+    assert relearn(LEARNED, host, PAGES).get(host).lines.tolist() == LEARNED.get(host).lines.tolist()
+    with pytest.raises(DataError, match="at least 20 different pages"):
+        relearn(LEARNED, "absent.example", PAGES)
+    with pytest.raises(ParameterError, match="by another rule"):
+        relearn(HostTemplates([], {"extraction": {"text_view": "auto"}}), host, PAGES)
+
+
+def test_templates_of_many_pages_are_frozen():
+    first, second, third = LEARNED.templates
+    known = HostTemplates([replace(first, kept=FROZEN), second], LEARNED.rule)
+    found = learn_templates(renamed(PAGES[:48]), known=known)
+    assert [one.version for one in found.templates] == [1, 2]
+    assert found.get(first.host).id == known.get(first.host).id
+    assert learn_templates(PAGES[:48], known=known) == known
+    assert learn_templates([], known=known) == known
+    assert [one.id for one in learn_templates(PAGES, known=known).templates[1:]] == [second.id, third.id]
+    with pytest.raises(ParameterError, match="known"):
+        learn_templates([], known=5)
+    with pytest.raises(ParameterError, match="by another rule"):
+        learn_templates(PAGES, known=known, extraction=Extraction(view="visible"))

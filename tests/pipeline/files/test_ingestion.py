@@ -1,0 +1,82 @@
+import json
+
+import pytest
+
+from neardup import DataError, Extraction, Index, StorageError
+from neardup.errors import StorageRefused
+from neardup.pipeline.files.ingestion import add_files, is_index
+from neardup.text import extraction
+
+LINES = [
+    {"id": "a", "text": "one two three four five", "url": "http://A.example/x"},
+    {"id": "b", "text": "ONE two three four five", "url": "http://b.example/"},
+    {"id": "c", "text": "six seven eight nine ten", "url": "http://c.example/"},
+    {"id": "d", "text": "", "url": "http://d.example/"},
+]
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    return path
+
+
+def test_counts_add_up_and_a_second_run_changes_nothing(tmp_path, source):
+    folder = tmp_path / "index"
+    assert not is_index(folder)
+    first = add_files([source], folder)
+    assert (first.created, first.documents, first.new, first.near, first.empty, first.total) == (True, 4, 2, 1, 1, 4)
+    assert is_index(folder)
+    second = add_files([source], folder)
+    assert (second.created, second.unchanged, second.new, second.total) == (False, 4, 0, 4)
+
+
+def test_urls_in_their_normal_form_are_ids(tmp_path, source):
+    add_files([source], tmp_path / "index", url="url", fields={"host": str})
+    with Index.open(tmp_path / "index") as index:
+        assert index.get(["http://a.example/x"])[0].fields == {"host": "a.example"}
+
+
+def test_of_equal_ids_the_last_counts(tmp_path, source):
+    source.write_text(source.read_text() + json.dumps({"id": "a", "text": "quite another text"}) + "\n")
+    done = add_files([source], tmp_path / "index", texts=True)
+    assert (done.documents, done.repeated, done.total) == (5, 1, 4)
+    with Index.open(tmp_path / "index") as index:
+        assert index.get(["a"])[0].text == "quite another text"
+
+
+def test_records_that_cannot_be_documents_are_rejected(tmp_path, source):
+    source.write_text(source.read_text() + json.dumps({"id": "x" * 2000, "text": "long"}) + "\n")
+    done = add_files([source], tmp_path / "index")
+    (rejected,) = done.rejected
+    assert (rejected.source, rejected.position, done.total) == (str(source), 5, 4)
+    with pytest.raises(DataError):
+        add_files([source], tmp_path / "strict", strict=True)
+    assert not is_index(tmp_path / "strict")
+
+
+def test_a_folder_of_other_files_is_left_alone(tmp_path, source):
+    with pytest.raises(StorageError, match="is not empty"):
+        add_files([source], tmp_path)
+
+
+@pytest.fixture
+def pages(tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text("<title>Bees</title><p>They have left the harbour.")
+    return tmp_path / "pages"
+
+
+def test_pages_of_an_index_are_extracted_in_one_way(tmp_path, pages, source, monkeypatch):
+    folder = tmp_path / "index"
+    add_files([source], folder)
+    add_files([pages], folder, extraction=Extraction(view="main"))  # the first pages decide
+    add_files([source], folder)
+    for other in ("auto", "visible"):
+        with pytest.raises(StorageRefused, match=rf"view main by resiliparse.*compared with text view {other}"):
+            add_files([pages], folder, extraction=Extraction(view=other))
+    assert add_files([pages], folder, extraction=Extraction(view="main")).unchanged == 1
+    monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
+    with pytest.raises(StorageRefused, match="compared with text view main by resiliparse 9"):
+        add_files([pages], folder, extraction=Extraction(view="main"))

@@ -1,0 +1,117 @@
+"""All pairs of files in a work folder equal those in memory."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from audits import TEXTS
+
+from neardup import DataError, MinHash, ParameterError, pairs
+from neardup.model.errors import RunChanged
+from neardup.pipeline.files import pairs as module
+from neardup.pipeline.files.pairs import pair_files
+from neardup.pipeline.spilled import joins
+from neardup.sources.read import read
+
+TEXTS = [*TEXTS[:60], "", "...", *TEXTS[10:30], f"{TEXTS[5]} {TEXTS[6]}", *[TEXTS[7]] * 5]
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Make blocks and sorted runs small."""
+    monkeypatch.setattr(module, "_BLOCKS", 20_000)
+    monkeypatch.setattr(joins, "_HELD", 7)
+
+
+def lines(path, texts, first=0):
+    rows = [{"id": f"d{first + number}", "text": text} for number, text in enumerate(texts)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def in_memory(*paths, **options):
+    return pairs(*(pa.table({"id": one.ids, "text": one.texts}) for one in (read([path]) for path in paths)), **options)
+
+
+def rows(table):
+    return table.to_pylist()
+
+
+@pytest.mark.parametrize("measure", ["resemblance", "containment", "overlap", "cosine"])
+@pytest.mark.parametrize("between", [False, True])
+def test_the_same_pairs_as_in_memory(tmp_path, few, measure, between):
+    one, other = lines(tmp_path / "a.jsonl", TEXTS), lines(tmp_path / "b.jsonl", TEXTS[20:50], 500)
+    paths = [one, other] if between else [one]
+    ways = {"measure": measure, "threshold": 0.4, "clusters": not between}
+    wanted = in_memory(*map(str, paths), **ways)
+    for threads in (1, 2):
+        out, work = tmp_path / f"pairs-{threads}.parquet", tmp_path / "work"
+        found = pair_files(
+            [one], [other] if between else None, out=out, work=work, memory=64_000_000, threads=threads, **ways
+        )
+        assert (found.documents, found.pairs, found.rejected) == (len(TEXTS) + 30 * between, len(wanted), [])
+        assert rows(pq.read_table(out)) == rows(wanted)
+        assert not work.exists()
+    assert len(wanted) > 10
+
+
+def test_an_interrupted_run_continues_where_it_was(tmp_path, few, monkeypatch):
+    one, out, work = lines(tmp_path / "a.jsonl", TEXTS), tmp_path / "pairs.jsonl", tmp_path / "work"
+    compare, done = module.compare, []
+
+    def interrupted(*given):
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(given[-1])
+        return compare(*given)
+
+    monkeypatch.setattr(module, "compare", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pair_files([one], out=out, work=work, memory=64_000_000)
+    with pytest.raises(RunChanged, match="threshold"):
+        pair_files([one], out=out, work=work, memory=64_000_000, threshold=0.7)
+    again = []
+    monkeypatch.setattr(module, "compare", lambda *given: again.append(given[-1]) or compare(*given))
+    found = pair_files([one], out=out, work=work, memory=64_000_000)
+    assert done == [0, 1, 2]
+    assert again[0] == 3
+    assert [json.loads(line) for line in out.read_text().splitlines()] == rows(in_memory(str(one)))
+    assert found.pairs > 10
+
+
+def test_bags_and_collections_without_pairs(tmp_path, few):
+    one = lines(tmp_path / "a.jsonl", ["a b", "a b a b a b", "", "c"])
+    scheme = MinHash(shingle=1, bag=True)
+    out, work = tmp_path / "pairs.parquet", tmp_path / "work"
+    found = pair_files([one], out=out, work=work, scheme=scheme, threshold=0.3)
+    assert rows(pq.read_table(out)) == rows(in_memory(str(one), scheme=scheme, threshold=0.3))
+    assert (found.documents, found.pairs) == (4, 1)
+    none = lines(tmp_path / "none.jsonl", ["", "x y z"])
+    assert pair_files([none], out=out, work=work, force=True).pairs == 0
+    assert pq.read_table(out).schema.names == in_memory(str(one)).schema.names
+
+
+def test_what_is_refused(tmp_path):
+    one, out, work = lines(tmp_path / "a.jsonl", TEXTS[:3]), tmp_path / "pairs.parquet", tmp_path / "work"
+    bare = tmp_path / "bare.jsonl"
+    bare.write_text('{"body": "some text"}\n')
+    for inputs, others in (([bare], None), ([one], [bare]), ([bare], [one])):
+        with pytest.raises(DataError, match="text"):
+            pair_files(inputs, others, out=out, work=work)
+        assert not work.exists()
+    bare.write_text("not JSON\n")
+    with pytest.raises(DataError, match="its only record was rejected"):
+        pair_files([one], [bare], out=out, work=work)
+    assert not work.exists()
+    bare.write_text('{"text": "some text"}\nnot JSON\n')
+    with pytest.raises(DataError, match=r"bare\.jsonl:2"):
+        pair_files([bare], out=out, work=work, strict=True)
+    assert not work.exists()
+    for wrong in ({"memory": 1}, {"threshold": 0.0}, {"measure": "distance"}):
+        with pytest.raises(ParameterError):
+            pair_files([one], out=out, work=work, **wrong)
+    with pytest.raises(ParameterError, match="save it first"):
+        pair_files(["-"], out=out, work=work)
+    assert not work.exists()
+    assert pair_files([bare], out=out, work=work).rejected[0].position == 2

@@ -1,0 +1,34 @@
+import pytest
+
+from neardup import Index, MinHash
+from neardup.errors import StorageRefused
+from neardup.pipeline.files.upkeep import check_index, index_stats, remove_ids
+
+TEXTS = ["one two three four", "ONE two three four", "five six seven eight"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with Index.create(tmp_path / "index", MinHash(key=bytes(16))) as index:
+        index.admit(["a", "b", "c"], TEXTS)
+    return tmp_path / "index"
+
+
+def test_without_the_key_it_is_checked_and_described(folder):
+    report = check_index(folder)
+    assert (report.problems, report.documents) == ([], 0)  # all are in the log
+    stats = index_stats(folder)
+    assert (stats.documents, stats.kept, stats.scheme) == (3, 2, "minhash")
+
+
+def test_where_there_is_no_index(tmp_path):
+    for question in (check_index, index_stats):
+        with pytest.raises(StorageRefused):
+            question(tmp_path)
+
+
+def test_what_was_removed_is_counted(folder):
+    with Index.open(folder, "w", key=bytes(16)) as index:
+        done = remove_ids(index, ["a", "none", "a"])
+        assert (done.removed, done.unknown, done.promoted) == (1, 1, 1)
+        assert len(index) == 2

@@ -1,0 +1,65 @@
+import json
+
+import pyarrow as pa
+import pytest
+
+from neardup.model.errors import FieldMissing
+from neardup.pipeline.index.inputs import MOST_ID_BYTES
+from neardup.pipeline.index.records import address_fields, fields_of, named
+from neardup.sources.addresses import Addresses
+from neardup.sources.read import read
+
+LINES = [
+    {"id": "a", "text": "one", "size": "7", "good": True},
+    {"id": "b", "text": "two", "size": "seven", "good": False, "title": "T"},
+    {"text": "three"},
+]
+
+
+@pytest.fixture
+def documents(tmp_path):
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    return read([tmp_path / "pages.jsonl"], columns=["size", "good", "title", "none"])
+
+
+def test_the_id_is_that_of_the_url_if_there_is_one(documents):
+    urls = ["HTTP://A.example:80/x#top", " ", None]
+    assert named(documents, range(3), ["a", "b", "c"], urls, Addresses(), {}) == (["http://a.example/x", "b", "c"], [])
+    assert named(documents, range(3), ["a", "b", "c"], None, Addresses(), {}) == (["a", "b", "c"], [])
+
+
+def test_documents_without_a_valid_id_or_field_are_rejected_with_their_place(documents):
+    ids, rejected = named(documents, [1, 2], ["x" * (MOST_ID_BYTES + 1), "c"], None, Addresses(), {2: "its size"})
+    assert ids == [None, None]
+    assert [(one.position, one.code) for one in rejected] == [(2, "id too long"), (3, "value")]
+
+
+def test_the_bytes_of_an_id_count_and_not_its_characters(documents):
+    longest = "\U0001f44d" * (MOST_ID_BYTES // 4)
+    assert named(documents, [0, 1], [longest, "a"], None, Addresses(), {}) == ([longest, "a"], [])
+    ids, rejected = named(documents, [0, 1], [longest + "x", "a"], None, Addresses(), {})
+    assert (ids, [one.code for one in rejected]) == ([None, "a"], ["id too long"])
+
+
+def test_values_are_parsed_unless_they_are_signed(documents):
+    found = fields_of(documents, {"size": "integer", "good": "flag", "none": "string"}, ["title"])
+    assert found.table.to_pydict() == {
+        "title": [None, "T", None],
+        "size": [7, None, None],
+        "good": [True, False, None],
+    }
+    assert list(found.refused) == [1]
+    assert {name: type(error) for name, error in found.missing.items()} == {"none": FieldMissing}
+    signed = fields_of(documents, {"size": "integer"}, ["size"])
+    assert signed.table.column("size").to_pylist() == ["7", "seven", None]
+
+
+@pytest.mark.parametrize("fields", [pa.table({}), pa.table({"size": [1, 2]})])
+def test_addresses_become_fields_if_the_index_has_such(fields):
+    urls = ["http://a.example:80/x", None]
+    assert address_fields({"size": "integer", "url": "integer"}, urls, fields) == fields
+    found = address_fields({"url": "string", "host": "string"}, urls, fields)
+    assert found.column("url").to_pylist() == urls
+    assert found.column("host").to_pylist() == ["a.example", None]
+    own = address_fields({"url": "string"}, urls, pa.table({"url": ["mine", "own"]}))
+    assert own.column("url").to_pylist() == ["mine", "own"]

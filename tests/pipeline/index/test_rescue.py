@@ -1,0 +1,201 @@
+import numpy as np
+import pytest
+
+from neardup import Index, MinHash, SimHash
+from neardup.errors import NeardupError, StorageDamaged, StorageRefused
+from neardup.pipeline.index.rescue import rescue
+
+WORDS = ["the", "storm", "ferry", "harbour", "dawn", "roofs", "nine", "houses", "sea", "lime", "tree", "church", "rye"]
+KEY = bytes(range(16))
+
+
+def text(number):
+    """Families of four: the first, two near it, and one of its own."""
+    family, member = divmod(number, 4)
+    words = [f"{word}{family}" for word in WORDS * 3]
+    if member == 3:
+        return " ".join(f"{word}x" for word in words)
+    return " ".join([*words, *["more", "and", "more"][:member]])
+
+
+def make(folder, *, texts=True, scheme=None, key=None, number=200):
+    """Make an index with segments, updates and a log, each with changes."""
+    with Index.create(folder, scheme, key=key, texts=texts, fields={"rank": int, "name": str}) as index:
+        for begin in range(0, number, 20):
+            ids = [f"d{place}" for place in range(begin, begin + 20)]
+            fields = {
+                "rank": list(range(begin, begin + 20)),
+                "name": [f"n{own}" if own != "d3" else None for own in ids],
+            }
+            index.admit(ids, [text(place) for place in range(begin, begin + 20)], fields, at=1000 + begin)
+            if begin in {40, 100}:
+                index.flush()
+        index.remove(["d1", "d44", "d199"])
+        index.see(["d2", "d198"], at=5000)
+        index.flush()
+        index.see(["d6"], at=6000)
+        index.admit(["d9", "e1"], [text(9), "a heron stands in the reeds of the lake"], at=7000)
+        index.admit(["d10"], [text(1000)], at=8000)
+
+
+def state(folder, key=None):
+    with Index.open(folder, key=key) as index:
+        assert index.check().problems == []
+        return {one.id: one for one in index.get(list(index.ids()))}
+
+
+@pytest.mark.parametrize(
+    ("texts", "scheme", "key"),
+    [(True, None, None), (False, None, None), (True, MinHash(threshold=0.7), KEY), (False, SimHash(), None)],
+)
+def test_an_intact_index_is_rescued_whole(tmp_path, texts, scheme, key):
+    make(tmp_path / "seen", texts=texts, scheme=scheme, key=key)
+    found = rescue(tmp_path / "seen", tmp_path / "new", key=key)
+    before, after = state(tmp_path / "seen", key), state(tmp_path / "new", key)
+    assert list(after) == list(before)
+    assert after == before
+    assert (found.documents, found.promoted, found.repeated, found.losses) == (len(before), 0, 0, [])
+    with Index.open(tmp_path / "new", "w", key=key) as index:
+        assert index.known(["d0", "d9"], [text(0), text(1)])[0].changed is False  # contents are known
+        assert index.judge([text(0)])[0].representative == "d0"
+        assert index.judge([text(0)])[0].name == "exact duplicate"
+
+
+def test_kept_documents_that_were_not_reported_yet_are_reported_once(tmp_path):
+    with Index.create(tmp_path / "seen", texts=True) as index:
+        index.admit(["a", "b", "c"], [text(0), text(0), "another text that is kept by itself"], at=1)
+        index.remove(["a"])
+    rescue(tmp_path / "seen", tmp_path / "new")
+    with Index.open(tmp_path / "new", "w") as index:
+        assert index.see(["b", "c"]) == [None, "c"]
+        assert index.see(["b", "c"]) == ["b", "c"]
+
+
+def flipped(path, place, bit):
+    raw = bytearray(path.read_bytes())
+    raw[place] ^= 1 << bit
+    path.write_bytes(raw)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_bit_is_flipped_the_rest_is_rescued(tmp_path, seed):
+    folder = tmp_path / "seen"
+    make(folder)
+    before, chosen = state(folder), np.random.default_rng(seed)
+    files = sorted(path for path in folder.iterdir() if path.name.startswith(("segment-", "log-", "updates-")))
+    assert len(files) >= 3
+    for turn in range(10):
+        path = files[turn % len(files)]
+        place, bit = int(chosen.integers(path.stat().st_size)), int(chosen.integers(8))
+        flipped(path, place, bit)
+        found = rescue(folder, tmp_path / f"new{turn}")
+        flipped(path, place, bit)
+        after = state(tmp_path / f"new{turn}")
+        lost = before.keys() - after.keys()
+        back = after.keys() - before.keys()
+        if lost:
+            assert found.losses
+        if back:  # a removal is lost
+            assert back <= {"d1", "d44", "d199"}
+            assert found.losses
+        for own in after.keys() & before.keys():
+            assert after[own].text == before[own].text or path.name.startswith("log-")
+            assert after[own].representative in after
+            if after[own].text == before[own].text:
+                assert after[own].fields == before[own].fields
+                assert after[own].first_seen == before[own].first_seen
+        if path.name.startswith("segment-"):
+            assert len(lost) <= 120
+
+
+def test_a_damaged_record_of_the_log_costs_that_record(tmp_path):
+    folder = tmp_path / "seen"
+    with Index.create(folder, texts=True) as index:
+        for number in range(0, 40, 2):
+            index.admit([f"d{number}", f"d{number + 1}"], [text(number), text(number + 1)])
+    (log,) = folder.glob("log-*")
+    flipped(log, log.stat().st_size // 2, 3)
+    with pytest.raises(StorageDamaged):
+        Index.open(folder)
+    found = rescue(folder, tmp_path / "new")
+    after = state(tmp_path / "new")
+    assert found.documents == len(after) == 38
+    (loss,) = found.losses
+    assert loss.where == str(log)
+    assert loss.what.endswith("are damaged; lost: 1 change")
+
+
+def test_documents_of_a_lost_representative_are_judged_again(tmp_path):
+    folder = tmp_path / "seen"
+    with Index.create(folder, texts=True) as index:
+        index.admit(["a"], [text(0)])
+        index.admit(["b", "c"], [text(1), text(2)])
+        assert [one.representative for one in index.get(["a", "b", "c"])] == ["a"] * 3
+    (log,) = folder.glob("log-*")
+    flipped(log, 400, 0)  # in the first record
+    found = rescue(folder, tmp_path / "new")
+    assert (found.documents, found.promoted, len(found.losses)) == (2, 1, 1)
+    assert {own: one.representative for own, one in state(tmp_path / "new").items()} == {"b": "b", "c": "b"}
+
+
+def test_missing_files_are_losses(tmp_path):
+    folder = tmp_path / "seen"
+    make(folder)
+    before = state(folder)
+    segment, updates = min(folder.glob("segment-*")), next(folder.glob("updates-*"))
+    with Index.open(folder) as index:
+        gone = index.store.segments[0].documents
+    segment.unlink()
+    updates.unlink()
+    found = rescue(folder, tmp_path / "new")
+    assert [loss.where for loss in found.losses] == [str(updates), str(segment)]
+    assert all("is missing" in loss.what for loss in found.losses)
+    assert len(before) - gone <= len(state(tmp_path / "new")) <= len(before) - gone + 6
+
+
+def test_instead_of_a_damaged_manifest_the_second_one_is_used(tmp_path):
+    folder = tmp_path / "seen"
+    make(folder, number=40)
+    before, manifest, second = state(folder), folder / "manifest.json", folder / "manifest.copy"
+    raw = manifest.read_bytes()
+    assert second.read_bytes() == raw
+    for number, damaged in enumerate((b"", raw[: len(raw) // 2], raw.replace(b"{", b"[", 1), None)):
+        manifest.unlink() if damaged is None else manifest.write_bytes(damaged)
+        found = rescue(folder, tmp_path / f"new-{number}")
+        assert [loss.where for loss in found.losses] == [str(manifest)]
+        assert found.losses[0].what.endswith("; manifest.copy is used instead")
+        assert state(tmp_path / f"new-{number}") == before
+
+
+def test_a_manifest_with_a_flipped_bit_is_used_if_it_makes_sense_and_there_is_no_other(tmp_path):
+    folder = tmp_path / "seen"
+    make(folder, number=40)
+    before, manifest = state(folder), folder / "manifest.json"
+    raw = manifest.read_bytes()
+    (folder / "manifest.copy").unlink()
+    manifest.write_bytes(raw.replace(b'"generation": ', b'"generation": 1'))
+    found = rescue(folder, tmp_path / "new")
+    assert [loss.where for loss in found.losses] == [str(manifest)]
+    assert state(tmp_path / "new") == before
+    manifest.write_bytes(raw[: len(raw) // 2])
+    with pytest.raises(StorageDamaged):
+        rescue(folder, tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_what_cannot_be_rescued_is_refused(tmp_path):
+    make(tmp_path / "seen", key=KEY, number=20)
+    (tmp_path / "empty").mkdir()
+    for folder, options, error in (
+        (tmp_path / "empty", {}, StorageRefused),
+        (tmp_path / "nothing", {}, StorageRefused),
+        (tmp_path / "seen", {}, StorageRefused),  # without its key
+    ):
+        with pytest.raises(error):
+            rescue(folder, tmp_path / "new", **options)
+        assert not (tmp_path / "new").exists()
+    with pytest.raises(NeardupError, match="is not empty"):
+        rescue(tmp_path / "seen", tmp_path / "seen", key=KEY)
+    with pytest.raises(NeardupError, match="is inside the index"):
+        rescue(tmp_path / "seen", tmp_path / "seen/new", key=KEY)
+    assert not (tmp_path / "seen/new").exists()

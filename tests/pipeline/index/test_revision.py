@@ -1,0 +1,129 @@
+"""Documents that are judged again: which, how often, and what they are then; see also ``test_index.py``."""
+
+import random
+
+import pytest
+
+from neardup import ExactDuplicate, Index, MinHash, New, SimHash
+from neardup.pipeline.index import revision
+from neardup.pipeline.index.revision import Revision
+
+WORDS = [f"word{number}" for number in range(40)]
+NOT_FOUND = "Not found"
+STORM = "the storm broke over the harbour at dawn and nobody was hurt says the port of which three boats are missing"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """List the documents that are judged again, step by step."""
+    steps, decided = [], Revision._decided
+
+    def listed(self, places):
+        steps.append(places.tolist())
+        return decided(self, places)
+
+    monkeypatch.setattr(Revision, "_decided", listed)
+    return steps
+
+
+def without(*numbers, more=()):
+    return " ".join([*(word for number, word in enumerate(WORDS) if number not in numbers), *more])
+
+
+def test_copies_of_a_document_follow_it_to_a_closer_one(folder):
+    """The second one is closer to the copies, but was not there when the first copy came."""
+    first, second = without(*range(6), more=["a", "b"]), without(38, 39, more=["c", "d"])
+    with Index.create(folder, MinHash(shingle=1, threshold=0.75), texts=True, representative="closest") as index:
+        ids = ["first", "copy1", "second", "copy2", "copy3", "copy4"]
+        index.admit(ids, [first, without(), second, *[without()] * 3])
+        assert [document.representative for document in index.get(ids)] == ["first", "first", "second", *["first"] * 3]
+        assert index.remove(["copy1"]).promoted == []
+        assert [document.representative for document in index.get(ids[2:])] == ["second"] * 4
+
+
+@pytest.mark.parametrize("text", [NOT_FOUND, STORM])
+@pytest.mark.parametrize("copies", [3, 200])
+def test_byte_identical_documents_have_one_representative(folder, text, copies):
+    with Index.create(folder, texts=True) as index:
+        index.admit([f"d{number}" for number in range(copies)], [text] * copies)
+        assert index.remove(["d0"]).promoted == ["d1"]
+        again = index.admit([f"e{number}" for number in range(100)], [text] * 100)
+        assert again == [ExactDuplicate("d1")] * 100
+        assert {verdict.representative for verdict in again} == {"d1"}
+        assert index.stats().kept == 1
+
+
+@pytest.mark.parametrize("flushed", [False, True])
+def test_near_copies_have_one_representative_however_many_there_are(folder, flushed):
+    with Index.create(folder) as index:
+        index.admit([f"d{number}" for number in range(300)], [f"{STORM} copy {number}" for number in range(300)])
+        if flushed:
+            index.flush()
+        assert index.remove(["d0"]).promoted == ["d1"]
+        assert index.stats().kept == 1
+        assert index.judge([f"{STORM} copy x"])[0].representative == "d1"
+
+
+@pytest.mark.parametrize("scheme", [MinHash(permutations=16, recall=0.8), SimHash()], ids=["minhash", "simhash"])
+def test_near_copies_have_one_representative_however_many_were_removed(folder, scheme):
+    with Index.create(folder, scheme, durability="bulk") as index:
+        ids = [f"d{number}" for number in range(1500)]
+        index.admit(ids, [f"{STORM} copy {number}" for number in range(1500)])
+        index.flush()
+        kept = index.stats().kept
+        index.remove(ids[:1300])
+        assert index.stats().kept <= kept
+        assert index.admit(["new"], [f"{STORM} copy 1400"])[0].representative
+        assert index.stats().kept <= kept
+
+
+def test_what_is_gone_in_the_same_step_is_not_promoted(folder):
+    with Index.create(folder) as index:
+        index.admit(["a", "b", "c"], [STORM] * 3, at=5)
+        index.see(["c"], at=9)
+        assert index.expire(7) == (2, ["c"])
+        assert index.admit(["c", "d"], ["Another text by now", STORM]) == [New(), New()]
+
+
+@pytest.mark.parametrize("size", [1, 3, revision.FIRST])
+def test_no_document_is_judged_often(folder, judged, monkeypatch, size):
+    """A step that ends early takes some again: those behind the document that it concerns."""
+    monkeypatch.setattr(revision, "FIRST", size)
+    rng = random.Random(size)  # noqa: S311 - no secrets
+    texts = [" ".join(rng.sample(WORDS, 30)) for _ in range(150)]
+    with Index.create(folder, MinHash(shingle=1, threshold=0.6), texts=True) as index:
+        ids = [f"d{number}" for number in range(150)]
+        index.admit(ids, texts)
+        for name in [own.id for own in index.get(ids) if own.representative == own.id]:
+            judged.clear()
+            index.remove([name])
+            decided = [place for step in judged for place in step]
+            assert len(decided) <= 3 * len({*decided})
+
+
+def test_the_work_is_that_of_the_cluster(folder, judged):
+    with Index.create(folder, durability="bulk") as index:
+        ids = [f"d{number}" for number in range(3000)]
+        index.admit(
+            ids, [f"{number // 100} " * 9 + f"is the number of this {number // 100} in all" for number in range(3000)]
+        )
+        index.flush()
+        assert index.stats().kept == 30
+        assert index.remove(["d500"]).promoted == ["d501"]
+        assert sum(map(len, judged)) == 99
+
+
+def test_a_removal_is_one_record(folder, monkeypatch):
+    with Index.create(folder) as index:
+        index.admit(["a", "b", "c"], [STORM] * 3)
+        records, write = [], index.store._write
+        monkeypatch.setattr(index.store, "_write", lambda kind, arrays: records.append(kind) or write(kind, arrays))
+        index.remove(["a"])
+        index.admit(["b"], ["Another text by now"])
+        assert records == ["change", "change"]
+        assert index.get(["c"])[0].representative == "c"

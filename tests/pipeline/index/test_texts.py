@@ -1,0 +1,138 @@
+import io
+import json
+
+import pytest
+
+from neardup import Checksum, DataError, Field, Index, MinHash, ParameterError, SimHash, dedup_files
+from neardup.model.errors import RunChanged, StorageRefused
+from neardup.pipeline.index.page_terms import require_extraction
+from neardup.pipeline.index.texts import IndexTexts
+from neardup.pipeline.spilled import files
+from neardup.sources.read import request_of
+from neardup.text.extraction import Extraction
+
+READING = {"text": "body.content", "id": "name", "quoting": "auto", "glob": (), "strict": False, "max_bytes": 1 << 30}
+KEY = bytes(range(16))
+
+
+def request(*columns, format=None):  # noqa: A002 - what users call it
+    return request_of(**READING, columns=columns, format=format)
+
+
+@pytest.fixture
+def index(tmp_path):
+    """An index with a key, of several parts, with a removed document and a null."""
+    scheme = MinHash(key=KEY)
+    with Index.create(tmp_path / "index", scheme, texts=True, fields={"size": int, "title": str}) as index:
+        index.admit(["a", "b"], ["one two three", "four five six"], {"size": [1, None], "title": ["x", "y"]})
+        index.flush()
+        index.admit(["c", "d"], ["seven, éight", ""], {"size": [3, 4], "title": ["z", None]})
+        index.remove(["a"])
+        yield index
+
+
+def written(texts, *columns):
+    file = io.BytesIO()
+    texts.write(file, request(*columns))
+    return [json.loads(line) for line in file.getvalue().splitlines()]
+
+
+def test_documents_are_records_with_the_fields_of_the_request(index, tmp_path):
+    texts = IndexTexts(str(tmp_path / "index"))
+    assert written(texts, "size", "other") == [
+        {"name": "b", "body.content": "four five six", "size": None},
+        {"name": "c", "body.content": "seven, éight", "size": 3},
+        {"name": "d", "body.content": "", "size": 4},
+    ]
+
+
+def test_a_change_is_noticed(index, tmp_path):
+    texts = IndexTexts(str(tmp_path / "index"))
+    assert IndexTexts(str(tmp_path / "index")).identity == texts.identity
+    index.admit(["e"], ["other"])
+    assert IndexTexts(str(tmp_path / "index")).identity != texts.identity
+    with pytest.raises(DataError, match="was changed after the run had begun"):
+        written(texts)
+
+
+def test_what_cannot_be_compared_with_is_refused(index, tmp_path):
+    texts = IndexTexts(str(tmp_path / "index"))
+    texts.require(request(), ["title", "body", "body.content"], None)
+    with pytest.raises(ParameterError, match="without the field 'host', which the scheme signs"):
+        texts.require(request(), ["host"], None)
+    with pytest.raises(ParameterError, match="cannot be used when comparing with an index"):
+        texts.require(request(format="csv"), [], None)
+    require_extraction(index, Extraction(view="visible"))
+    texts = IndexTexts(str(tmp_path / "index"))
+    texts.require(request(), [], Extraction(view="visible").identity)
+    with pytest.raises(StorageRefused, match="pages were extracted as text view visible"):
+        texts.require(request(), [], Extraction(view="auto").identity)
+    Index.create(tmp_path / "signatures").close()
+    with pytest.raises(ParameterError, match="is an index without texts; compare with a state or files"):
+        IndexTexts(str(tmp_path / "signatures"))
+
+
+LINES = [
+    {"id": f"d{number}", "text": text, "title": "abc"[number % 3], "score": number % 4}
+    for number, text in enumerate(
+        " ".join(f"w{(seed * 7 + place) % 50}" for place in range(20 + seed % 3)) if seed % 5 else ""
+        for seed in (*range(40), *range(10, 40))
+    )
+]
+
+
+@pytest.fixture
+def halves(tmp_path):
+    """Two files of the same documents and edited ones, and an index of the first file."""
+    paths = [tmp_path / "old.jsonl", tmp_path / "new.jsonl"]
+    for path, lines in zip(paths, (LINES[:35], LINES[35:]), strict=True):
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return paths
+
+
+@pytest.mark.parametrize("keep", ["first", "max:score"])
+@pytest.mark.parametrize(
+    "scheme", [MinHash(), SimHash(), Checksum(fields=(Field(name="title"), Field(name="text")))], ids=lambda s: s.name
+)
+def test_the_decisions_are_those_against_files_of_the_same_documents(halves, tmp_path, scheme, keep):
+    old, new = halves
+    records = LINES[:35]
+    with Index.create(tmp_path / "index", texts=True, fields={"title": str, "score": int}) as index:
+        fields = {name: [record[name] for record in records] for name in ("title", "score")}
+        index.admit([record["id"] for record in records], [record["text"] for record in records], fields)
+    with Index.open(tmp_path / "index") as index:
+        before = index.state
+    options = {"scheme": scheme, "keep": keep}
+    by_files = dedup_files([new], tmp_path / "one.jsonl", against=old, **options).result
+    by_index = dedup_files([new], tmp_path / "two.jsonl", against=tmp_path / "index", **options).result
+    assert by_index.decisions.equals(by_files.decisions)
+    assert by_index.summary.known > 0
+    assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
+    with Index.open(tmp_path / "index") as index:
+        assert index.state == before
+
+
+def test_a_run_continues_unless_the_index_has_changed(halves, tmp_path, monkeypatch):
+    with Index.create(tmp_path / "index", texts=True) as index:
+        index.admit([record["id"] for record in LINES[:35]], [record["text"] for record in LINES[:35]])
+    options = {"against": tmp_path / "index", "work": tmp_path / "work"}
+    decided, write, calls = files.decided, IndexTexts.write, []
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "decided", interrupted)
+    monkeypatch.setattr(IndexTexts, "write", lambda *given: calls.append(given) or write(*given))
+    with pytest.raises(KeyboardInterrupt):
+        dedup_files([halves[1]], tmp_path / "out.jsonl", **options)
+    with pytest.raises(KeyboardInterrupt):
+        dedup_files([halves[1]], tmp_path / "out.jsonl", **options)
+    assert len(calls) == 1
+    with Index.open(tmp_path / "index", "w") as index:
+        index.admit(["more"], ["some other text"])
+    monkeypatch.setattr(files, "decided", decided)
+    with pytest.raises(RunChanged, match=r"index was changed"):
+        dedup_files([halves[1]], tmp_path / "out.jsonl", **options)
+    done = dedup_files([halves[1]], tmp_path / "out.jsonl", restart=True, **options).result
+    assert done.summary.known > 0
+    assert not (tmp_path / "work").exists()

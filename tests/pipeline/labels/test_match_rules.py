@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from neardup import dedup, load_config
+from neardup.pipeline.config import scheme_from, settings_text
+from neardup.pipeline.labels.match_rules import Stricter, match_rules, ways_to_be_stricter
+
+WORDS = [f"word{number}" for number in range(60)]
+BASE = " ".join(WORDS) + ". Another sentence follows here. And one more of them."
+TEXTS = [
+    BASE,
+    BASE.replace("word30", "other"),
+    " ".join(WORDS[:20]) + ".",
+    "nothing in common with that",
+    "",
+    BASE.upper(),
+]
+
+
+@pytest.mark.parametrize("rule", match_rules(), ids=lambda rule: rule.name)
+def test_scores_decide_as_dedup_does(rule, tmp_path):
+    """A pair is dropped by the settings of a rule if its score reaches the threshold."""
+    left, right = (found.ravel() for found in np.triu_indices(len(TEXTS), 1))
+    scores = rule.scores(TEXTS, left, right)
+    assert scores.min() >= 0
+    assert scores.max() == 1.0  # copies
+    for threshold in (0.72, 0.9):
+        path = tmp_path / f"{threshold}.toml"
+        path.write_text(settings_text(rule.at(threshold)), encoding="utf-8")
+        config = load_config(path)
+        for one, other, score in zip(left.tolist(), right.tolist(), scores.tolist(), strict=True):
+            if "" not in (TEXTS[one], TEXTS[other]):
+                dropped = not dedup([TEXTS[one], TEXTS[other]], **config.arguments).mask.all()
+                assert dropped == (score >= threshold), (TEXTS[one], TEXTS[other], score)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in match_rules() if rule.by_length], ids=lambda rule: rule.name)
+def test_stricter_scores_decide_as_dedup_does(rule, tmp_path):
+    left, right = (found.ravel() for found in np.triu_indices(len(TEXTS), 1))
+    values, smaller = rule.measured(TEXTS, left, right)
+    assert values.tolist() == rule.scores(TEXTS, left, right).tolist()
+    for short, raised in ((20, 0.5), (60, 0.25), (60, 0.9), (700, 0.75)):
+        way = Stricter(short, raised)
+        scores = way.scores(values, smaller)
+        for threshold in (0.3, 0.61):
+            path = tmp_path / "neardup.toml"
+            path.write_text(settings_text(rule.at(threshold) | way.settings(threshold)), encoding="utf-8")
+            config = load_config(path)
+            for one, other, score in zip(left.tolist(), right.tolist(), scores.tolist(), strict=True):
+                if "" not in (TEXTS[one], TEXTS[other]):
+                    dropped = not dedup([TEXTS[one], TEXTS[other]], **config.arguments).mask.all()
+                    assert dropped == (score >= threshold - 1e-9), (TEXTS[one], TEXTS[other], score)
+
+
+def test_ways_to_be_stricter_begin_with_the_mildest():
+    ways = ways_to_be_stricter(np.arange(1, 1000))
+    assert [*ways] == sorted(ways, key=lambda way: (way.raised, way.short))
+    assert len({*ways}) == len(ways)
+    assert {way.short for way in ways_to_be_stricter(np.zeros(9, np.int64))} == {1}  # no document is short
+
+
+def test_each_rule_has_settings_of_its_own():
+    rules = match_rules()
+    assert len({rule.name for rule in rules}) == len({settings_text(rule.at(0.8)) for rule in rules}) == len(rules)
+    assert scheme_from(rules[0].at(0.6)) == scheme_from({})

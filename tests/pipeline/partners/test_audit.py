@@ -1,0 +1,177 @@
+"""Audits against the brute force of their definition, and against what is planted."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from audits import LEAKY, TEXTS, collection
+
+from neardup import Checksum, DataError, MinHash, ParameterError, Sentences, SimHash, TermWeights, audit, dedup
+from neardup.decisions.evidence import WeightedSets
+from neardup.evaluation.measures import resemblance
+from neardup.pipeline.partners import audit as module
+from neardup.text.columns import whole_batch
+
+
+def by_definition(result, texts):
+    """Return which documents are duplicates, by comparing each with all better-ranked kept ones."""
+    kept = [place for place in range(len(texts)) if result.mask[place]]
+    return [
+        any(other < place and resemblance(texts[place], texts[other]) >= 0.6 for other in kept)
+        for place in range(len(texts))
+    ]
+
+
+def test_an_audit_of_everything_is_the_definition():
+    result = dedup(TEXTS, scheme=LEAKY)
+    found = audit(result, scheme=LEAKY, sample=len(TEXTS))
+    duplicates = np.array(by_definition(result, TEXTS))
+    missed = np.flatnonzero(duplicates & result.mask)
+    assert len(missed) > 3
+    assert (found.recall.of, found.recall.found) == (duplicates.sum(), (duplicates & ~result.mask).sum())
+    assert found.recall.low == found.recall.value == found.recall.high
+    assert found.precision.value == 1.0
+    assert {one.position for one in found.missed} <= {*missed.tolist()}
+    assert len(found.missed) == min(len(missed), module.SHOWN)
+    for one in found.missed:
+        assert one.value == pytest.approx(resemblance(one.text, one.partner_text))
+        assert (one.text, one.partner_text) == (TEXTS[one.position], TEXTS[one.partner_position])
+        assert one.reason == "no shared key"
+    assert [one.value for one in found.missed] == sorted((one.value for one in found.missed), reverse=True)
+    assert abs(found.predicted - found.recall.value) < 0.1
+
+
+@pytest.mark.parametrize("weights", ["tf", TermWeights.fitted(TEXTS)])
+def test_an_audit_by_cosine_is_the_definition(weights):
+    scheme = SimHash(rule="cosine", threshold=0.75, weights=weights, distance=4)
+    result = dedup(TEXTS, scheme=scheme)
+    found = audit(result, scheme=scheme, sample=len(TEXTS))
+    features = scheme.shingling.batch_features(whole_batch(pa.chunked_array([TEXTS])))
+    sets = WeightedSets(features, np.arange(len(TEXTS)), scheme.weight_table)
+    kept = [place for place in range(len(TEXTS)) if result.mask[place]]
+    pairs = np.array([(place, other) for place in range(len(TEXTS)) for other in kept if other < place])
+    duplicates = {*pairs[sets.cosines(*pairs.T) >= 0.75, 0].tolist()}
+    missed = duplicates & {*kept}
+    assert len(missed) > 3
+    assert (found.recall.of, found.recall.found) == (len(duplicates), len(duplicates) - len(missed))
+    assert (found.measure, found.precision.value) == ("cosine", 1.0)
+    assert {one.position for one in found.missed} <= missed
+    assert all(audit(result, scheme=scheme, sample=90, threads=threads).recall.of for threads in (1, 2))
+
+
+def test_a_sample_holds_the_truth_and_does_not_depend_on_threads():
+    result = dedup(TEXTS, scheme=LEAKY)
+    whole = audit(result, scheme=LEAKY, sample=len(TEXTS)).recall.value
+    found = [audit(result, scheme=LEAKY, sample=100, seed=3, threads=threads) for threads in (1, 2)]
+    assert found[0] == found[1]
+    assert found[0].recall.low <= whole <= found[0].recall.high
+    assert found[0].sample == 100
+    assert audit(result, scheme=LEAKY, sample=100, seed=4).recall != found[0].recall
+
+
+def test_more_is_drawn_until_the_interval_is_narrow(monkeypatch):
+    result = dedup(TEXTS, scheme=LEAKY)
+    found = audit(result, scheme=LEAKY, sample=30, until=0.06)
+    assert found.recall.width <= 0.06
+    assert 30 < found.sample <= len(TEXTS)
+    assert found.needed is None
+    monkeypatch.setattr(module, "MOST", 60)
+    found = audit(result, scheme=LEAKY, sample=30, until=0.001)
+    assert found.sample == 60
+    assert found.needed == len(TEXTS)
+
+
+def test_pairs_that_could_have_been_compared_were_passed_over():
+    result = dedup(TEXTS)
+    place = int(np.flatnonzero(~result.mask)[-1])  # nothing after it was dropped for one of its cluster
+    decisions = result.decisions.to_pylist()
+    decisions[place] |= {"representative_position": None, "rule": None}
+    other = replace(
+        result,
+        representatives=np.where(np.arange(len(TEXTS)) == place, -1, result.representatives),
+        decisions=pa.Table.from_pylist(decisions, result.decisions.schema),
+    )
+    found = audit(other)
+    assert [(one.position, one.reason) for one in found.missed] == [(place, "oversized bucket")]
+    assert found.reasons["oversized bucket"].found == 1
+
+
+def test_drops_that_match_nothing_are_no_duplicates():
+    licence = " ".join(f"licence{n}" for n in range(30))
+    texts = [f"{licence} {' '.join(f'own{n}x{m}' for m in range(60))}" for n in range(200)]
+    scheme = MinHash(bands=64)
+    result = dedup(texts, scheme=scheme, verify="none")
+    assert audit(result, scheme=scheme).precision.value < 0.1
+
+
+def test_other_ranks_other_schemes_and_giant_clusters():
+    table = pa.table({"text": TEXTS, "score": np.arange(len(TEXTS)) % 7})
+    for keep in ("last", "longest", "max:score"):
+        result = dedup(table, keep=keep, scheme=LEAKY)
+        found = audit(result, scheme=LEAKY, sample=len(TEXTS))
+        assert found.precision.value == 1.0
+    copies = dedup([f"{TEXTS[0]} {'x' * (n % 3)}" for n in range(300)])
+    assert audit(copies).recall.value == 1.0
+    assert audit(dedup(["one two three", "four five six"])).recall.value is None
+    assert audit(dedup([])).sample == 0
+    sentences = Sentences()
+    result = dedup([f"{text}. And {n}." for n, text in enumerate(TEXTS[:30])], scheme=sentences)
+    assert audit(result, scheme=sentences).measure in {"overlap", "resemblance"}
+
+
+def test_what_is_not_that_of_the_run_is_refused():
+    result = dedup(TEXTS)
+    with pytest.raises(ParameterError, match="is not that of the run"):
+        audit(result, scheme=MinHash(shingle=4))
+    with pytest.raises(DataError, match="but the run had"):
+        audit(result, TEXTS[1:])
+    fields = dedup([{"title": "a", "description": "b", "text": "c"}], scheme=Checksum())
+    with pytest.raises(ParameterError, match="signs fields"):
+        audit(fields, scheme=Checksum())
+    with pytest.raises(ParameterError, match="from files, or from a stream"):
+        audit(replace(result, source=None))
+    for wrong in ({"sample": 0}, {"until": 0.0}, {"until": 1.0}, {"seed": -1}):
+        with pytest.raises(ParameterError):
+            audit(result, **wrong)
+
+
+def with_giant_clusters(seed):
+    """A collection where a third of the documents are rewritten copies of two others."""
+    random = np.random.default_rng(seed)
+    texts = collection(seed, 250)
+    for first in texts[:2]:
+        for _ in range(120):
+            words = first.split()
+            for place in random.integers(0, len(words), random.integers(0, 6)):
+                words[place] = f"g{random.integers(10**9)}"
+            texts.append(" ".join(words))
+    random.shuffle(texts)
+    return texts
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("made", [collection, with_giant_clusters])
+def test_intervals_hold_the_truth(made):
+    """The recall of whole collections, in 500 audits of samples."""
+    held = trials = 0
+    for seed in range(10):
+        texts = made(seed) if made is with_giant_clusters else made(seed, 400)
+        result = dedup(texts, scheme=LEAKY)
+        whole = audit(result, scheme=LEAKY, sample=len(texts)).recall.value
+        assert whole < 1
+        for drawn in range(50):
+            recall = audit(result, scheme=LEAKY, sample=200, seed=drawn).recall
+            held += recall.low <= whole <= recall.high
+            trials += 1
+    assert 0.93 <= held / trials <= 0.97
+
+
+@pytest.mark.soak
+def test_intervals_always_hold_a_recall_of_one_and_an_unknown_one():
+    found = dedup(collection(3, 400))
+    alone = dedup([f"w{n} x{n} y{n} z{n}" for n in range(500)])
+    for drawn in range(250):
+        assert audit(found, sample=200, seed=drawn).recall.high == 1.0
+        recall = audit(alone, sample=200, seed=drawn).recall
+        assert (recall.value, recall.low, recall.high) == (None, 0.0, 1.0)

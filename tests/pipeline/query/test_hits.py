@@ -1,0 +1,180 @@
+import enum
+from collections import OrderedDict, UserDict, defaultdict
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup import DataError, Index, ParameterError, SimHash
+from neardup.pipeline.query.hits import Hits
+
+RECORDS = [{"id": "a", "site": "x"}, {"id": 2}, {"id": "c", "site": None}]
+
+
+@pytest.mark.parametrize(
+    "hits",
+    [
+        RECORDS,
+        tuple(RECORDS),
+        iter(RECORDS),
+        [OrderedDict(hit) for hit in RECORDS],
+        [UserDict(hit) for hit in RECORDS],
+        [RECORDS[0], UserDict(RECORDS[1]), OrderedDict(RECORDS[2])],
+        [defaultdict(list, hit) for hit in RECORDS],
+    ],
+)
+def test_records(hits):
+    given = Hits(hits, "id", None)
+    assert given.ids == ["a", 2, "c"]
+    assert given.names == ["a", "2", "c"]
+    assert given.records
+    assert given.values("site", 3) == ["x", None, None]
+    assert given.values("site", 1) == ["x"]
+    assert len(given) == 3
+
+
+def test_what_makes_up_what_it_does_not_have_is_not_asked_to():
+    hits = [defaultdict(list, hit) for hit in RECORDS]
+    Hits(hits, "id", None).values("site", 3)
+    assert hits == RECORDS
+
+
+def test_a_field_that_only_a_later_hit_has_is_there():
+    assert Hits([{"id": 1}, {"id": 2, "site": "x"}], "id", None).values("site", 1) == [None]
+
+
+@pytest.mark.parametrize(
+    "hits", [["a", 2], ("a", 2), iter(["a", 2]), dict.fromkeys(["a", 2]).keys(), np.array(["a", 2], object)]
+)
+def test_ids(hits):
+    given = Hits(hits, "id", None)
+    assert given.ids == ["a", 2]
+    assert not given.records
+
+
+@pytest.mark.parametrize("hits", [np.array([3, 1]), np.array([3, 1], np.uint8), pa.array([3, 1]), range(3, 0, -2)])
+def test_ids_of_arrays(hits):
+    assert Hits(hits, "id", None).ids == [3, 1]
+
+
+def test_strings_of_an_array():
+    assert Hits(np.array(["a", "b"]), "id", None).ids == ["a", "b"]
+
+
+def test_a_table():
+    given = Hits(pa.table({"key": ["a", "b"], "site": [1, None]}), "key", None)
+    assert given.ids == ["a", "b"]
+    assert given.values("site", 2) == [1, None]
+
+
+@pytest.mark.parametrize(
+    "hits",
+    [
+        "abc",
+        b"abc",
+        7,
+        None,
+        {"id": "a"},
+        [None],
+        [True],
+        [1.5],
+        [b"a"],
+        ["a", {"id": "b"}],
+        [{"id": None}],
+        [{"id": True}],
+        [{}],
+        [["a"]],
+        np.array([["a"]]),
+        np.array("a"),
+        pa.table({"no": ["a"]}),
+    ],
+)
+def test_what_is_no_hit_is_refused(hits):
+    with pytest.raises(DataError):
+        Hits(hits, "id", None)
+
+
+def test_the_error_says_which():
+    with pytest.raises(DataError, match=r"hit 1: .*'id'"):
+        Hits([{"id": "a"}, {"name": "b"}], "id", None)
+
+
+@pytest.mark.parametrize("hits", [[], (), pa.table({"id": pa.array([], pa.string())})])
+def test_nothing(hits):
+    given = Hits(hits, "id", None)
+    assert len(given) == 0
+    assert given.values("site", 0) == []
+
+
+def test_a_field_of_none_is_an_error():
+    with pytest.raises(DataError, match="'sight'"):
+        Hits(RECORDS, "id", None).values("sight", 3)
+    with pytest.raises(ParameterError, match="index"):
+        Hits(["a"], "id", None).values("site", 1)
+
+
+def test_the_list_that_was_given_may_change(tmp_path):
+    hits = ["a", "b"]
+    given = Hits(hits, "id", None)
+    hits.clear()
+    assert given.ids == ["a", "b"]
+
+
+def test_an_index_says_what_hits_do_not(tmp_path):
+    with Index.create(tmp_path / "index", SimHash(), fields={"site": str}) as index:
+        index.admit(["a", "2"], ["one text", "two texts"], {"site": ["x", "y"]})
+        for hits in (["a", 2, "gone"], [{"id": "a"}, {"id": 2}, {"id": "gone"}]):
+            assert Hits(hits, "id", index).values("site", 3) == ["x", "y", None]
+        assert Hits(RECORDS, "id", index).values("site", 3) == ["x", None, None]  # they say it themselves
+        with pytest.raises(DataError, match="'sight'"):
+            Hits(["a"], "id", index).values("sight", 1)
+
+
+def digest(ids, number=None):
+    return Hits(ids, "id", None).digest(len(ids) if number is None else number)
+
+
+def test_a_digest_tells_names_and_their_order():
+    lists = [
+        ["a", "b"],
+        ["b", "a"],
+        ["ab"],
+        ["a", "b", ""],
+        ["a", "\0b"],
+        ["a\0", "b"],
+        ["a\0b"],
+        [],
+        ["\ud800"],
+        ["\ud801"],
+    ]
+    assert len({digest(ids) for ids in lists}) == len(lists)
+    assert all(len(digest(ids)) == 32 for ids in lists)
+    assert digest([7, "a"]) == digest(["7", "a"])  # an index has strings
+    assert digest(["a", "b", "c"], 2) == digest(["a", "b"])
+
+
+class Letter(str, enum.Enum):  # noqa: UP042 - which is written in another way than it is read
+    A = "a"
+
+
+@pytest.mark.parametrize("own", [np.str_("a"), Letter.A])
+@pytest.mark.parametrize("others", [[], ["b"], [7]])
+def test_strings_of_any_class_are_strings(own, others, tmp_path):
+    ids, plain = [own, *others], ["a", *others]
+    assert Hits(ids, "id", None).names == list(map(str, plain))
+    assert digest(ids) == digest(plain)
+    with Index.create(tmp_path / "seen") as index:
+        index.admit(["a", "b"], ["some words of a text"] * 2)
+        cache = neardup.JudgedSets()
+        found = [neardup.collapse(given, index=index, cache=cache).page for given in (plain, ids)]
+        assert (cache.hits, cache.misses) == (1, 1)
+    assert [group.id for group in found[0]] == [group.id for group in found[1]]
+    values = [{"id": rank, "of": value} for rank, value in enumerate(["a", own, None, own])]
+    assert neardup.collapse(values, neardup.SameValue("of")).kept == [0, 2]
+
+
+def test_ids_without_texts_need_an_index_or_records():
+    rule = "index=None must be an index: the hits are ids without texts; or pass records with the field 'text'"
+    with pytest.raises(ParameterError, match=rule):
+        neardup.collapse(["one two three", "four five six"])

@@ -1,0 +1,137 @@
+"""What decides about near duplicates among hits: their texts where they are at hand, within bounds, or an estimate."""
+
+import numpy as np
+import pytest
+
+from neardup import (
+    Checksum,
+    Field,
+    Index,
+    MinHash,
+    NearDuplicates,
+    ParameterError,
+    Sentences,
+    Signatures,
+    SimHash,
+    collapse,
+)
+from neardup.pipeline.query import near_hits
+
+WORDS = [f"word{number}" for number in range(60)]
+ONE = " ".join(WORDS)
+OTHER = " ".join(["changed" if place in {7, 23, 41} else word for place, word in enumerate(WORDS)])
+STRANGER = " ".join(WORDS[::-1])
+SCHEME = MinHash(threshold=0.7)
+
+
+def lies(text):
+    """The signature of one text, said to be that of another."""
+    return SCHEME.sign([text, text])
+
+
+def hits(**more):
+    texts = [ONE, STRANGER]
+    return [{"id": own, "text": text, **more} for own, text in zip("ab", texts, strict=True)]
+
+
+def decided(found):
+    return [(hidden.id, hidden.verified) for group in found.page for hidden in group.hidden]
+
+
+@pytest.fixture
+def index(tmp_path):
+    with Index.create(tmp_path / "index", SCHEME, texts=True) as made:
+        made.admit(["a", "b", "c"], [ONE, ONE, STRANGER])
+        yield made
+
+
+def test_a_forged_signature_hides_nothing_where_the_texts_are_at_hand():
+    """Every signature matches: that is what a forger achieves against a public recipe."""
+    by = NearDuplicates(scheme=SimHash(distance=63))
+    victim = [{"id": 1, "text": "five odd words of mine"}, {"id": 2, "text": ONE}]
+    assert decided(collapse(victim, by, verify="estimate")) == [(2, False)]
+    assert decided(collapse(victim, by)) == []
+    assert decided(collapse(victim, by, verify="exact")) == []
+
+
+def test_a_record_with_another_text_than_was_signed_is_not_compared():
+    rule = NearDuplicates(scheme=SCHEME)
+    signed = lies(ONE)
+    assert decided(collapse(hits(), rule, signatures=signed)) == [("b", False)]  # such as a summary of each
+    assert decided(collapse([{"id": own, "text": ONE} for own in "ab"], rule, signatures=signed)) == [("b", True)]
+    for text in (["a list"], 7, None):
+        assert decided(collapse([*hits(), {"id": "c", "text": text}], rule, signatures=signed[[0, 1, 1]])) == [
+            ("b", False),
+            ("c", False),
+        ]
+
+
+def test_the_texts_of_an_index_decide(index):
+    assert decided(collapse(["a", "b", "c", "gone"], index=index, verify="exact")) == [("b", True)]
+
+
+@pytest.mark.parametrize(("bound", "value"), [("_BYTES", len(ONE) - 1), ("_LONGEST", len(ONE)), ("_FEATURES", 0)])
+def test_what_lies_beyond_the_bounds_is_estimated_or_refused(index, monkeypatch, bound, value):
+    monkeypatch.setattr(near_hits, bound, value)
+    assert decided(collapse(["a", "b", "c"], index=index)) == [("b", False)]
+    with pytest.raises(ParameterError, match="examine fewer hits"):
+        collapse(["a", "b"], index=index, verify="exact")
+    assert decided(collapse(["a", "b"], index=index, verify="estimate")) == [("b", False)]
+
+
+def test_only_the_texts_of_plausible_pairs_are_read(index, monkeypatch):
+    read = []
+    strings = index.store.strings
+
+    def noted(name, places, *most):
+        read.extend(places.tolist() if name == "text" else [])
+        return strings(name, places, *most)
+
+    monkeypatch.setattr(index.store, "strings", noted)
+    assert decided(collapse(["a", "c"], index=index)) == []
+    assert read == []
+    collapse(["a", "b", "c"], index=index)
+    assert len(read) == 2
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), Checksum(fields=(Field(name="text"),))])
+def test_exact_needs_texts(tmp_path, scheme):
+    rule = NearDuplicates(scheme=scheme)
+    signed = scheme.sign([ONE, ONE])
+    with Index.create(tmp_path / "index", scheme) as index:
+        for ways in ({"signatures": signed}, {"index": index}):
+            with pytest.raises(ParameterError, match="verify"):
+                collapse(["a", "b"], rule, verify="exact", **ways)
+            assert collapse([], rule, verify="exact", **({} if "signatures" in ways else ways)).kept == []
+
+
+def test_fields_are_compared_byte_by_byte():
+    records = [{"id": 1, "text": ONE}, {"id": 2, "text": ONE}, {"id": 3, "text": f"{ONE}."}]
+    found = collapse(records, NearDuplicates(scheme=Checksum(fields=(Field(name="text"),))), verify="exact")
+    (hidden,) = found.page[0].hidden
+    assert (hidden.id, hidden.verified, hidden.measure, hidden.value) == (2, True, "equality", 1.0)
+
+
+def test_the_measure_of_sentences_may_be_of_the_smaller():
+    scheme = Sentences(relative_to="smaller", min_length=1)
+    records = [{"id": 1, "text": "One is here. Two is there."}, {"id": 2, "text": "Two is there."}]
+    (hidden,) = collapse(records, NearDuplicates(scheme=scheme)).page[0].hidden
+    assert (hidden.measure, hidden.value, hidden.verified) == ("overlap", 1.0, True)
+
+
+def test_hits_that_only_match_hidden_hits_are_shown():
+    """B is close to A, and C to B, but C is not close to A: C has no visible hit that it matches."""
+    words = [f"w{number}" for number in range(100)]
+
+    def text(*changed):
+        return " ".join(["new" if place in changed else word for place, word in enumerate(words)])
+
+    a, b, c = text(), text(10, 30, 50), text(10, 30, 50, 70, 80, 90)
+    found = collapse([{"id": 1, "text": a}, {"id": 2, "text": b}, {"id": 3, "text": c}], NearDuplicates(scheme=SCHEME))
+    assert found.kept == [1, 3]
+    assert collapse([{"id": 2, "text": b}, {"id": 3, "text": c}], NearDuplicates(scheme=SCHEME)).kept == [2]
+
+
+def test_without_signatures_nothing_is_compared():
+    blank = Signatures(np.full((2, 128), 0xFFFFFFFF, np.uint32), np.zeros(2, np.bool_), SCHEME.recipe)
+    assert decided(collapse(hits(), NearDuplicates(scheme=SCHEME), signatures=blank)) == []

@@ -1,0 +1,528 @@
+# ruff: noqa: RUF001 - letters that look like others are the point
+import random
+import shutil
+import threading
+from importlib.resources import as_file, files
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from neardup import Checksum, Index, MinHash, SimHash, resemblance
+from neardup.errors import StorageRefused
+from neardup.index.disk.files import Disk
+from neardup.model.errors import DataError, ParameterError, QueryTimeout
+from neardup.model.hits import group_id
+from neardup.pipeline.files.ingestion import add_files
+from neardup.pipeline.query import search as search_module
+from neardup.pipeline.query.search import Search, has_table, keeping_up, site_of
+from neardup.text.marking import REACH
+
+WORDS = ("storm", "harbour", "dawn", "rye", "baker")
+STORM = "The storm broke over the harbour at dawn"
+BAKER = "Rye and water and time, says the baker"
+FIELDS = {"title": "string", "url": "string"}
+
+
+@pytest.fixture
+def index(tmp_path):
+    with Index.create(tmp_path / "seen", SimHash(), texts=True, fields=FIELDS) as made:
+        made.admit(
+            ["a", "http://b.example/"],
+            [STORM, BAKER],
+            {"title": ["Weather", None], "url": ["https://a.example/?q=1 2", None]},
+            at=0,
+        )
+        yield made
+
+
+@pytest.fixture
+def search(index):
+    with Search.open(index, make=True) as opened:
+        yield opened
+
+
+def ids(search, query, **ways):
+    return [hit.id for hit in search.find(query, **ways).hits]
+
+
+def test_what_is_said_of_a_hit(search):
+    (hit,) = search.find("weather").hits
+    assert (hit.id, hit.title, hit.url, hit.changed_at.timestamp()) == ("a", "Weather", "https://a.example/?q=1 2", 0)
+    (hit,) = search.find("baker").hits
+    assert (hit.id, hit.title, hit.url) == ("http://b.example/", None, "http://b.example/")
+    assert hit.score > 0
+    assert search.find("nowhere").hits == ()
+
+
+def test_newest_first_and_of_one_site_only(index, search):
+    index.admit(
+        ["c", "d", "e"],
+        [f"{STORM}. {extra}" for extra in ("A bell rang on the pier", "No boat went out", BAKER)],
+        {"title": [None] * 3, "url": ["https://www.A.example/c", "http://b.example/d", None]},
+        at=9,
+    )
+    search.catch_up()
+    assert ids(search, "storm", sort="newest") == ["e", "d", "c", "a"]
+    assert ids(search, "storm", top=2, sort="newest") == ["e", "d"]
+    assert ids(search, "storm", site="a.example") == ["a", "c"]
+    assert ids(search, "storm", site="WWW.a.example", sort="newest") == ["c", "a"]
+    assert ids(search, "baker", site="b.example") == ["http://b.example/"]
+    assert ids(search, "storm", site="nowhere.example") == []
+    answer = search.answer("storm", sort="newest", site="a.example", collapse="off")
+    assert [group.shown[0].hit.id for group in answer.results] == ["c", "a"]
+    for wrong in ({"sort": "oldest"}, {"site": "//"}, {"site": "http://a.example"}, {"site": "a b"}):
+        with pytest.raises(ParameterError):
+            search.find("storm", **wrong)
+
+
+def test_shorter_queries_that_find_something(search):
+    assert search.shorter('storm "at dawn" baker') == [("baker", 'storm "at dawn"', 1)]
+    assert search.shorter("storm baker") == [("storm", "baker", 1), ("baker", "storm", 1)]
+    assert search.shorter("storm baker", site="b.example") == [("storm", "baker", 1)]
+    assert search.shorter("storm") == search.shorter("") == []
+
+
+def test_snippets(search):
+    weather, nobody, other = search.snippets("storm", ["a", "nobody", "http://b.example/"])
+    assert weather.title.text == "Weather"
+    assert [weather.body.text[begin:end] for begin, end in weather.body.spans] == ["storm"]
+    assert nobody is None
+    assert other.title.text == ""
+    assert other.body.spans == ()
+
+
+@pytest.mark.parametrize("strange", [None, True, 3, -1, 300, b"ab", ["a"]])
+def test_ids_of_snippets_are_strings(search, strange):
+    with pytest.raises(DataError, match="must be a string"):
+        search.snippets("storm", ["a", strange])
+    assert search.snippets("storm", []) == []
+
+
+def test_snippets_of_long_texts_are_of_their_beginnings(tmp_path):
+    long = "storm " + "x " * (REACH // 2)
+    texts = ["storm", long + "storm", "a storm", "y " * (REACH // 2) + "storm", "the storm"]
+    with Index.create(tmp_path / "long", texts=True) as index:
+        index.admit([*"abcde"], texts)
+        with Search.open(index, make=True) as search:
+            shown = [snippet.body for snippet in search.snippets("storm", [*"abcde"])]
+            assert [len(body.spans) for body in shown] == [1, 1, 1, 0, 1]
+            assert [body.text.endswith("…") for body in shown] == [False, True, False, True, False]
+            assert [body.text for body in shown[::2]] == ["storm", "a storm", "the storm"]
+            with pytest.raises(QueryTimeout):
+                search.snippets("storm", [*"abcde"], seconds=1e-9)
+
+
+def test_of_long_texts_the_beginning_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(search_module, "MOST_BODY", 11)
+    with Index.create(tmp_path / "seen", SimHash(), texts=True) as index:
+        index.admit(["a"], ["été à l’aube"])
+        with Search.open(index, make=True) as search:
+            assert [search.find(query).total for query in ("ete", "aub", "aube")] == [1, 1, 0]
+
+
+def test_an_index_without_titles_and_addresses(tmp_path):
+    with Index.create(tmp_path / "seen", texts=True, fields={"title": int}) as index:
+        index.admit(["a"], [STORM], {"title": [7]})
+        with Search.open(index, make=True) as search:
+            (hit,) = search.find("storm").hits
+            assert (hit.title, hit.url) == (None, None)
+            assert search.find("7").hits == ()
+
+
+def test_what_is_removed_or_replaced_is_never_shown(index, search):
+    index.admit(["a"], [BAKER])
+    assert ids(search, "storm") == []
+    assert search.find("storm").total == 0
+    assert ids(search, "baker") == ["http://b.example/"]
+    assert search.catch_up() == 2
+    assert ids(search, "baker") == ["http://b.example/", "a"]
+    index.remove(["a"])
+    assert ids(search, "baker") == ["http://b.example/"]
+    assert search.find("baker", top=1).total == 1
+    assert search.snippets("baker", ["a"]) == [None]
+
+
+def test_the_dead_leave_room_for_others(index, search):
+    index.admit([f"d{number}" for number in range(20)], [STORM] * 20)
+    search.catch_up()
+    index.remove([f"d{number}" for number in range(0, 20, 2)])
+    assert ids(search, "storm harbour", top=5) == ["d1", "d3", "d5", "d7", "d9"]
+    assert search.find("storm", top=1).total == 11
+
+
+def test_catching_up_does_what_is_left_to_do(index, search):
+    assert search.catch_up() == 0
+    index.admit(["c"], [STORM])
+    index.remove(["c"])
+    assert search.catch_up() == 0
+    assert search._table.state()[:2] == (3, 2)
+    index.admit([f"d{number}" for number in range(1_500)], [STORM] * 1_500)
+    told = []
+    assert search.catch_up(lambda *stage: told.append(stage)) == 1_500
+    assert [stage for stage, _, _ in told] == ["search"] * 3
+    assert told[-1][1:] == (1_500, 1_500)
+    assert search.find("storm").total == 1_501
+
+
+def test_it_knows_what_is_in_a_table_that_was_built_anew(index, search):
+    index.admit(["c"], [STORM])
+    index.remove(["a"])
+    search.catch_up()
+    index.admit(["d", "e"], [STORM, STORM])
+    Search.rebuild(index)
+    index.remove(["d"])
+    assert search.catch_up() == 1
+    assert search._table.ordinals().tolist() == [1, 2, 4]
+    index.admit(["f"], [STORM])
+    index.remove(["c"])
+    assert search.catch_up() == 2
+    assert search._table.ordinals().tolist() == [1, 4, 5]
+    assert search._is_level(search._table.state())
+
+
+def test_a_reader_sees_what_the_writer_has_done(index, search):
+    with Index.open(index.store.folder) as reading, Search.open(reading) as reader:
+        index.admit(["c"], [STORM])
+        assert ids(reader, "storm") == ["a"]
+        search.catch_up()
+        assert ids(reader, "storm") == ["c", "a"]
+        index.remove(["a"])
+        assert ids(reader, "storm") == ["c"]
+        index.flush()
+        index.compact()
+        assert ids(reader, "storm") == ["c"]
+        Search.rebuild(index)
+        assert ids(reader, "storm") == ["c"]
+        with pytest.raises(StorageRefused, match="opened to read"):
+            reader.catch_up()
+
+
+def test_who_opens_it_to_write_catches_up(index):
+    Search.open(index, make=True).close()
+    index.admit(["c"], [STORM])
+    index.remove(["a"])
+    with keeping_up(index) as search:
+        assert search._table.ordinals().tolist() == [1, 2]
+
+
+def test_without_a_table(index, tmp_path):
+    assert not has_table(index.store.folder)
+    assert keeping_up(index) is None
+    with pytest.raises(StorageRefused, match="has no search table"):
+        Search.open(index)
+    with Index.open(index.store.folder) as reading:
+        with pytest.raises(StorageRefused, match="has no search table"):
+            Search.open(reading, make=True)
+        with pytest.raises(StorageRefused, match="opened to read"):
+            Search.rebuild(reading)
+    with Index.create(tmp_path / "other", Checksum()) as bare:
+        for ask in (Search.rebuild, Search.open):
+            with pytest.raises(StorageRefused, match="keeps no texts"):
+                ask(bare)
+
+
+def test_a_table_of_another_index_is_refused_until_it_is_built_again(index, search, tmp_path):
+    with Index.create(tmp_path / "other", SimHash(), texts=True) as other:
+        other.admit(["x"], [STORM])
+        Search.open(other, make=True).close()
+        search.close()
+        shutil.copy(tmp_path / "other/search.sqlite", index.store.folder)
+    with pytest.raises(StorageRefused, match="another index"):
+        Search.open(index)
+    Search.rebuild(index)
+    with Search.open(index) as again:
+        assert ids(again, "storm") == ["a"]
+
+
+def test_an_index_that_was_set_back_gets_a_new_table(tmp_path):
+    path, old = tmp_path / "seen", tmp_path / "old"
+    with Index.create(path, SimHash(), texts=True) as index:
+        index.admit(["a"], [STORM])
+    shutil.copytree(path, old)
+    with Index.open(path, "w") as index, Search.open(index, make=True) as search:
+        index.admit(["b", "c", "d"], [BAKER] * 3)
+        search.catch_up()
+    shutil.copy(path / "search.sqlite", old)
+    with Index.open(old, "w") as index, Search.open(index) as search:
+        assert ids(search, "baker") == []
+        index.admit(["e"], ["another baker"])
+        assert search.catch_up() == 1
+        assert ids(search, "baker") == ["e"]
+
+
+def test_nothing_is_in_the_table_that_a_power_failure_may_take_from_the_index(tmp_path):
+    synced = []
+
+    class Noting(Disk):
+        def sync(self, file, path):
+            super().sync(file, path)
+            synced.append(path.name)
+
+    with (
+        Index.create(tmp_path / "seen", SimHash(), texts=True, durability="bulk", disk=Noting()) as index,
+        Search.open(index, make=True) as search,
+    ):
+        synced.clear()
+        index.admit(["a"], [STORM])
+        assert synced == []
+        search.catch_up()
+        assert synced == ["log-00000001"]
+
+
+@pytest.mark.parametrize("wrong", [{"top": 0}, {"top": 100_000}, {"seconds": 0}, {"top": "x"}])
+def test_what_is_refused(search, wrong):
+    with pytest.raises(ParameterError):
+        search.find("storm", **wrong)
+
+
+def test_a_search_takes_no_longer_than_it_may(index, search):
+    rng = random.Random(1)  # noqa: S311 - seeded choices are no secrets
+    bodies = [" ".join(f"w{rng.randrange(2_000)}" for _ in range(200)) for _ in range(500)]
+    index.admit([f"d{number}" for number in range(500)], bodies)
+    search.catch_up()
+    with pytest.raises(QueryTimeout):
+        search.find("w*", seconds=1e-4)
+    assert search.find("w1*").total == 500
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_finds_what_a_look_at_every_text_finds(tmp_path, seed):  # noqa: C901 - a life, step by step
+    rng = random.Random(seed)  # noqa: S311 - the same
+    path = tmp_path / "seen"
+    there, searchable = {}, {}
+
+    def require_right(search, level):
+        for query in [(word,) for word in WORDS] + [tuple(rng.sample(WORDS, 2))]:
+            wanted = {own for own, words in (there if level else searchable).items() if set(query) <= set(words)}
+            if not level:  # those that are new are not found yet, and who is gone is not shown
+                wanted = {own for own in wanted if there.get(own) is searchable[own]}
+            found = search.find(" ".join(query), top=1_000)
+            assert {hit.id for hit in found.hits} == wanted
+            assert found.total == len(found.hits) == len(wanted)
+            few = search.find(" ".join(query), top=3)
+            assert (few.hits, few.total) == (found.hits[:3], found.total)
+
+    index = Index.create(path, SimHash(), texts=True, memory=1 << 20)
+    search = Search.open(index, make=True)
+    with Index.open(path) as reading, Search.open(reading) as reader:
+        for number in range(60):
+            does = rng.choice(["admit", "admit", "admit", "remove", "flush", "compact", "rebuild", "open", "level"])
+            if does == "admit":
+                names = rng.sample([f"d{own}" for own in range(30)], rng.randint(1, 8))
+                words = [[*rng.choices(WORDS, k=rng.randint(1, 4)), f"v{number}"] for _ in names]
+                index.admit(names, [" ".join(own) for own in words])
+                there.update(zip(names, words, strict=True))
+            elif does == "remove":
+                names = rng.sample([f"d{own}" for own in range(30)], 5)
+                index.remove(names)
+                for name in names:
+                    there.pop(name, None)
+            elif does in {"flush", "compact"}:
+                getattr(index, does)()
+            elif does == "rebuild":
+                Search.rebuild(index)
+                search.close()
+            elif does == "open":
+                search.close()
+                index.close()
+                index = Index.open(path, "w")
+            if does in {"rebuild", "open"}:
+                search = Search.open(index)
+            level = does in {"rebuild", "open", "level"}
+            if does == "level":
+                search.catch_up()
+            if level:
+                searchable = dict(there)
+            require_right(search, level)
+            require_right(reader, level)
+    search.close()
+    index.close()
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """The bundled collection, with what a search of it hides by brute force."""
+    path = tmp_path_factory.mktemp("sample") / "seen"
+    with as_file(files("neardup.samples") / "collection.jsonl") as collection:
+        add_files([collection], path, search=True)
+    with Index.open(path) as index, Search.open(index) as opened:
+        yield opened
+
+
+def hidden_by(search, hits, *, collapse, threshold, keep, verify):
+    """Say of each hit, by the definition, which better-ranked hit that stays hides it."""
+    index = search._index
+    documents = {hit.id: index.get([hit.id])[0] for hit in hits}
+    scheme = index.scheme if threshold is None else index.scheme.with_threshold(threshold)
+    signed = index.signatures([hit.id for hit in hits])
+    features = scheme.shingling.features([documents[hit.id].text for hit in hits])
+    sets = [{*features.values[begin:end].tolist()} for begin, end in pairwise(features.offsets.tolist())]
+
+    def same(rank, better):
+        if collapse == "near" and verify == "exact":
+            common, whole = sets[rank] & sets[better], sets[rank] | sets[better]
+            return bool(common) and len(common) / len(whole) >= scheme.threshold
+        if collapse == "near":
+            return bool(scheme.match_pairs(signed, np.array([rank]), np.array([better]))[0])
+        if collapse == "exact":
+            own = documents[hits[rank].id].text
+            return bool(own.strip()) and own == documents[hits[better].id].text
+        return site_of(hits[rank].url) == site_of(hits[better].url)
+
+    of, heads = [], []
+    for rank in range(len(hits)):
+        head = next((heads[better] for better in range(rank) if of[better] is None and same(rank, better)), rank)
+        kept = [better for better in range(rank) if of[better] is None and heads[better] == head]
+        hides = next((better for better in kept if same(rank, better)), None)
+        of.append(hides if len(kept) >= keep else None)
+        heads.append(head)
+    return of, heads
+
+
+@pytest.mark.parametrize(
+    "way",
+    [("near", None, 1), ("near", 0.4, 1), ("near", 0.9, 2), ("exact", None, 1), ("site", None, 1), ("site", None, 3)],
+)
+@pytest.mark.parametrize("query", ["the harbour", "said", "tram", "nowhereword"])
+@pytest.mark.parametrize("verify", ["exact", "estimate"])
+def test_an_answer_is_what_is_found_without_repeats(sample, query, verify, way):
+    hits = sample.find(query).hits
+    ways = dict(zip(("collapse", "threshold", "keep", "verify"), (*way, verify), strict=True))
+    of, heads = hidden_by(sample, hits, **ways)
+    answers, results = [], []
+    for page in range(1, 100):
+        answers.append(sample.answer(query, page=page, size=3, **ways))
+        results += answers[-1].results
+        if page >= answers[-1].pages:
+            break
+    groups = sorted(set(heads))
+    assert [hits.index(group.shown[0].hit) for group in results] == groups
+    for group, head in zip(results, groups, strict=True):
+        members = [rank for rank in range(len(hits)) if heads[rank] == head]
+        assert [own.hit for own in group.shown] == [hits[rank] for rank in members if of[rank] is None]
+        assert [own.hit for own in group.repeats] == [hits[rank] for rank in members if of[rank] is not None]
+        assert [own.of for own in group.repeats] == [hits[of[rank]].id for rank in members if of[rank] is not None]
+        assert group.hides == len(group.repeats)
+    for answer in answers:
+        assert (answer.total, answer.examined) == (sample.find(query).total, len(hits))
+        assert (answer.groups, answer.pages) == (len(groups), -(-len(groups) // 3))
+        assert answer.hidden == sum(rank is not None for rank in of)
+
+
+def test_why_a_hit_is_hidden(sample):
+    near = [repeat for group in sample.answer("the", size=100).results for repeat in group.repeats]
+    assert near
+    for repeat in near:
+        assert (repeat.rule, repeat.measure, repeat.threshold) == ("minhash", "resemblance", 0.6)
+        assert repeat.verified
+        own, other = (document.text for document in sample._index.get([repeat.hit.id, repeat.of]))
+        assert repeat.value == resemblance(own, other) >= 0.6
+    estimated = sample.answer("the", size=100, verify="estimate").results
+    assert not any(repeat.verified for group in estimated for repeat in group.repeats)
+    exact = [repeat for group in sample.answer("the", collapse="exact", size=100).results for repeat in group.repeats]
+    assert {(repeat.rule, repeat.value) for repeat in exact} == {("same text", None)}
+    sites = [repeat for group in sample.answer("the", collapse="site", size=100).results for repeat in group.repeats]
+    assert {repeat.rule for repeat in sites} == {"same site"}
+    assert all(repeat.value == site_of(repeat.hit.url) for repeat in sites)
+
+
+@pytest.mark.parametrize(("collapse", "keep"), [("near", 1), ("near", 2), ("exact", 1), ("site", 1), ("site", 3)])
+def test_a_group_by_its_id_page_by_page(sample, collapse, keep):
+    ways = {"collapse": collapse, "keep": keep}
+    results = sample.answer("the", size=100, **ways).results
+    assert [group.id for group in results] == [group_id(group.shown[0].hit.id) for group in results]
+    whole = max(results, key=lambda group: group.hides)
+    hits, repeats = [], []
+    for page in range(1, 100):
+        answer = sample.answer("the", include=whole.id, page=page, size=2, **ways)
+        hits += [own.hit for group in answer.results for own in (*group.shown, *group.repeats)]
+        repeats += [own for group in answer.results for own in group.repeats]
+        if page == answer.pages:
+            break
+    assert sorted(hits, key=lambda hit: hit.ordinal) == sorted(
+        (own.hit for own in (*whole.shown, *whole.repeats)), key=lambda hit: hit.ordinal
+    )
+    assert repeats == list(whole.repeats)
+    assert sample.answer("the", include=12345, **ways).results == ()
+
+
+def test_nothing_is_hidden_where_nothing_is_collapsed(sample):
+    answer = sample.answer("the", collapse="off", size=100)
+    assert [group.shown[0].hit for group in answer.results] == list(sample.find("the").hits)
+    assert (answer.hidden, answer.threshold) == (0, None)
+
+
+def test_what_is_shown_of_an_answer(sample):
+    for group in sample.answer("harbour").results:
+        ((hit, snippet),) = group.shown
+        assert snippet.title.text == (hit.title or "")
+        marked = {part.text[begin:end].lower() for part in snippet for begin, end in part.spans}
+        assert marked == {"harbour"}
+
+
+def test_the_same_hits_in_another_order_are_another_set(tmp_path):
+    texts = {
+        "a": "storm storm storm storm harbour at dawn",
+        "b": "storm storm storm harbour at dawn",
+        "c": "harbour harbour harbour harbour harbour of stone walls and grey boats in storm",
+    }
+    with Index.create(tmp_path / "three", MinHash(shingle=1, threshold=0.6), texts=True) as index:
+        index.admit([*texts], [*texts.values()])
+        with Search.open(index, make=True) as search:
+            orders = {query: [hit.id for hit in search.find(query).hits] for query in ("storm", "harbour")}
+            assert [order.index("c") for order in orders.values()] == [2, 0]
+            for query, order in orders.items():
+                groups = search.answer(query).results
+                better, worse = (own for own in order if own != "c")
+                assert {own.hit.id for group in groups for own in group.shown} == {"c", better}
+                assert [own.hit.id for group in groups for own in group.repeats] == [worse]
+
+
+def test_what_was_judged_is_remembered(sample):
+    sample.answer("the market")
+    before = sample.judged.hits
+    sample.answer("the market", page=2)
+    assert sample.judged.hits == before + 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"collapse": "nearly"},
+        {"collapse": "site", "threshold": 0.5},
+        {"threshold": 2},
+        {"keep": 0},
+        {"page": 0},
+        {"size": 0},
+        {"include": -1},
+        {"seconds": -1},
+    ],
+)
+def test_what_an_answer_refuses(sample, wrong):
+    with pytest.raises(ParameterError):
+        sample.answer("the", **wrong)
+
+
+def test_while_another_thread_admits_and_removes(index, search):
+    failed = []
+
+    def change():
+        try:
+            for number in range(60):
+                index.admit([f"d{number % 7}"], [f"{STORM} {number}"])
+                index.remove([f"d{(number + 3) % 7}"])
+                if number % 2:
+                    search.catch_up()
+        except BaseException as error:  # noqa: BLE001 - told below
+            failed.append(error)
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    while changing.is_alive():
+        answer = search.answer("storm", size=100)
+        assert answer.examined == answer.total == sum(len(own.shown) + own.hides for own in answer.results)
+    changing.join()
+    assert not failed
+    search.catch_up()
+    assert search.find("storm").total == len(index) - 1
