@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,13 @@ def test_one_module_imports_spark():
     found = {path.name for path in SOURCE.rglob("*.py") if re.search(r"(import|from) pyspark", path.read_text("utf-8"))}
     assert found == {"spark.py"}
     assert "pyspark" not in (SOURCE / "pipeline/files/spark.py").read_text("utf-8")
+
+
+def test_a_class_name_is_used_once():
+    named = re.compile(r"^class ([A-Z]\w*)", re.MULTILINE)
+    found = [name for path in SOURCE.rglob("*.py") for name in named.findall(path.read_text("utf-8"))]
+    assert len(found) > 300
+    assert [name for name, number in Counter(found).items() if number > 1] == []
 
 
 def test_no_module_has_a_shapeless_name():

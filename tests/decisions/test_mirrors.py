@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.decisions import mirrors
-from neardup.decisions.mirrors import Agreement, HostPages, agreement, candidates, main_hosts
+from neardup.decisions.mirrors import HostAgreement, HostPages, agreement, candidates, main_hosts
 
 HOSTS = 5
 ROWS = st.lists(st.tuples(st.integers(0, HOSTS - 1), st.integers(0, 12), st.integers(0, 9)), max_size=60)
@@ -62,7 +62,7 @@ def test_contents_on_many_hosts_are_left_out():
 
 
 def test_the_bound_is_that_of_wilson():
-    found = Agreement(np.array([0, 5, 10, 3089, 10]), np.array([0, 5, 10, 3074, 0]))
+    found = HostAgreement(np.array([0, 5, 10, 3089, 10]), np.array([0, 5, 10, 3074, 0]))
     assert np.round(found.at_least, 3).tolist() == [0, 0.566, 0.722, 0.992, 0]
     assert found.matches(np.array([9, 9, 9, 4000, 10])).tolist() == [False, True, True, True, False]
     assert not found.matches(np.array([9, 26, 51, 20_000, 10])).any()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from neardup.index import fulltext
 from neardup.index.disk.columns import encoded
-from neardup.index.fulltext import FullText, State, Texts, TimeLimit
+from neardup.index.fulltext import FullText, TableState, Texts, TimeLimit
 from neardup.model.errors import QueryTimeout, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
 from neardup.text.search_words import query_words, search_words
 
@@ -156,7 +156,7 @@ def test_ranks_are_bm25_of_what_is_there_however_it_came_there(shared_folder, ro
     table.update(len(everything), given_rows(range(len(rows), len(everything))))
     state = table.update(len(everything), gone=sorted(gone))
     left = {own: row for own, row in everything.items() if own not in gone}
-    assert state == table.state() == State(len(everything), len(left), state.built)
+    assert state == table.state() == TableState(len(everything), len(left), state.built)
     assert table.ordinals().tolist() == sorted(left)
     expected = bm25(left, words) if left else {}
     found = table.find(query_words(" ".join(words)), 100, SOON)

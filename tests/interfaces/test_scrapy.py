@@ -60,7 +60,7 @@ class Pages(Spider):
 
 def crawl():
     process = CrawlerProcess({
-        "ADDONS": {"neardup.interfaces.scrapy.NearDuplicates": 500},
+        "ADDONS": {"neardup.interfaces.scrapy.NeardupAddon": 500},
         "NEARDUP_INDEX": folder,
         "FEEDS": {feed: {"format": "jsonlines", "overwrite": False}},
         "TELNETCONSOLE_ENABLED": False,
@@ -82,7 +82,7 @@ for components in (
     default_settings.DOWNLOADER_MIDDLEWARES_BASE,
     default_settings.FEED_EXPORTERS_BASE.values(),
     default_settings.DOWNLOAD_HANDLERS_BASE.values(),
-    ["neardup.interfaces.scrapy.NearDuplicates"],
+    ["neardup.interfaces.scrapy.NeardupAddon"],
 ):
     for component in components:
         load_object(component)
@@ -475,10 +475,10 @@ def test_wrong_settings_stop_the_crawl(crawl, sites, settings, complaint):
 
 
 def test_every_setting_is_explained():
-    from neardup.interfaces.scrapy import NearDuplicates, Settings
+    from neardup.interfaces.scrapy import NeardupAddon, Settings
 
     names = [f"NEARDUP_{one.name.upper()}" for one in fields(Settings)]
-    missing = [name for name in names if f"``{name}``" not in NearDuplicates.__doc__]
+    missing = [name for name in names if f"``{name}``" not in NeardupAddon.__doc__]
     assert missing == []
 
 

@@ -61,7 +61,7 @@ class HostPairs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Agreement:
+class HostAgreement:
     """How far pairs of hosts agree: their ``common`` paths, and how many of these have the ``same`` content."""
 
     common: Positions
@@ -101,7 +101,7 @@ def candidates(pages: HostPages) -> tuple[HostPairs, int]:
     return HostPairs(pairs >> _LOW, pairs & ((1 << _LOW) - 1), shared), int((sizes > MOST_HOSTS).sum())
 
 
-def agreement(pages: HostPages, small: Positions, large: Positions) -> Agreement:
+def agreement(pages: HostPages, small: Positions, large: Positions) -> HostAgreement:
     """Compare pairs of hosts path by path; *small* are those with fewer pages, whose paths are looked up."""
     sizes = pages.sizes[small]
     ends = np.cumsum(sizes)
@@ -120,7 +120,7 @@ def agreement(pages: HostPages, small: Positions, large: Positions) -> Agreement
         common += np.bincount(pair[others >= 0], minlength=len(small))
         same += np.bincount(pair[equal], minlength=len(small))
         begin = end
-    return Agreement(common, same)
+    return HostAgreement(common, same)
 
 
 def main_hosts(ranks: Positions, left: Positions, right: Positions) -> Positions:

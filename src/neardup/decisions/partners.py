@@ -16,7 +16,7 @@ _LONG = 8  # documents of the sample: more of them make a list long
 _ROUNDING = 1e-9
 
 
-class Found(NamedTuple):
+class FoundPartners(NamedTuple):
     """Pairs of a document of the sample, *left*, and another one, *right*, with what they share."""
 
     left: Positions
@@ -81,7 +81,7 @@ class Partners:
         shares: npt.NDArray[np.float64] = found / np.maximum(1, self._sizes)
         return shares
 
-    def among(self, features: Features) -> Found:
+    def among(self, features: Features) -> FoundPartners:
         """Return the partners among some documents, whose repeats are removed, too.
 
         Threads may call it in parallel for different documents.
@@ -101,4 +101,4 @@ class Partners:
             )
             parts.append([array[:found].copy() for array in arrays])
         left, right, shared = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return Found(left, right, Shared(shared, self._sizes[left], sets.sizes[right]))
+        return FoundPartners(left, right, Shared(shared, self._sizes[left], sets.sizes[right]))

@@ -80,7 +80,7 @@ class Texts(NamedTuple):
     sites: Sequence[str]
 
 
-class State(NamedTuple):
+class TableState(NamedTuple):
     """The state of a table: it has seen all ordinals before *following*, and has this number of *documents*.
 
     Every change of the table changes it, because documents that were seen can only be removed. *built* identifies the
@@ -92,13 +92,13 @@ class State(NamedTuple):
     built: str
 
 
-class Matches(NamedTuple):
+class RankedMatches(NamedTuple):
     """The best of *total* matching documents, by descending score and then by ordinal; or the newest, with score 0."""
 
     ordinals: Positions
     scores: npt.NDArray[np.float64]
     total: int
-    state: State
+    state: TableState
 
 
 _Asked = tuple[tuple[Term, ...], int, bool]
@@ -148,7 +148,7 @@ class FullText:
         self._busy = threading.Lock()  # held while writing
         self._pool = threading.Lock()  # held while a connection is taken or returned
         self._closed = False
-        self._known: dict[_Asked, Matches] = {}  # results of queries, the latest last
+        self._known: dict[_Asked, RankedMatches] = {}  # results of queries, the latest last
         self._remembered = 0  # remembered hits, including other memory converted to hits
         with self._connected():
             pass
@@ -180,7 +180,7 @@ class FullText:
 
     # Reading.
 
-    def state(self) -> State:
+    def state(self) -> TableState:
         """Return the state of the table."""
         with self._connected() as connection:
             return _state(connection)
@@ -190,7 +190,7 @@ class FullText:
         with self._connected() as connection:
             return _numbers(connection.execute("SELECT id FROM documents_docsize ORDER BY id"))
 
-    def find(self, terms: tuple[Term, ...], top: int, limit: TimeLimit, *, newest: bool = False) -> Matches:
+    def find(self, terms: tuple[Term, ...], top: int, limit: TimeLimit, *, newest: bool = False) -> RankedMatches:
         """Return the best or the *newest* *top* documents that have all terms, and their total number.
 
         The score is BM25, with titles weighted by ``TITLE_WEIGHT``. No terms find nothing. Raises ``QueryTimeout``.
@@ -199,17 +199,17 @@ class FullText:
         with self._connected(limit) as connection, _transaction(connection, "DEFERRED"):
             state = _state(connection)
             if not terms:
-                return Matches(np.empty(0, np.int64), np.empty(0), 0, state)
+                return RankedMatches(np.empty(0, np.int64), np.empty(0), 0, state)
             known = self._known.get(asked)
             if known is not None and known.state == state:
                 return known
             rows = connection.execute(_NEWEST if newest else _RANKED, (_matching(terms), top)).fetchall()
         ordinals, scores, totals = zip(*rows, strict=True) if rows else ((), (), (0,))
-        found = Matches(np.array(ordinals, np.int64), -np.array(scores, np.float64), totals[0], state)
+        found = RankedMatches(np.array(ordinals, np.int64), -np.array(scores, np.float64), totals[0], state)
         self._remember(asked, found)
         return found
 
-    def _remember(self, asked: _Asked, found: Matches) -> None:
+    def _remember(self, asked: _Asked, found: RankedMatches) -> None:
         """Remember a result, replacing the oldest ones."""
         with self._pool:
             for old in filter(None, [self._known.pop(asked, None)]):
@@ -229,7 +229,7 @@ class FullText:
 
     # Writing.
 
-    def update(self, following: int, added: Texts | None = None, gone: Iterable[int] = ()) -> State:
+    def update(self, following: int, added: Texts | None = None, gone: Iterable[int] = ()) -> TableState:
         """Add and remove documents in one transaction; the table has then seen all ordinals before *following*."""
         with self._busy, self._connected() as connection, _transaction(connection):
             left_out = [(ordinal,) for ordinal in gone]
@@ -239,7 +239,7 @@ class FullText:
             before = _state(connection)
             documents = before.documents - removed + (_insert(connection, added) if added else 0)
             connection.execute("UPDATE state SET following = ?, documents = ?", (following, documents))
-        return State(following, documents, before.built)
+        return TableState(following, documents, before.built)
 
     # Connections.
 
@@ -390,7 +390,7 @@ def _translated(path: Path, limit: TimeLimit | None = None) -> Iterator[None]:
         raise StorageFailed(str(path), error.strerror or str(error)) from error
 
 
-def _cost(terms: tuple[Term, ...], found: Matches) -> int:
+def _cost(terms: tuple[Term, ...], found: RankedMatches) -> int:
     """Return the number of hits that take as much memory as a query and its result."""
     return len(found.ordinals) + _QUERY_COST + sum(_TERM_COST + len(term.text) // 4 for term in terms)
 
@@ -418,8 +418,8 @@ def _require_fts5(path: Path) -> None:
             raise StorageRefused(str(path), f"needs FTS5, which this Python's SQLite {sqlite3.sqlite_version} lacks")
 
 
-def _state(connection: sqlite3.Connection) -> State:
-    return State(*connection.execute("SELECT following, documents, built FROM state").fetchone())
+def _state(connection: sqlite3.Connection) -> TableState:
+    return TableState(*connection.execute("SELECT following, documents, built FROM state").fetchone())
 
 
 def _insert(connection: sqlite3.Connection, batch: Texts) -> int:

@@ -1,6 +1,6 @@
 """Scrapy: an add-on that drops, or tags, repeated pages, and does not fetch known pages again.
 
-    ADDONS = {"neardup.interfaces.scrapy.NearDuplicates": 500}
+    ADDONS = {"neardup.interfaces.scrapy.NeardupAddon": 500}
     NEARDUP_INDEX = "seen"
 
 It requires Scrapy 2.19 or newer: ``pip install 'neardup[scrapy]'``.
@@ -39,7 +39,7 @@ _COUNTED: Final = "neardup/"
 _FINISHED: Final = "finished"  # Scrapy's reason for the end of a complete crawl
 
 
-class NearDuplicates:
+class NeardupAddon:
     """The add-on: installs the item pipeline and the filter of requests.
 
     ``NEARDUP_INDEX``

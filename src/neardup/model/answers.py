@@ -39,7 +39,7 @@ class FoundHit(Struct, frozen=True, kw_only=True):
     changed_at: datetime
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class FoundHits(Struct, frozen=True, kw_only=True):
     """The best hits of a query, best first, of *total* documents that match."""
 
     query: str

@@ -19,7 +19,7 @@ from neardup.interfaces.http.templates import render
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.http.views.comparison import comparison_view
 from neardup.interfaces.http.views.documents import Member, document_view
-from neardup.interfaces.http.views.results import Asked, members_view, results_view
+from neardup.interfaces.http.views.results import PageQuery, members_view, results_view
 from neardup.model.errors import QueryTimeout, StorageFailed
 from neardup.model.seen import Document
 from neardup.pipeline.query.search import Search
@@ -152,22 +152,24 @@ def require_safe(page):
 def results(query="ferry", **hits):
     best = shown(hit(**{"own": "a", "title": "The ferry", "url": "https://a.example/f", **hits}))
     other = hit(**{"own": "b", "title": "The ferry", "url": "https://a.example/g", **hits})
-    return results_view(Asked(q=query, page=2), answer(group(best, [repeat(other)] * 7), page=2, pages=9), STEPS)
+    return results_view(PageQuery(q=query, page=2), answer(group(best, [repeat(other)] * 7), page=2, pages=9), STEPS)
 
 
 def in_snippet(text):
     best = shown(hit(), title=text, body=text, spans=((0, min(len(text), 3)),))
-    return render("results", view=results_view(Asked(q="x"), answer(group(best)), STEPS))
+    return render("results", view=results_view(PageQuery(q="x"), answer(group(best)), STEPS))
 
 
 def in_reason(text):
     one = repeat(hit("b"), rule="same site", measure="equality", value=text, threshold=None)
-    return render("results", view=results_view(Asked(q="x", rule="site"), answer(group(shown(hit()), [one])), STEPS))
+    return render(
+        "results", view=results_view(PageQuery(q="x", rule="site"), answer(group(shown(hit()), [one])), STEPS)
+    )
 
 
 def in_members(text):
     whole = group(shown(hit(text, title=text)), [repeat(hit(text, title=text), of=text)] * 3, hides=30)
-    asked = Asked(q=text, include="7", page=2)
+    asked = PageQuery(q=text, include="7", page=2)
     return render("members", view=members_view(asked, answer(whole, include=7, page=2, pages=3)))
 
 
@@ -176,7 +178,7 @@ def in_document(text):
     members = [
         Member(Document(f"{place}{text}", WHEN, WHEN, WHEN, text, {"title": text}, text), 0.9) for place in range(20)
     ]
-    view = document_view(one, 25, members, 1, asked=Asked(q=text, site=text, page=2))
+    view = document_view(one, 25, members, 1, asked=PageQuery(q=text, site=text, page=2))
     return render("document", view=view)
 
 
@@ -191,7 +193,7 @@ def in_repeat(text):
 def in_comparison(text):
     a, b = (Document(own, WHEN, WHEN, WHEN, own, {"title": text}, f"{BAKER} {text}") for own in ("a", text))
     found = explain(str(a.text), str(b.text))
-    return render("comparison", view=comparison_view(a, b, found, asked=Asked(q=text, site=text)))
+    return render("comparison", view=comparison_view(a, b, found, asked=PageQuery(q=text, site=text)))
 
 
 CONTEXTS = {
@@ -201,7 +203,7 @@ CONTEXTS = {
     "id": lambda text: render("results", view=results(own=text, title=None, url=None)),
     "query": lambda text: render("results", view=results(query=text)),
     "query without results": lambda text: render(
-        "results", view=results_view(Asked(q="x", site=text), answer(), STEPS, [(text, text, 3)])
+        "results", view=results_view(PageQuery(q="x", site=text), answer(), STEPS, [(text, text, 3)])
     ),
     "snippet": in_snippet,
     "reason": in_reason,

@@ -5,7 +5,7 @@ from neardup import MinHash, Sentences
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Buckets
 from neardup.model.policy import Policy
-from neardup.pipeline.corpus.comparison import Comparison, SignatureKeys
+from neardup.pipeline.corpus.comparison import LeaderComparison, SignatureKeys
 from neardup.schemes.thresholds import thresholds_of
 
 TEXTS = [f"one two three four five six seven eight {word}" for word in "abcabcdd"]
@@ -16,7 +16,7 @@ TEXTS += ["nine ten eleven", "", "nine ten eleven"]
 def test_unverified_candidates_are_decided_by_their_keys(scheme):
     policy, signatures = Policy(verify="none"), scheme.sign(TEXTS)
     with LocalEngine(1) as engine:
-        comparison = Comparison(scheme, policy, signatures, engine, thresholds_of(scheme))
+        comparison = LeaderComparison(scheme, policy, signatures, engine, thresholds_of(scheme))
         decided = comparison.decide(comparison.unverified, lambda *_: None)
     keys = scheme.keys(signatures)
     matched = []

@@ -3,16 +3,16 @@
 import numpy as np
 
 from neardup.pipeline.partners.pairs import PairRule
-from neardup.pipeline.spilled.joins import Blocks
+from neardup.pipeline.spilled.joins import BlockPairs
 
 
 def test_blocks_of_too_different_sizes_are_not_compared():
     sizes = np.array([10, 12, 1_000, 0, 1_100])
     rule = PairRule.of("resemblance", 0.6, clusters=False, between=False)
-    blocks = Blocks.of(sizes, 0, 900, rule)
+    blocks = BlockPairs.of(sizes, 0, 900, rule)
     assert [block.tolist() for block in blocks.documents] == [[0, 1], [2], [4]]
     assert blocks.pairs == [(0, 0), (1, 1), (1, 2), (2, 2)]
     rule = PairRule.of("overlap", 0.6, clusters=False, between=False)
-    assert len(Blocks.of(sizes, 0, 900, rule).pairs) == 6
+    assert len(BlockPairs.of(sizes, 0, 900, rule).pairs) == 6
     rule = PairRule.of("resemblance", 0.6, clusters=False, between=True)
-    assert Blocks.of(sizes, 2, 900, rule).pairs == []
+    assert BlockPairs.of(sizes, 2, 900, rule).pairs == []

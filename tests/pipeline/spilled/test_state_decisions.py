@@ -9,7 +9,7 @@ from audits import LEAKY, TEXTS, written
 from neardup import DataError, FracMinHash, MinHash, ParameterError, SimHash, audit_files, dedup_files
 from neardup.errors import StorageRefused
 from neardup.pipeline.spilled import addition, state_decisions
-from neardup.pipeline.spilled.earlier import TextSource
+from neardup.pipeline.spilled.earlier import RunInputs
 from neardup.pipeline.spilled.state import State
 
 
@@ -62,7 +62,7 @@ def test_all_runs_of_a_state_are_audited_together(with_equals, tmp_path):
 
 def test_a_state_knows_its_ranks_unless_an_earlier_version_wrote_it(files, tmp_path, monkeypatch):
     report, state = tmp_path / "why.parquet", tmp_path / "state"
-    monkeypatch.setattr(addition, "TextSource", lambda shards, edges, _: TextSource(shards, edges))
+    monkeypatch.setattr(addition, "RunInputs", lambda shards, edges, _: RunInputs(shards, edges))
     dedup_files(files, report=report, state=state, scheme=LEAKY, keep="last")
     with pytest.raises(ParameterError, match="is not that of the run"):
         audit_files(files, state)

@@ -41,16 +41,16 @@ _POSITION_BITS: Final = 32
 _POSITION: Final = (1 << _POSITION_BITS) - 1
 
 
-class Found(NamedTuple):
+class PlacedCandidates(NamedTuple):
     """Candidates: row ``rows[i]`` has ``places[i]``; *oversized* keys had more documents than were listed."""
 
     rows: Positions
     places: Places
     oversized: int
 
-    def where(self, holds: Flags) -> "Found":
+    def where(self, holds: Flags) -> "PlacedCandidates":
         """Return the candidates that *holds* marks."""
-        return Found(self.rows[holds], self.places[holds], self.oversized)
+        return PlacedCandidates(self.rows[holds], self.places[holds], self.oversized)
 
 
 class Reader:
@@ -94,7 +94,7 @@ class Reader:
     def __len__(self) -> int:
         return sum(alive_in(part) for part in self.parts)
 
-    def propose(self, rows: Rows, asking: Flags, wider: int = 1) -> Found:
+    def propose(self, rows: Rows, asking: Flags, wider: int = 1) -> PlacedCandidates:
         """Return the candidates of each asking row, by the canonical rule; *wider* multiplies its room."""
         self.require_open()
         query = Query.of(self._lookup.keyed(rows, asking), asking, wider * ROOM)
@@ -366,7 +366,7 @@ class Reader:
         else:
             raise StorageRefused(str(self.folder), f"its log has records of the unknown kind {record.kind!r}")
 
-    def _found(self, query: Query, hits: list[KeyHits]) -> Found:
+    def _found(self, query: Query, hits: list[KeyHits]) -> PlacedCandidates:
         """Return the documents found in all parts, row by row, and in the divisions of oversized keys."""
         rows = np.concatenate([found.rows for found in hits])
         places = np.concatenate([_places_in(number, found.documents) for number, found in enumerate(hits)])
@@ -374,7 +374,7 @@ class Reader:
         self.oversized_buckets += oversized
         if not oversized or not is_divided(query.keys.shape[1], pooled=self._lookup.pooled):
             order = np.lexsort((places, rows))
-            return Found(rows[order], places[order], oversized)
+            return PlacedCandidates(rows[order], places[order], oversized)
         division = query.division()
         finer = [part.divide(division) for part in self.parts]
         rows = np.concatenate([rows, *(division.rows[found.rows] for found in finer)])
@@ -384,7 +384,7 @@ class Reader:
         rows, places = rows[order], places[order]
         new = np.ones(len(rows), np.bool_)
         new[1:] = (rows[1:] != rows[:-1]) | (places[1:] != places[:-1])
-        return Found(rows[new], places[new], oversized)
+        return PlacedCandidates(rows[new], places[new], oversized)
 
     def _first(self, by_part: list[Positions]) -> Places:
         """Return the place in the first part that has one, or -1."""

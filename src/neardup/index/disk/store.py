@@ -26,7 +26,7 @@ from neardup.index.disk.manifest import SECOND, Manifest
 from neardup.index.disk.memory_files import MemoryDisk
 from neardup.index.disk.part import Part, Rows
 from neardup.index.disk.postings import Query
-from neardup.index.disk.reader import Found, Places, Reader
+from neardup.index.disk.reader import PlacedCandidates, Places, Reader
 from neardup.index.disk.segment import Segment
 from neardup.model.arrays import Flags, Positions
 from neardup.model.candidates import ROOM
@@ -104,7 +104,7 @@ class Store(Reader):
                 self._fail(error)
                 raise
 
-    def append(self, batch: Batch) -> Found:
+    def append(self, batch: Batch) -> PlacedCandidates:
         """Add documents, in memory; return the candidates of each leader before it. ``log_change`` records it."""
         rows, asking = cast("Rows", batch["rows"]), cast("Flags", batch["present"]) & cast("Flags", batch["leads"])
         query = Query.of(self._lookup.keyed(rows, asking), asking, ROOM)

@@ -20,7 +20,7 @@ from neardup.interfaces.http.templates import PAGE_POLICY, TEMPLATES, render, st
 from neardup.interfaces.http.views.comparison import MOST, Shown, comparison_view
 from neardup.interfaces.http.views.documents import SIZE as MEMBERS
 from neardup.interfaces.http.views.documents import Member, document_view
-from neardup.interfaces.http.views.results import SIZE, Asked, members_view, results_view
+from neardup.interfaces.http.views.results import SIZE, PageQuery, members_view, results_view
 from neardup.model.errors import QueryTimeout
 from neardup.pipeline.query.search import Search
 from neardup.pipeline.query.strictness import steps_of
@@ -50,7 +50,7 @@ class DocumentPageQuery(Input):
     back: str = ""
 
 
-def search_page(service: Service, given: Asked) -> bytes:
+def search_page(service: Service, given: PageQuery) -> bytes:
     """Render the results of a search; without a query, the start page."""
     if not given.q.strip():
         index = service.index
@@ -75,17 +75,17 @@ def search_page(service: Service, given: Asked) -> bytes:
     return render("results", view=results_view(given, answer, thresholds, shorter))
 
 
-def _shorter(search: Search, given: Asked, seconds: float) -> list[tuple[str, str, int]]:
+def _shorter(search: Search, given: PageQuery, seconds: float) -> list[tuple[str, str, int]]:
     try:
         return search.shorter(given.q, seconds, site=given.site)
     except QueryTimeout:
         return []
 
 
-def _searched(back: str) -> Asked | None:
+def _searched(back: str) -> PageQuery | None:
     """Return the search with these parameters, if it is one."""
     try:
-        asked: Asked = converted(Asked, dict(parse_qsl(back, max_num_fields=_PARAMETERS)))
+        asked: PageQuery = converted(PageQuery, dict(parse_qsl(back, max_num_fields=_PARAMETERS)))
     except (Refusal, ValueError):
         return None
     return asked if asked.q.strip() else None
@@ -122,7 +122,7 @@ def routes(service: Service) -> list[Route]:
     for name in TEMPLATES.list_templates():
         TEMPLATES.get_template(name)  # compiled once, before the first request
     pages = (
-        (START, Asked, search_page),
+        (START, PageQuery, search_page),
         (COMPARE, PairQuery, compare_page),
         (DOCUMENT, DocumentPageQuery, document_page),
     )
@@ -136,7 +136,7 @@ def routes(service: Service) -> list[Route]:
 def _page(service: Service, kind: type[Input], made: Callable[[Service, Any], bytes]) -> Callable[[Request], Any]:
     async def page(request: Request) -> Response:
         given = query_of(request, kind)
-        query = given.q if isinstance(given, Asked) else ""
+        query = given.q if isinstance(given, PageQuery) else ""
         content = await service.answer_query(query, partial(made, service, given))
         return Response(content, headers={"content-security-policy": PAGE_POLICY}, media_type="text/html")
 

@@ -62,7 +62,7 @@ class SignatureKeys:
         return self._scheme.keys(self._signatures[documents])
 
 
-class Comparison:
+class LeaderComparison:
     """Leaders with their signatures, and the rules by which they are compared."""
 
     def __init__(

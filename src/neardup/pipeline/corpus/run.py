@@ -20,7 +20,7 @@ from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
 from neardup.pipeline.corpus.address_ranks import HintCounts, address_ranks, hint_counts
 from neardup.pipeline.corpus.clusters import largest_clusters
-from neardup.pipeline.corpus.comparison import Comparison, Decided, feature_sets, needs_rows, require_policy
+from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, feature_sets, needs_rows, require_policy
 from neardup.pipeline.corpus.documents import Documents
 from neardup.pipeline.corpus.memory import warn_if_short
 from neardup.pipeline.corpus.result import Result, Summary, decisions_table
@@ -179,11 +179,11 @@ class _Run:
         signatures = self._sign(Corpus(shingled.features, self._fields, self._documents.texts), heads.positions)
         sets = feature_sets(self._scheme, shingled.features, heads.positions)
         thresholds = thresholds_of(self._scheme, sites)
-        comparison = Comparison(self._scheme, self._policy, signatures, self._engine, thresholds)
+        comparison = LeaderComparison(self._scheme, self._policy, signatures, self._engine, thresholds)
         decided = comparison.decide(self._matcher(comparison, sets), self._progress)
         if not needs_rows(self._scheme, self._policy):  # they would take much of the memory
             signatures = replace(signatures, rows=np.empty((len(signatures), 0), np.uint8))
-            comparison = Comparison(self._scheme, self._policy, signatures, self._engine, thresholds)
+            comparison = LeaderComparison(self._scheme, self._policy, signatures, self._engine, thresholds)
         return self._report(shingled, order, heads, comparison, signatures, sets, decided)
 
     def _shingle(self) -> _Shingled:
@@ -273,7 +273,7 @@ class _Run:
             self._progress("sign", done, number)
         return Signatures(rows, present, scheme.recipe)
 
-    def _matcher(self, comparison: Comparison, sets: FeatureSets) -> Matcher:
+    def _matcher(self, comparison: LeaderComparison, sets: FeatureSets) -> Matcher:
         scheme = self._scheme
         if self._policy.verify != "exact":
             return comparison.unverified
@@ -287,7 +287,7 @@ class _Run:
         shingled: _Shingled,
         order: Positions,
         heads: Heads,
-        comparison: Comparison,
+        comparison: LeaderComparison,
         signatures: Signatures,
         sets: FeatureSets,
         decided: Decided,

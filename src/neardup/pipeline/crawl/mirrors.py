@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.mirrors import COVERAGE, LEAST, Agreement, HostPages, agreement, candidates, main_hosts
+from neardup.decisions.mirrors import COVERAGE, LEAST, HostAgreement, HostPages, agreement, candidates, main_hosts
 from neardup.model.arrays import AnyPositions, Positions
 from neardup.sources.url_forms import web_address
 
@@ -145,7 +145,7 @@ class _Crawl:
         chosen: Positions,
         small: Positions,
         large: Positions,
-        found: Agreement,
+        found: HostAgreement,
         mains: Positions,
         known: set[str],
     ) -> list[Mirror]:
@@ -159,15 +159,15 @@ class _Crawl:
                 lines[host] = self._line(host, main, found, pair, kind="same paths")
         return list(lines.values())
 
-    def _line(self, host: int, main: int, found: Agreement, pair: int, kind: str | None = None) -> Mirror:
+    def _line(self, host: int, main: int, found: HostAgreement, pair: int, kind: str | None = None) -> Mirror:
         rows = np.arange(*self.pages.of(host).indices(len(self.pages.keys))[:2])
         others = self.pages.find(np.full(len(rows), main), self.pages.paths[rows])
         share = found.same[pair] / found.common[pair]
         kind = kind or ("same" if share >= SAME else "mostly")
         shown = _Folder(host, main, "", "", rows, others)
-        return self._mirror(shown, kind, Agreement(found.common[[pair]], found.same[[pair]]))
+        return self._mirror(shown, kind, HostAgreement(found.common[[pair]], found.same[[pair]]))
 
-    def _mirror(self, folder: "_Folder", kind: str, found: Agreement) -> Mirror:
+    def _mirror(self, folder: "_Folder", kind: str, found: HostAgreement) -> Mirror:
         common, same = int(found.common[0]), int(found.same[0])
         both = folder.others >= 0
         if kind != "same paths":
@@ -205,7 +205,7 @@ class _Crawl:
             folder = self._folder(left, right, own, other)
             common = folder.others >= 0
             same = common & (self.pages.contents[folder.others] == self.pages.contents[folder.rows])
-            found = Agreement(np.array([common.sum()]), np.array([same.sum()]))
+            found = HostAgreement(np.array([common.sum()]), np.array([same.sum()]))
             if found.matches(np.array([min(len(folder.rows), self.pages.sizes[right])]))[0]:
                 known.add((left, own))
                 yield self._mirror(folder, "below a prefix", found)

@@ -21,7 +21,7 @@ from neardup.pipeline.partners.pairs import PairMeasure, PairRule, scheme_of_tex
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.changes import changes
 from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.joins import Blocks, StoredSets, compare, shingle, tables
+from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, lacking_fields
 from neardup.schemes.terms import written
 from neardup.sources.collection import Rejected, missing_field
@@ -66,7 +66,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     """Write all pairs of the documents of files to *out*; the same as ``pairs`` finds, in the same order.
 
     The features of all documents are stored in the folder *work*, which is removed at the end; if the run is
-    interrupted, the same call continues it. Blocks of documents are compared, each with itself and with every other
+    interrupted, the same call continues it. BlockPairs of documents are compared, each with itself and with every other
     block whose sizes allow the threshold, so that *memory* bytes are enough: with half the memory, there are up to four
     times as many comparisons of blocks. About 40 bytes per document are in memory in addition. *reading* are parameters
     of ``neardup.sources.read``.
@@ -125,7 +125,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             stored = StoredSets(job, rule, records)
             number = sum(shard.source < compared for shard in shards.shards)
             first = int(stored.shards[number]) if rule.between else None
-            blocks = Blocks.of(stored.sizes, first or 0, block, rule)
+            blocks = BlockPairs.of(stored.sizes, first or 0, block, rule)
             one_by_one = Stages(journal, engine, follow, lambda _: map)  # each with all threads
 
             def compared_blocks(task: int) -> dict[str, Any]:

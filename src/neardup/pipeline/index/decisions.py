@@ -7,7 +7,7 @@ import numpy as np
 from neardup.decisions.admission import NONE, Matches, Standing, stand
 from neardup.decisions.exact import leaders_by_content
 from neardup.index.disk.columns import NEVER, Batch, as_bytes
-from neardup.index.disk.reader import Found, Places
+from neardup.index.disk.reader import PlacedCandidates, Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
@@ -38,7 +38,7 @@ class Judge:
         copies = self._copies(given, equal, own, before=before)
         return self._verdicts(given, nowhere, equal, copies, matches, self._stand(nowhere, equal, matches))
 
-    def _of_others(self, found: Found, own: Places, *, before: bool) -> Found:
+    def _of_others(self, found: PlacedCandidates, own: Places, *, before: bool) -> PlacedCandidates:
         """Remove documents from their own candidates, and with *before* all later documents.
 
         A leader is replaced by the next of its equals, which has the same keys.

@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup.decisions.admission import Matches
 from neardup.decisions.evidence import FeatureSets, Shares, WeightedSets, exact_measure, shared_by
 from neardup.index.disk.buffers import some, taken
-from neardup.index.disk.reader import Found, Places
+from neardup.index.disk.reader import PlacedCandidates, Places
 from neardup.index.disk.store import Store
 from neardup.kernels.checksum import digest_words
 from neardup.kernels.segments import blank
@@ -142,7 +142,7 @@ class Verifier:
         """Return the measure of the values of matches."""
         return self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure
 
-    def matches(self, given: Asked, found: Found, most: int | None = CLOSEST) -> Matches:
+    def matches(self, given: Asked, found: PlacedCandidates, most: int | None = CLOSEST) -> Matches:
         """Verify all kept candidates of each document, and of the others those with the *most* highest estimates."""
         if not len(found.rows):
             return Matches(found.rows, found.places, np.empty(0))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.decisions.evidence import FeatureSets, Shared, count_shared
-from neardup.decisions.partners import Found, Partners
+from neardup.decisions.partners import FoundPartners, Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.labelling import BANDS, FLOOR, bands_of, next_band
 from neardup.model.arrays import Features, Positions, TextBatch, Words
@@ -182,7 +182,7 @@ class _Search:
         partners = Partners(self._features(self._positions), FLOOR, measure="overlap")
         progress("compare", 0, self._number)
 
-        def look(one: tuple[int, TextBatch]) -> tuple[int, Positions, Found]:
+        def look(one: tuple[int, TextBatch]) -> tuple[int, Positions, FoundPartners]:
             start, batch = one
             features = self._scheme.shingling.batch_features(batch)
             sizes = np.diff(features.offsets)

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.partners import Found, Partners
+from neardup.decisions.partners import FoundPartners, Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.passages import shared_passages
 from neardup.model.arrays import Features, Positions, TextBatch
@@ -177,7 +177,7 @@ class _Search:
         self._drop(np.concatenate(rows), np.concatenate(shares), ids)
         self._read += len(texts)
 
-    def _look(self, placed: tuple[int, TextBatch]) -> tuple[int, list[Found]]:
+    def _look(self, placed: tuple[int, TextBatch]) -> tuple[int, list[FoundPartners]]:
         """Return the partners of each kind among a batch of documents, and the position of its first document."""
         start, batch = placed
         tokens = self._shingling.tokens(batch)
@@ -244,7 +244,7 @@ class _Kind:
         self._filter = shingle_filter(own.values)
         self.partners = Partners(own, _ANY, measure="overlap")
 
-    def among(self, tokens: Features) -> Found:
+    def among(self, tokens: Features) -> FoundPartners:
         """Return the partners among the documents with these *tokens*: most runs of words are in no item."""
         return self.partners.among(self._shingling.features_among(tokens, self._filter))
 

@@ -14,8 +14,8 @@ from neardup.index import fulltext
 from neardup.index.disk.columns import STRING, encoded
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
-from neardup.index.fulltext import FullText, Matches, State, Texts, TimeLimit
-from neardup.model.answers import Answer, AnswerGroup, Found, FoundHit, Marked, Repeat, ShownHit, Snippet
+from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, TimeLimit
+from neardup.model.answers import Answer, AnswerGroup, FoundHit, FoundHits, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import (
     ParameterError,
@@ -192,7 +192,7 @@ class Search:
         """The number of admissions since the last one that the table has seen."""
         return max(self._store.next_ordinal - self._table.state().following, 0)
 
-    def _is_level(self, state: State) -> bool:
+    def _is_level(self, state: TableState) -> bool:
         """Return whether the table contains the documents of the index: all that were admitted and not removed."""
         return (state.following, state.documents) == (self._store.next_ordinal, len(self._store))
 
@@ -205,12 +205,12 @@ class Search:
             texts = _texts(self._store, places)
             return int(texts.ordinals[-1]) + 1, texts
 
-    def _hold(self, state: State, ordinals: Positions) -> None:
+    def _hold(self, state: TableState, ordinals: Positions) -> None:
         if self._held is not None:
             built, held = self._held
             self._held = (built, np.concatenate([held, ordinals])) if built == state.built else None
 
-    def _leave_out(self, state: State) -> int:
+    def _leave_out(self, state: TableState) -> int:
         """Remove documents from the table that are no longer in the index."""
         with self._store.busy:
             following = self._store.next_ordinal
@@ -228,7 +228,7 @@ class Search:
             self._held = (state.built, held)
         return len(gone)
 
-    def _in_table(self, state: State) -> Positions:
+    def _in_table(self, state: TableState) -> Positions:
         """Return the ordinals in the table. They are cached: only this writer changes the table, or rebuilds it."""
         if self._held is None or self._held[0] != state.built:
             self._held = (state.built, self._table.ordinals())
@@ -244,7 +244,7 @@ class Search:
         *,
         sort: Sort = "score",
         site: str | None = None,
-    ) -> Found:
+    ) -> FoundHits:
         """Find the documents with every word and phrase of a query, the best *top* of them in order.
 
         Documents are ranked by BM25 over the whole table or, with *sort* ``"newest"``, those that were admitted last
@@ -254,8 +254,8 @@ class Search:
         Raises ``ParameterError`` and ``QueryTimeout``.
         """
 
-        def judged(ranked: _Ranked) -> Found:
-            return Found(query=query, hits=tuple(self._hits(ranked)), total=ranked.total)
+        def judged(ranked: _Ranked) -> FoundHits:
+            return FoundHits(query=query, hits=tuple(self._hits(ranked)), total=ranked.total)
 
         return self._find(_Asked(query, top, sort, site), _limit(query, seconds), judged)
 
@@ -446,7 +446,7 @@ class _Ranked(NamedTuple):
         return _Ranked(self.places[some], self.ordinals[some], self.scores[some], self.total)
 
 
-def _ranked(matches: Matches, places: Places, top: int, total: int) -> _Ranked:
+def _ranked(matches: RankedMatches, places: Places, top: int, total: int) -> _Ranked:
     """Leave out hits that do not exist, and those after the *top*."""
     there = np.flatnonzero(places >= 0)[:top]
     return _Ranked(places[there], matches.ordinals[there], matches.scores[there], total)

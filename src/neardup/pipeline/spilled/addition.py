@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from neardup.decisions.drops import UNKNOWN
 from neardup.model.arrays import Positions, Words
-from neardup.pipeline.spilled.earlier import COUNTS, ROWS, SITE, Rows, TextSource
+from neardup.pipeline.spilled.earlier import COUNTS, ROWS, SITE, Rows, RunInputs
 from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, gather_rows
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import REPRESENTATIVES, settled_of
@@ -50,7 +50,7 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> dict[
     state.add(
         part,
         rows,
-        TextSource(shards, signed.edges - known, job.policy.keep),
+        RunInputs(shards, signed.edges - known, job.policy.keep),
         header_of(job.scheme, job.policy, job.salt.tobytes().hex(), job.shards.extraction),
     )
     job.path(_ROWS).unlink()

@@ -31,7 +31,7 @@ _OF_KEPT: Final = ("text", "length", "features", "position")
 COUNTS: Final = ("common", "size", "size_of_representative")
 
 
-class TextSource(NamedTuple):
+class RunInputs(NamedTuple):
     """The inputs of one run; the documents of shard *i* have the positions from ``edges[i]`` to ``edges[i + 1]``.
 
     *keep* is the rule that ranked them (see ``Policy``); ``None`` if a version wrote the state that did not record it.
@@ -56,7 +56,7 @@ class StoredSegment:
     """The leaders that were added by one run, or by several, in a folder."""
 
     folder: Path
-    texts: Sequence[TextSource]
+    texts: Sequence[RunInputs]
 
     def table(self, name: str) -> pa.Table:
         """Map a table."""
@@ -115,7 +115,7 @@ class Earlier:
         return whole
 
     @property
-    def texts(self) -> list[TextSource]:
+    def texts(self) -> list[RunInputs]:
         """The inputs of all runs."""
         return [texts for segment in self._segments for texts in segment.texts]
 

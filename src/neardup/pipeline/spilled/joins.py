@@ -113,7 +113,7 @@ class StoredSets:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class BlockPairs:
     """The blocks of documents that are compared, each alone or with another one.
 
     Documents of similar size are in one block, so that blocks of too different sizes need not be compared.
@@ -123,7 +123,7 @@ class Blocks:
     pairs: list[tuple[int, int]]
 
     @classmethod
-    def of(cls, sizes: Positions, first: int, most: int, rule: PairRule) -> "Blocks":
+    def of(cls, sizes: Positions, first: int, most: int, rule: PairRule) -> "BlockPairs":
         """Cut documents with these numbers of features into blocks of at most about *most* bytes.
 
         *first* is the first document of the second collection, if the pairs are between two.

@@ -11,7 +11,7 @@ from neardup.decisions.evidence import Shared
 from neardup.decisions.exact import spread
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Flags, Positions
-from neardup.pipeline.corpus.comparison import Comparison
+from neardup.pipeline.corpus.comparison import LeaderComparison
 from neardup.pipeline.corpus.result import decided_rows, with_places
 from neardup.pipeline.spilled.blocks import settled_name
 from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, signatures, thresholds
@@ -52,7 +52,7 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
     equal = same if job.scheme.columns else own == kept_for
     exact = same & equal
     units = dropped if job.scheme.columns else own
-    comparison = Comparison(job.scheme, job.policy, signatures(job), engine, thresholds(job))
+    comparison = LeaderComparison(job.scheme, job.policy, signatures(job), engine, thresholds(job))
     evidence = comparison.evidence(_shared(settled, units), own, kept_for, equal)
     evidence["rule"][equal] = "same features"
     evidence["rule"][exact] = "same text"

@@ -16,7 +16,7 @@ from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Column, Proposal, Proposals, Ranks, column_of, joined
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import Positions
-from neardup.pipeline.corpus.comparison import Comparison, SignatureKeys, pairs_left
+from neardup.pipeline.corpus.comparison import LeaderComparison, SignatureKeys, pairs_left
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.heads import (
     FEATURES,
@@ -78,7 +78,7 @@ def pair(job: Job, task: int) -> dict[str, Any]:
     begin, end = ranges(job)[task]
     stored = (Column(job.array(_members(task)), job.array(_sizes(task)), 0) for task in range(len(groups(job))))
     proposals = Proposals([part.within(begin, end) for part in stored], begin, end)
-    comparison = Comparison(job.scheme, job.policy, signatures(job), LocalEngine(1), thresholds(job))
+    comparison = LeaderComparison(job.scheme, job.policy, signatures(job), LocalEngine(1), thresholds(job))
     kept = np.ones(end, np.bool_)
     if len(job.earlier):  # no document is dropped for a dropped document
         kept[: len(job.earlier)] = job.earlier.representatives < 0
@@ -163,7 +163,7 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
     """Decide the leaders by their signatures, without texts; place groups of documents with equal fields."""
     gather_signatures(job, signed)
     known = signatures(job)
-    comparison = Comparison(job.scheme, job.policy, known, engine, thresholds(job))
+    comparison = LeaderComparison(job.scheme, job.policy, known, engine, thresholds(job))
     keys = None if job.scheme.pooled else StoredKeys(job)
     matcher = (
         comparison.unverified

@@ -26,7 +26,7 @@ from neardup.model.arrays import Flags
 from neardup.model.errors import Change, StorageDamaged, StorageRefused, require_path
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, StoredSegment, TextSource
+from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, RunInputs, StoredSegment
 from neardup.schemes import terms
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction, View, other_extraction
@@ -183,7 +183,7 @@ class State:
         self.check()
         return earlier_of(self.folder, [part.name for part in self.segments])
 
-    def add(self, part: SegmentInfo, rows: Iterable[Rows], texts: TextSource, header: StateHeader) -> None:
+    def add(self, part: SegmentInfo, rows: Iterable[Rows], texts: RunInputs, header: StateHeader) -> None:
         """Add the leaders of a run as a segment; *header* is that of a state with only this run."""
         part = self._write(part, rows, [texts])
         known = self._header or header
@@ -260,7 +260,7 @@ class State:
                 found.append(file_digest(file, lambda: blake2b(digest_size=16)).hexdigest())
         return tuple(found)
 
-    def _write(self, part: SegmentInfo, rows: Iterable[Rows], texts: Sequence[TextSource]) -> SegmentInfo:
+    def _write(self, part: SegmentInfo, rows: Iterable[Rows], texts: Sequence[RunInputs]) -> SegmentInfo:
         """Write the files of a segment; return it with their digests."""
         folder = self._folder(part.name)
         with naming(folder):
@@ -317,7 +317,7 @@ def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
         with naming(own):
             given = msgspec.json.decode((own / _TEXTS).read_bytes())
         texts = [
-            TextSource(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64), one.get("keep"))
+            RunInputs(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64), one.get("keep"))
             for one in given
         ]
         found.append(StoredSegment(own, texts))
@@ -331,9 +331,9 @@ def _numbered(rows: Iterable[Rows], begin: int) -> Iterator[tuple[Rows, int]]:
         begin += len(found.leaders)
 
 
-def _shifted(segments: Sequence[StoredSegment]) -> tuple[list[int], list[TextSource]]:
+def _shifted(segments: Sequence[StoredSegment]) -> tuple[list[int], list[RunInputs]]:
     """Return how far the positions of each segment move if all have the same texts, and these."""
-    shifts, texts = [0], list[TextSource]()
+    shifts, texts = [0], list[RunInputs]()
     for segment in segments:
         texts += [one._replace(edges=one.edges + shifts[-1]) for one in segment.texts]
         shifts.append(int(texts[-1].edges[-1]))

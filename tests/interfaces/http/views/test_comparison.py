@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 from neardup.evaluation.comparison import explain
 from neardup.interfaces.http.views.comparison import MOST, PIECES, comparison_view
-from neardup.interfaces.http.views.results import Asked
+from neardup.interfaces.http.views.results import PageQuery
 from neardup.model.seen import Document
 
 WHEN = datetime(2026, 3, 7, tzinfo=UTC)
@@ -93,7 +93,7 @@ def test_what_is_decided_is_decided_on_the_whole_texts():
 
 def test_whole_texts_or_differences_only_are_chosen_by_links_that_keep_the_search():
     documents = [Document(own, WHEN, WHEN, WHEN, own, {}, STORM) for own in ("a", "b")]
-    view = comparison_view(*documents, explain(STORM, STORM), "differences", Asked(q="storm", sort="newest"))
+    view = comparison_view(*documents, explain(STORM, STORM), "differences", PageQuery(q="storm", sort="newest"))
     assert [(one.label, one.chosen) for one in view.ways] == [("whole texts", False), ("differences only", True)]
     assert view.ways[0].href == "/compare?a=a&b=b&shown=whole&back=q%3Dstorm%26sort%3Dnewest"
     assert view.search.results == "/?q=storm&sort=newest"

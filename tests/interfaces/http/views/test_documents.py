@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 
 from neardup.interfaces.http.views.documents import MOST, SIZE, Member, document_view
-from neardup.interfaces.http.views.results import Asked
+from neardup.interfaces.http.views.results import PageQuery
 from neardup.model.seen import Document
 
 WHEN = datetime(2026, 3, 7, tzinfo=UTC)
@@ -35,7 +35,7 @@ def test_one_that_stands_for_others_lists_them_by_pages():
 
 
 def test_every_link_leads_back_to_the_search():
-    asked = Asked(q="ferry x", sort="newest", page=2)
+    asked = PageQuery(q="ferry x", sort="newest", page=2)
     view = document_view(document(), 1, [Member(document("m"), 0.5)], 1, asked=asked)
     back = "back=q%3Dferry%2520x%26sort%3Dnewest%26page%3D2"
     assert view.search == ("ferry x", (("sort", "newest"),), "/?q=ferry%20x&sort=newest&page=2")

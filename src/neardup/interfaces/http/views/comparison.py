@@ -7,8 +7,8 @@ from neardup.interfaces.escaping import printable
 from neardup.interfaces.http.links import COMPARE, linked
 from neardup.interfaces.http.views.documents import entry_of
 from neardup.interfaces.http.views.entries import Entry
-from neardup.interfaces.http.views.paging import Choice
-from neardup.interfaces.http.views.results import Asked, search_box
+from neardup.interfaces.http.views.paging import LinkChoice
+from neardup.interfaces.http.views.results import PageQuery, search_box
 from neardup.interfaces.pieces import Excerpt
 from neardup.interfaces.rulings import estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals, percent
@@ -35,7 +35,7 @@ class Side(NamedTuple):
 
 
 def comparison_view(
-    a: "Document", b: "Document", found: "Explanation", shown: Shown = "auto", asked: Asked | None = None
+    a: "Document", b: "Document", found: "Explanation", shown: Shown = "auto", asked: PageQuery | None = None
 ) -> SimpleNamespace:
     """Return what the page of two documents shows; passages are searched in the first ``MOST`` characters.
 
@@ -65,7 +65,7 @@ def comparison_view(
         sides=tuple(_side(back, *side) for side in zip("AB", (a, b), excerpted, ("ab", "ba"), strict=True)),
         shown=shown,
         ways=tuple(
-            Choice(label, linked(COMPARE, back, a=a.id, b=b.id, shown=way), way == shown)
+            LinkChoice(label, linked(COMPARE, back, a=a.id, b=b.id, shown=way), way == shown)
             for way, label in (("whole", "whole texts"), ("differences", "differences only"))
         ),
         search=search_box(asked),

@@ -8,7 +8,7 @@ from neardup.interfaces.escaping import printable_lines, shortened
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, linked
 from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened
 from neardup.interfaces.http.views.paging import paging
-from neardup.interfaces.http.views.results import Asked, RepeatView, search_box
+from neardup.interfaces.http.views.results import PageQuery, RepeatView, search_box
 from neardup.interfaces.wording import decimals
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def document_view(  # noqa: PLR0913 - all that is shown
     page: int,
     *,
     measure: str = "similarity",
-    asked: Asked | None = None,
+    asked: PageQuery | None = None,
 ) -> SimpleNamespace:
     """Return what the page of a document shows, which represents a *number* of others, *members* on this page.
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 _AROUND: Final = 2  # numbers on either side of the page that is shown
 
 
-class Choice(NamedTuple):
+class LinkChoice(NamedTuple):
     """A link that may be the selected one."""
 
     label: str
@@ -19,7 +19,7 @@ class Paging(NamedTuple):
 
     previous: str | None
     following: str | None
-    numbers: tuple[Choice | None, ...]
+    numbers: tuple[LinkChoice | None, ...]
 
 
 def paging(page: int, pages: int, href: Callable[[int], str | None]) -> Paging | None:
@@ -31,12 +31,12 @@ def paging(page: int, pages: int, href: Callable[[int], str | None]) -> Paging |
     if pages <= 1 or not 1 <= page <= pages:
         return None
     wanted = sorted({1, pages, *range(max(1, page - _AROUND), min(pages, page + _AROUND) + 1)})
-    numbers: list[Choice | None] = []
+    numbers: list[LinkChoice | None] = []
     for place, number in enumerate(wanted):
         gap = number - wanted[place - 1] if place else 1
         if gap == 2:  # noqa: PLR2004 - one page takes no more room than the dots
-            numbers.append(Choice(f"{number - 1:,}", href(number - 1)))
+            numbers.append(LinkChoice(f"{number - 1:,}", href(number - 1)))
         elif gap > 1:
             numbers.append(None)
-        numbers.append(Choice(f"{number:,}", href(number), number == page))
+        numbers.append(LinkChoice(f"{number:,}", href(number), number == page))
     return Paging(href(page - 1) if page > 1 else None, href(page + 1) if page < pages else None, tuple(numbers))

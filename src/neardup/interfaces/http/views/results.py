@@ -10,7 +10,7 @@ from neardup.interfaces.escaping import printable, shortened
 from neardup.interfaces.http.links import COMPARE, START, link, linked
 from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
 from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened, parts
-from neardup.interfaces.http.views.paging import Choice, paging
+from neardup.interfaces.http.views.paging import LinkChoice, paging
 from neardup.interfaces.wording import decimals
 from neardup.pipeline.query.search import site_of
 
@@ -32,7 +32,7 @@ _HOW: Final = ("rule", "strictness", "repeats", "sort", "site")
 _IN_ORDER: Final = ("q", *_HOW, "include", "page", "from_page")  # of a URL
 
 
-class Asked(Input):
+class PageQuery(Input):
     """A search as its page has it; the members of the group *include* were opened from the page *from_page*."""
 
     q: Query = ""
@@ -67,7 +67,7 @@ class Asked(Input):
         return link(START, **chosen) or str(link(START))
 
 
-_DEFAULTS: Final = {field.name: field.default for field in msgspec.structs.fields(Asked)}
+_DEFAULTS: Final = {field.name: field.default for field in msgspec.structs.fields(PageQuery)}
 
 
 class RepeatView(NamedTuple):
@@ -85,8 +85,8 @@ class ResultView(NamedTuple):
     entry: Entry
     hidden: str
     repeats: tuple[RepeatView, ...]
-    others: Choice | None
-    site: Choice | None
+    others: LinkChoice | None
+    site: LinkChoice | None
 
 
 class SearchBox(NamedTuple):
@@ -97,13 +97,13 @@ class SearchBox(NamedTuple):
     results: str
 
 
-def search_box(asked: Asked | None) -> SearchBox | None:
+def search_box(asked: PageQuery | None) -> SearchBox | None:
     """Return the search for the box of another page."""
     return None if asked is None else SearchBox(typed(asked.q), tuple(asked.ways.items()), asked.link())
 
 
 def results_view(
-    asked: Asked, answer: "Answer", thresholds: Mapping[str, float], shorter: Sequence[tuple[str, str, int]] = ()
+    asked: PageQuery, answer: "Answer", thresholds: Mapping[str, float], shorter: Sequence[tuple[str, str, int]] = ()
 ) -> SimpleNamespace:
     """Return what the page of results shows; *thresholds* are those of the steps of strictness, if there are any.
 
@@ -112,7 +112,7 @@ def results_view(
     """
     results = tuple(_result(asked, group) for group in answer.results)
     advice, instead = ((), ()) if results else _advice(asked, answer, shorter)
-    everywhere = Choice("Search all sites", asked.link(site=None, page=1)) if asked.site else None
+    everywhere = LinkChoice("Search all sites", asked.link(site=None, page=1)) if asked.site else None
     return SimpleNamespace(
         **_common(asked, answer, total_of(answer)),
         found=answer.total > 0,
@@ -130,7 +130,7 @@ def results_view(
     )
 
 
-def members_view(asked: Asked, answer: "Answer") -> SimpleNamespace:
+def members_view(asked: PageQuery, answer: "Answer") -> SimpleNamespace:
     """Return what the page of a group shows: the hits that a result hides, and *kept_hits*, which hide them."""
     return SimpleNamespace(
         **_common(asked, answer, f"Hidden among the results for: {_said(asked.q)}"),
@@ -180,7 +180,7 @@ def typed(query: str) -> str:
     return "".join(letter if letter.isprintable() or ord(letter) > 0x9F else " " for letter in query)  # noqa: PLR2004
 
 
-def _common(asked: Asked, answer: "Answer", total: str) -> dict[str, Any]:
+def _common(asked: PageQuery, answer: "Answer", total: str) -> dict[str, Any]:
     """Return what all pages of a search have: the query, as shown and as *typed*, the other parameters, and pages."""
     return {
         "query": _said(asked.q),
@@ -191,36 +191,36 @@ def _common(asked: Asked, answer: "Answer", total: str) -> dict[str, Any]:
     }
 
 
-def _choices(asked: Asked, name: str, labels: Mapping[Any, str]) -> tuple[Choice, ...]:
+def _choices(asked: PageQuery, name: str, labels: Mapping[Any, str]) -> tuple[LinkChoice, ...]:
     """Return links to the first page of the search with each value of a parameter."""
     chosen = getattr(asked, name)
-    return tuple(Choice(label, asked.link(**{name: way}, page=1), way == chosen) for way, label in labels.items())
+    return tuple(LinkChoice(label, asked.link(**{name: way}, page=1), way == chosen) for way, label in labels.items())
 
 
-def _steps(asked: Asked, thresholds: Mapping[str, float]) -> dict[str, str]:
+def _steps(asked: PageQuery, thresholds: Mapping[str, float]) -> dict[str, str]:
     """Return the labels of the steps of strictness, if it makes a difference."""
     if asked.rule != "near" or not asked.collapses:
         return {}
     return {step: f"{step} {_short(each)}" if step == asked.strictness else step for step, each in thresholds.items()}
 
 
-def _result(asked: Asked, group: "AnswerGroup") -> ResultView:
+def _result(asked: PageQuery, group: "AnswerGroup") -> ResultView:
     best = group.shown[0]
     listed = tuple(_repeat(asked, one, group) for one in group.repeats[:LISTED])
     hidden = hidden_of(asked.rule, group.hides) if group.hides else ""
     others = None
     if group.hides > len(listed):
         listing = f"List all {group.hides:,}" + (" duplicates" if asked.rule != "site" else " from this site")
-        others = Choice(listing, asked.link(include=group.id, page=1, from_page=asked.page))
+        others = LinkChoice(listing, asked.link(include=group.id, page=1, from_page=asked.page))
     site = None if asked.site else site_of(best.hit.url)
-    within = Choice(shortened(site, _VALUE), asked.link(site=site, page=1)) if site else None
+    within = LinkChoice(shortened(site, _VALUE), asked.link(site=site, page=1)) if site else None
     return ResultView(_entry(asked, best.hit, best), _begun(hidden), listed, others, within)
 
 
-def _chosen(asked: Asked) -> str:
+def _chosen(asked: PageQuery) -> str:
     """Describe the choices of a search in a few words.
 
-    >>> _chosen(Asked(q="x")), _chosen(Asked(q="x", repeats="shown", sort="newest"))
+    >>> _chosen(PageQuery(q="x")), _chosen(PageQuery(q="x", repeats="shown", sort="newest"))
     ('repeats hidden: near-duplicate, best first', 'repeats shown, newest first')
     """
     if not asked.collapses:
@@ -229,13 +229,13 @@ def _chosen(asked: Asked) -> str:
     return f"repeats hidden: {_WAYS[asked.rule]}{step}, {_SORTS[asked.sort]}"
 
 
-def _repeat(asked: Asked, one: "Repeat", group: "AnswerGroup") -> RepeatView:
+def _repeat(asked: PageQuery, one: "Repeat", group: "AnswerGroup") -> RepeatView:
     kept = next((shown.hit for shown in group.shown if shown.hit.id == one.of), None)  # may be on another page
     of = shortened(one.of, _VALUE) if kept is None else _entry(asked, kept).name
     return RepeatView(_entry(asked, one.hit), because(one), of, linked(COMPARE, asked.back, a=one.of, b=one.hit.id))
 
 
-def _entry(asked: Asked, hit: "FoundHit", shown: "ShownHit | None" = None) -> Entry:
+def _entry(asked: PageQuery, hit: "FoundHit", shown: "ShownHit | None" = None) -> Entry:
     title, snippet = ((shown.snippet.title, shown.snippet.body)) if shown else (None, None)
     return entry(
         id=hit.id,
@@ -249,16 +249,16 @@ def _entry(asked: Asked, hit: "FoundHit", shown: "ShownHit | None" = None) -> En
 
 
 def _advice(
-    asked: Asked, answer: "Answer", shorter: Sequence[tuple[str, str, int]]
-) -> tuple[tuple[str, ...], tuple[Choice, ...]]:
+    asked: PageQuery, answer: "Answer", shorter: Sequence[tuple[str, str, int]]
+) -> tuple[tuple[str, ...], tuple[LinkChoice, ...]]:
     """Explain why there are no results, and what to do instead."""
     if answer.pages and asked.page > answer.pages:
-        last = Choice(f"To the last one, page {answer.pages:,}", asked.link(page=answer.pages))
+        last = LinkChoice(f"To the last one, page {answer.pages:,}", asked.link(page=answer.pages))
         return (f"There is no page {asked.page:,} of these results.",), (last,)
     if not any(letter.isalnum() for letter in asked.q):
         return ("Only words and numbers are searched: signs and emoji are not.", "Type a word."), ()
     fewer = tuple(
-        Choice(f"Without {shortened(term, _VALUE)}: {_count(number, 'document')}", asked.link(q=rest, page=1))
+        LinkChoice(f"Without {shortened(term, _VALUE)}: {_count(number, 'document')}", asked.link(q=rest, page=1))
         for term, rest, number in shorter
     )
     return (
