@@ -9,32 +9,14 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.decisions.evidence import SET_MEASURES, FeatureSets
 from neardup.kernels import sets as kernels
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import Flags, Positions
-
-Ranks = npt.NDArray[np.int32]
+from neardup.model.candidates import Candidates, Ranks
 
 UNKNOWN: Final = -1
-
-
-class Candidates(Protocol):
-    """Candidates of an index: ``asking[i]`` has ``candidates[bounds[i]:bounds[i + 1]]``, ascending."""
-
-    @property
-    def asking(self) -> Ranks:
-        """The documents with candidates, best rank first."""
-
-    @property
-    def bounds(self) -> Positions:
-        """The bounds of each document's candidates."""
-
-    @property
-    def candidates(self) -> Ranks:
-        """All candidates."""
 
 
 class Matcher(Protocol):

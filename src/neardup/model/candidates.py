@@ -13,11 +13,16 @@ of documents.
 Position-independent keys count in any column: each key has one bucket, which is not divided.
 """
 
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from neardup.model.arrays import Words
+from neardup.model.arrays import Flags, Positions, Words
+
+Ranks = npt.NDArray[np.int32]
 
 ROOM: Final = 64
 DEPTH: Final = 2
@@ -29,3 +34,36 @@ _MIX: Final = np.uint64(0xD6E8FEB86659FD93)
 def chained(keys: Words, further: Words) -> Words:
     """Return ``((x * 0x9E3779B97F4A7C15) ^ y) * 0xD6E8FEB86659FD93 mod 2**64`` of each key *x* and further key *y*."""
     return np.asarray(((keys * _SPREAD) ^ further) * _MIX)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Candidates of a block: ``asking[i]`` has ``candidates[bounds[i]:bounds[i + 1]]``, better ranks, ascending."""
+
+    asking: Ranks
+    bounds: Positions
+    candidates: Ranks
+
+    @property
+    def pairs(self) -> Ranks:
+        """The asking rank of each candidate."""
+        return np.repeat(self.asking, np.diff(self.bounds))
+
+    def where(self, holds: Flags) -> "Candidates":
+        """Keep the candidates that *holds* marks."""
+        kept = np.concatenate([[0], np.cumsum(holds)])
+        return Candidates(self.asking, kept[self.bounds], self.candidates[holds])
+
+
+def joined(parts: Sequence[Candidates]) -> Candidates:
+    """Return several proposals, at least one, as one."""
+    bounds: Positions = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part.bounds) for part in parts]))])
+    asking, candidates = (np.concatenate([getattr(part, name) for part in parts]) for name in ("asking", "candidates"))
+    return Candidates(asking, bounds, candidates)
+
+
+class CandidateSource(Protocol):
+    """Proposes the candidates of leaders by the canonical rule, from memory or from files."""
+
+    def propose(self) -> Candidates | None:
+        """Return the candidates of the next block of asking leaders, the best-ranked first; ``None`` at the end."""

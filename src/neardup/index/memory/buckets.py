@@ -1,7 +1,6 @@
 """Candidates that share a key of their signature, in memory."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -10,14 +9,12 @@ import numpy.typing as npt
 
 from neardup.kernels import buckets as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Words
-from neardup.model.candidates import DEPTH, ROOM, chained
+from neardup.model.candidates import DEPTH, ROOM, Candidates, CandidateSource, Ranks, chained
 
 BLOCK = 2048  # documents whose candidates are proposed together
 ROWS = 1 << 12  # documents whose keys in all columns are held together
 PAIRS = 1 << 20  # candidates proposed together at most
 _SPREAD = 8  # values of the filter for each key of an asking document
-
-Ranks = npt.NDArray[np.int32]
 
 
 class Keys(Protocol):
@@ -51,32 +48,6 @@ class _Matrix:
 
 class _Map(Protocol):
     def __call__(self, function: Callable[[Any], Any], items: Iterable[Any], /) -> Iterable[Any]: ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Proposal:
-    """Candidates of a block: ``asking[i]`` has ``candidates[bounds[i]:bounds[i + 1]]``, better ranks, ascending."""
-
-    asking: Ranks
-    bounds: Positions
-    candidates: Ranks
-
-    @property
-    def pairs(self) -> Ranks:
-        """The asking rank of each candidate."""
-        return np.repeat(self.asking, np.diff(self.bounds))
-
-    def where(self, holds: npt.NDArray[np.bool_]) -> "Proposal":
-        """Keep the candidates that *holds* marks."""
-        kept = np.concatenate([[0], np.cumsum(holds)])
-        return Proposal(self.asking, kept[self.bounds], self.candidates[holds])
-
-
-def joined(parts: Sequence[Proposal]) -> Proposal:
-    """Return several proposals, at least one, as one."""
-    bounds: Positions = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part.bounds) for part in parts]))])
-    asking, candidates = (np.concatenate([getattr(part, name) for part in parts]) for name in ("asking", "candidates"))
-    return Proposal(asking, bounds, candidates)
 
 
 class Column(NamedTuple):
@@ -115,7 +86,7 @@ def column_of(keys: Words | Keys, present: Flags, *, column: int = 0, first: int
     return _with_finer(*_asked_for(keys.column(column, members), members, first), following, first)
 
 
-class Proposals:
+class Proposals(CandidateSource):
     """The candidates of the ranks from *begin* to *end* in the buckets of all *columns*, which are used up."""
 
     def __init__(self, columns: list[Column], begin: int, end: int) -> None:
@@ -129,8 +100,8 @@ class Proposals:
         self._candidates: Ranks = np.empty(max(PAIRS, most), np.int32)
         self._bounds: Positions = np.empty(BLOCK + 1, np.int64)
 
-    def propose(self) -> Proposal | None:
-        """Return the candidates of the next block of documents that share a key with a better one; ``None`` at last."""
+    def propose(self) -> Candidates | None:
+        """Return the candidates of the next documents that share a key with a better one; ``None`` at the end."""
         asking = self._asking[self._asked : self._asked + BLOCK]
         if not len(asking):
             return None
@@ -147,7 +118,7 @@ class Proposals:
         )
         self._asked += done
         bounds = self._bounds[: done + 1].copy()
-        return Proposal(asking[:done], bounds, self._candidates[: bounds[done]].copy())
+        return Candidates(asking[:done], bounds, self._candidates[: bounds[done]].copy())
 
     def _arrange(self, columns: list[Column], number: int) -> None:
         """Lay out what each bucket lists, and the buckets of each rank."""

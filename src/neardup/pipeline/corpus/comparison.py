@@ -12,9 +12,10 @@ import numpy as np
 from neardup.decisions.drops import UNKNOWN, ExactResemblance, GivenMatches, Matcher, represented
 from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets, exact_measure
 from neardup.engines.local import LocalEngine
-from neardup.index.memory.buckets import Buckets, Keys, Proposal
+from neardup.index.memory.buckets import Buckets, Keys
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Signatures, Words
+from neardup.model.candidates import Candidates
 from neardup.model.errors import ParameterConflict
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, FilterScheme, Scheme
@@ -128,7 +129,7 @@ class LeaderComparison:
         common = matcher.common if isinstance(matcher, ExactResemblance) else np.full(number, UNKNOWN)
         return Decided(matched, common, candidates, matcher.compared, min(buckets.not_compared, left))
 
-    def plausible(self, block: Proposal) -> Proposal:
+    def plausible(self, block: Candidates) -> Candidates:
         """Remove pairs that need no comparison: with an estimate far below the threshold, or refused by a filter."""
         verify, signatures = self._policy.verify, self._signatures
         tests = [] if verify == "estimate" else plausible_tests(self._scheme, signatures, by_estimate=verify == "exact")
@@ -136,7 +137,7 @@ class LeaderComparison:
             block = self._where(block, test)
         return block
 
-    def _where(self, block: Proposal, test: PairTest) -> Proposal:
+    def _where(self, block: Candidates, test: PairTest) -> Candidates:
         pairs = block.pairs
         holds = np.empty(len(pairs), np.bool_)
 

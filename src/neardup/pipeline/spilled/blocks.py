@@ -10,9 +10,10 @@ import numpy as np
 
 from neardup.decisions.drops import UNKNOWN, ExactResemblance, represented
 from neardup.decisions.evidence import FeatureSets, count_shared
-from neardup.index.memory.buckets import BLOCK, Proposal, joined
+from neardup.index.memory.buckets import BLOCK
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import Positions
+from neardup.model.candidates import Candidates, joined
 from neardup.pipeline.corpus.comparison import exact_matcher, feature_sets
 from neardup.pipeline.spilled.features import Places, load, places
 from neardup.pipeline.spilled.heads import thresholds
@@ -47,7 +48,7 @@ def settled_name(block: int) -> str:
     return f"settled-{block:06}.npy"
 
 
-def _pairs(job: Job, block: int, found: Places) -> Iterator[Proposal]:
+def _pairs(job: Job, block: int, found: Places) -> Iterator[Candidates]:
     """Yield the pairs of a block, some at a time; documents are numbered within the block."""
     begin, end = job.array(ASKING_BOUNDS)[block : block + 2].tolist()
     stored = StoredPairs(job)
@@ -55,10 +56,10 @@ def _pairs(job: Job, block: int, found: Places) -> Iterator[Proposal]:
         yield _numbered(stored.at(np.asarray(job.array(ASKING)[first : min(first + BLOCK, end)])), found.units)
 
 
-def _some(pairs: Proposal, begin: int, end: int) -> Proposal:
+def _some(pairs: Candidates, begin: int, end: int) -> Candidates:
     """Return the pairs of some asking documents."""
     bounds = pairs.bounds[begin : end + 1]
-    return Proposal(pairs.asking[begin:end], bounds - bounds[0], pairs.candidates[bounds[0] : bounds[-1]])
+    return Candidates(pairs.asking[begin:end], bounds - bounds[0], pairs.candidates[bounds[0] : bounds[-1]])
 
 
 class _Settling:
@@ -76,12 +77,12 @@ class _Settling:
         self._sizes: Positions = np.zeros(number, np.int64)
         self._sizes_of_match: Positions = np.zeros(number, np.int64)
 
-    def windows(self, pairs: Iterable[Proposal]) -> Iterator[Proposal]:
+    def windows(self, pairs: Iterable[Candidates]) -> Iterator[Candidates]:
         """Join pairs as long as they and the features of all their documents fit into memory.
 
         No document is dropped for one that was dropped in an earlier window.
         """
-        window: list[Proposal] = []
+        window: list[Candidates] = []
         members: Positions = np.empty(0, np.int64)
         for part in pairs:
             waiting = [part]
@@ -102,19 +103,19 @@ class _Settling:
         if window:
             yield joined(window)
 
-    def _undecided(self, pairs: Proposal) -> Proposal:
+    def _undecided(self, pairs: Candidates) -> Candidates:
         if self._chains:
             return pairs
         left = pairs.where(self.matched[pairs.candidates] < 0)
         asking = np.diff(left.bounds) > 0
-        return Proposal(left.asking[asking], np.append(left.bounds[:-1][asking], left.bounds[-1]), left.candidates)
+        return Candidates(left.asking[asking], np.append(left.bounds[:-1][asking], left.bounds[-1]), left.candidates)
 
-    def _fits(self, window: Sequence[Proposal], members: Positions) -> bool:
+    def _fits(self, window: Sequence[Candidates], members: Positions) -> bool:
         pairs = sum(len(part.candidates) for part in window)
         features = int((self._places.ends[members] - self._places.starts[members]).sum())
         return _BYTES * features + _OF_PAIR * pairs <= 2 * self._job.block
 
-    def compare(self, pairs: Proposal) -> None:
+    def compare(self, pairs: Candidates) -> None:
         """Decide the asking documents of one window."""
         members = _members(pairs)
         sets = self._load(members)
@@ -147,7 +148,7 @@ class _Settling:
     def measure(self) -> None:
         """Count what each dropped document shares with its match, which is known."""
         chosen = np.flatnonzero(self.matched >= 0).astype(np.int32)
-        pairs = Proposal(chosen, np.arange(len(chosen) + 1), self.matched[chosen].astype(np.int32))
+        pairs = Candidates(chosen, np.arange(len(chosen) + 1), self.matched[chosen].astype(np.int32))
         parts = (_some(pairs, begin, begin + BLOCK) for begin in range(0, len(chosen), BLOCK))
         for some in self.windows(parts):
             members = _members(some)
@@ -174,18 +175,18 @@ class _Settling:
         self._sizes[own], self._sizes_of_match[own] = sets.sizes[left], sets.sizes[right]
 
 
-def _numbered(pairs: Proposal, members: Positions) -> Proposal:
+def _numbered(pairs: Candidates, members: Positions) -> Candidates:
     """Return the pairs with documents numbered by their places in *members*, which ascend."""
     asking, candidates = (np.searchsorted(members, side).astype(np.int32) for side in (pairs.asking, pairs.candidates))
-    return Proposal(asking, pairs.bounds, candidates)
+    return Candidates(asking, pairs.bounds, candidates)
 
 
-def _turns(pairs: Proposal, decide: Callable[[Proposal, Positions], None], state: Positions) -> None:
+def _turns(pairs: Candidates, decide: Callable[[Candidates, Positions], None], state: Positions) -> None:
     """Decide the pairs as a run in memory does, some documents at a time."""
     for begin in range(0, len(pairs.asking), BLOCK):
         decide(_some(pairs, begin, begin + BLOCK), state)
 
 
-def _members(pairs: Proposal) -> Positions:
+def _members(pairs: Candidates) -> Positions:
     """Return the documents of some pairs, ascending."""
     return np.union1d(pairs.asking, pairs.candidates).astype(np.int64)

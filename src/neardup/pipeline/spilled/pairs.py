@@ -13,9 +13,10 @@ import numpy.typing as npt
 from neardup.decisions.drops import GivenMatches
 from neardup.decisions.placing import Placed, place
 from neardup.engines.local import LocalEngine
-from neardup.index.memory.buckets import Column, Proposal, Proposals, Ranks, column_of, joined
+from neardup.index.memory.buckets import Column, Proposals, column_of
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import Positions
+from neardup.model.candidates import Candidates, Ranks, joined
 from neardup.pipeline.corpus.comparison import LeaderComparison, SignatureKeys, pairs_left
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.heads import (
@@ -42,7 +43,7 @@ ASKING: Final = "asking.npy"  # int64: places in the pairs, of each block in tur
 ASKING_BOUNDS: Final = "asking_bounds.npy"
 _BYTES: Final = 8  # of a feature
 _BUCKET: Final = "bucket-"
-_PAIR_KINDS: Final = (np.int32, np.int64, np.int32)  # of the files of pairs: see ``Proposal``
+_PAIR_KINDS: Final = (np.int32, np.int64, np.int32)  # of the files of pairs: see ``Candidates``
 _LEADERS: Final = 1 << 14  # for each task of finding buckets
 _RANGE: Final = 1 << 16  # ranks whose candidates are proposed by one task
 _MOST_RANGES: Final = 64  # each task reads the buckets of all ranks
@@ -110,9 +111,9 @@ class StoredPairs:
         """The asking document of each place."""
         return np.concatenate([part.asking for part in self.parts])
 
-    def at(self, places: Positions) -> Proposal:
+    def at(self, places: Positions) -> Candidates:
         """Return the pairs of some places, at least one, which ascend."""
-        found: list[Proposal] = []
+        found: list[Candidates] = []
         for part, (begin, end) in zip(self.parts, pairwise(self._edges), strict=True):
             own = places[slice(*np.searchsorted(places, [begin, end]))] - begin
             if len(own):
@@ -120,7 +121,7 @@ class StoredPairs:
                 counts = part.bounds[own + 1] - starts
                 bounds = np.concatenate([[0], np.cumsum(counts)])
                 chosen = np.repeat(starts - bounds[:-1], counts) + np.arange(bounds[-1])
-                found.append(Proposal(part.asking[own], bounds, part.candidates[chosen]))
+                found.append(Candidates(part.asking[own], bounds, part.candidates[chosen]))
         return joined(found)
 
 
@@ -203,9 +204,9 @@ def _mapped(job: Job, name: str, kind: type) -> npt.NDArray[Any]:
     return np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind)
 
 
-def _stored(job: Job, task: int) -> Proposal:
+def _stored(job: Job, task: int) -> Candidates:
     asking, bounds, candidates = (_mapped(job, *one) for one in zip(_pairs(task), _PAIR_KINDS, strict=True))
-    return Proposal(asking, bounds, candidates)
+    return Candidates(asking, bounds, candidates)
 
 
 def _members(task: int) -> str:
