@@ -36,7 +36,15 @@ def test_other_columns(tmp_path):
     pages = read_crawled([path], content="digest")
     assert pages.urls == ["http://a/", "", "http://b/"]
     assert pages.contents[0] == pages.contents[2] != pages.contents[1]
-    assert read_crawled([path], url="id", content="digest").urls == ["1", "2", "3"]
+
+
+def test_pages_without_urls_are_an_error(tmp_path):
+    path = tmp_path / "pages.parquet"
+    pq.write_table(pa.table({"id": ["1", "2"], "digest": ["x", "x"]}), path)
+    with pytest.raises(DataError, match=r"pages\.parquet: has no URL .*, but '1'; name the field"):
+        read_crawled([path], content="digest")
+    pq.write_table(pa.table({"id": pa.array([], pa.string()), "digest": pa.array([], pa.string())}), path)
+    assert read_crawled([path], content="digest").urls == []
 
 
 def test_a_missing_column_is_an_error(report, tmp_path):

@@ -1,5 +1,6 @@
 """The pages of a crawl as two columns, addresses and contents, from the report of a deduplication."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -10,9 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Positions
-from neardup.model.errors import FieldMissing
+from neardup.model.errors import DataError, FieldMissing
 from neardup.sources.collection import Rejected
+from neardup.sources.formats import display
 from neardup.sources.read import read
+from neardup.sources.url_forms import web_address
 
 URL: Final = "url"
 CONTENT: Final = "representative"
@@ -32,7 +35,8 @@ def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = Non
 
     *url* is the column with the URL: by default ``url`` if it exists, otherwise ``id``. A page has the content that its
     column *content* names: by default ``representative``, the id of the kept page that it was dropped for. A page
-    without a value has the content that its own id names. Raises ``DataError`` for a missing column.
+    without a value has the content that its own id names. Raises ``DataError`` for a missing column, and if no page has
+    a URL of the web.
     """
     documents = read(inputs, text=content)
     try:
@@ -43,4 +47,8 @@ def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = Non
         urls = documents.ids
     ids = documents.ids.cast(pa.large_string())
     named = pc.coalesce(documents.texts.cast(pa.large_string()), ids).combine_chunks().dictionary_encode()
-    return Crawled(pc.fill_null(urls, "").to_pylist(), named.indices.to_numpy().astype(np.int64), documents.rejected)
+    found: list[str] = pc.fill_null(urls, "").to_pylist()
+    if found and not any(map(web_address, found)):
+        rule = f"has no URL such as https://a.example/page, but {found[0]!r}; name the field that holds the URLs"
+        raise DataError(", ".join(display(os.fspath(path)) for path in inputs), rule, "no URLs")
+    return Crawled(found, named.indices.to_numpy().astype(np.int64), documents.rejected)
