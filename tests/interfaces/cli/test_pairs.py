@@ -33,6 +33,13 @@ def test_pairs_are_written(neardup, pages):
     assert pq.read_table(pages / "p.parquet")["cluster"].to_pylist() == [0, 0, 0]
 
 
+def test_a_threshold_that_no_signature_could_find(neardup, pages):
+    for more in ((), ("--work", "work")):
+        given = ("--threshold", "0.01", "--out", "p.jsonl", "--force", *more)
+        assert "3  pairs, resemblance at least 0.01" in neardup("pairs", "pages.jsonl", *given, code=1).out
+    assert "--threshold 0: " in neardup("pairs", "pages.jsonl", "--threshold", "0", "--out", "q.jsonl", code=2).err
+
+
 def test_two_collections_and_containment(neardup, pages):
     neardup(
         "pairs",

@@ -47,14 +47,16 @@ def run(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     if "work" not in given:
         options.refuse_without_work(given, ("memory",))
+    threshold = given.pop("threshold", None)  # pairs are exact: no signature has to find it
     scheme = options.scheme_of(arguments)
+    threshold = scheme.threshold if threshold is None else threshold
     say_if_cold()
-    ways = options.chosen(arguments, "measure clusters threads") | {"threshold": scheme.threshold, "scheme": scheme}
+    ways = options.chosen(arguments, "measure clusters threads") | {"threshold": threshold, "scheme": scheme}
     found = _in_pieces(arguments, ways) if "work" in given else _in_memory(arguments, ways)
-    rule = f"{plural(found.pairs, 'pair')}, {arguments.measure} at least {scheme.threshold:g}"
+    rule = f"{plural(found.pairs, 'pair')}, {arguments.measure} at least {threshold:g}"
     rows = [(found.documents, plural(found.documents, "document"), True), (found.pairs, rule, True)]
     record = {"documents": found.documents, "pairs": found.pairs, "measure": arguments.measure}
-    return summarise(arguments, {**record, "threshold": scheme.threshold}, rows, rejected=found.rejected)
+    return summarise(arguments, {**record, "threshold": threshold}, rows, rejected=found.rejected)
 
 
 def _in_pieces(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFiles":
