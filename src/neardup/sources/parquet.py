@@ -240,7 +240,7 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
 ) -> Iterator[ParquetTable]:
     """Yield the rows of some row groups, about *size* bytes at a time; only the requested columns unless *whole*.
 
-    If all rows are *documents*, of which so many were found before, they are not checked again, and have no ids.
+    *documents* is how many were found before; if they are all rows, they are not checked again, and have no ids.
     """
     file = _opened(path)
     metadata, schema = file.metadata, file.schema_arrow

@@ -353,7 +353,7 @@ def test_pages_are_not_extracted_again_to_be_copied(tmp_path, make, names, reads
     extract = Extraction.pages
 
     def counted(own, pages, *more, **named):
-        read.extend(pages)
+        read.extend(page for page in pages if page != b"<p>")  # which loads the libraries
         return extract(own, pages, *more, **named)
 
     monkeypatch.setattr(Extraction, "pages", counted)
