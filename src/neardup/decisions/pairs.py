@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -90,9 +91,9 @@ class Join:
         self._alone = np.empty_like(self._sizes)
         self._parities = np.empty((len(everything), _PARITIES // 64), np.uint64)
         list(map_(arrange, range(len(turns))))
-        self._index()
+        self._index(map_)
 
-    def _index(self) -> None:
+    def _index(self, map: Callable[..., Iterable[Any]]) -> None:  # noqa: A002 - it may be another one
         """Note which documents have which of their rarest features."""
         sizes, share = self._sizes, self._threshold
         of_indexed = share if self._measure == OVERLAP else 2 * share / (1 + share)  # of the smaller one of a pair
@@ -107,8 +108,9 @@ class Join:
         bits = max(3, (2 * len(distinct)).bit_length())
         self._hash = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
         self._keys, self._numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int32)
-        enter(distinct, *self._hash, self._keys, self._numbers)
-        self.families = families_of(self._values, self._starts, self._sizes, self._begins, self._owners)
+        known = partial(families_of, self._values, self._starts, self._sizes, self._begins, self._owners)
+        table = partial(enter, distinct, *self._hash, self._keys, self._numbers)
+        self.families, _ = map(lambda task: task(), (known, table))
 
     def __len__(self) -> int:
         return len(self._sizes)
