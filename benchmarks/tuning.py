@@ -17,12 +17,12 @@ Three collections whose pairs are the same or different by construction (`benchm
 moved, corrected and framed copies of articles, and other articles that quote them; *forms*, with filled-in templates,
 and copies with other spelling, case or stamps; *desk*, the articles of *news* and short messages, of which two that
 differ in their last words are not the same. All labels are up to 1,500 pairs, drawn as `neardup label` draws them.
-The best F1 is that of the rule and threshold that fit all of these best. Then 50 pairs are drawn, 100 times, and `tune`
+The best F1 is that of the rule and threshold that fit all of these best. Then 50 pairs are drawn, 34 times, and `tune`
 chooses by them; the *gap* is the best F1 less that of the chosen rule, on all labels, weighted. Three collections of
 each kind are made with seeds that took no part when the method of `tune` was chosen. *Too high* is how much the F1 that
 `tune` reports is above that on all labels, in the mean; *in its interval* is how often the latter is in the interval.
 """
-DRAWS: Final = 5 if SMALL else 100
+DRAWS: Final = 5 if SMALL else 34  # of each collection: about 100 of each kind
 SEEDS: Final = (31, 32, 33)  # others than those with which the method was chosen
 LABELS: Final = 50
 ALL: Final = 1_500
