@@ -20,7 +20,7 @@ the last run of [dedup](dedup.md).
 THRESHOLD = 0.8
 SAMPLE = 2_000
 SEED = 7
-MOST_LEFT = 0.5  # per cent
+MOST_LEFT = 0.05  # per cent
 
 
 def main() -> None:
