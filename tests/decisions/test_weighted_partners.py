@@ -33,7 +33,7 @@ def weighted(bags):
 def cosine(one, other):
     product = sum(one.count(value) * other.count(value) for value in {*one} & {*other})
     norms = [sum(bag.count(value) ** 2 for value in {*bag}) for bag in (one, other)]
-    return min(1.0, product / (sqrt(norms[0]) * sqrt(norms[1]))) if product else 0.0
+    return min(1.0, product / sqrt(norms[0] * norms[1])) if product else 0.0
 
 
 @pytest.mark.parametrize("least", [0.05, 0.4, 0.8, 1.0])

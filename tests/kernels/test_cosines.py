@@ -39,7 +39,5 @@ def test_cosines_equal_their_definition(documents, table, otherwise):
 
 
 def cosine(one, other):
-    whole = np.sqrt(float(sum(weight**2 for weight in one.values()))) * np.sqrt(
-        float(sum(weight**2 for weight in other.values()))
-    )
+    whole = np.sqrt(float(sum(weight**2 for weight in one.values()) * sum(weight**2 for weight in other.values())))
     return sum(weight * other.get(value, 0) for value, weight in one.items()) / whole if whole else 0.0

@@ -63,9 +63,7 @@ def test_cosines_by_definition(least, spare):
     listed = [{*one} - {*own} for one, own in zip(few, unlisted, strict=True)]
     for left, one in enumerate(few):
         for right, other in enumerate(many[1:]):
-            share = sum(one[value] * other[value] for value in one) / (
-                sqrt(norms[0][left]) * sqrt(norms[1][right + 1]) or 1
-            )
+            share = sum(one[value] * other[value] for value in one) / (sqrt(norms[0][left] * norms[1][right + 1]) or 1)
             met = bool(listed[left] & {*other})
             assert found.get((left, right)) == (min(1.0, share) if met and share >= least else None)
     assert found

@@ -195,8 +195,8 @@ def cosine(scheme, one, other):
     one, other = (
         {value: count * table.get(value, int(otherwise)) for value, count in each.items()} for each in (one, other)
     )
-    norms = (np.sqrt(float(sum(weight**2 for weight in each.values()))) for each in (one, other))
-    return min(1.0, sum(weight * other.get(value, 0) for value, weight in one.items()) / np.prod([*norms]))
+    norms = [float(sum(weight**2 for weight in each.values())) for each in (one, other)]
+    return min(1.0, sum(weight * other.get(value, 0) for value, weight in one.items()) / np.sqrt(np.prod(norms)))
 
 
 def decided_as_components(order, pairs):

@@ -55,7 +55,11 @@ def make_weighted(values, starts, sizes, chosen, distinct, terms, bounds, units,
 
 @kernel
 def cosines(values, weights, starts, sizes, norms, left, right, shares):
-    """Make ``shares[i]`` the cosine of the weights of the sets ``left[i]`` and ``right[i]``; 0 if one is empty."""
+    """Make ``shares[i]`` the cosine of the weights of the sets ``left[i]`` and ``right[i]``; 0 if one is empty.
+
+    It is the sum of the products of their weights by the root of the product of their *norms*: exactly 1 for equal and
+    for proportional sets, as the root of a square is exact.
+    """
     keys, owners = table_for(sizes, left)
     at = np.empty(keys.size, np.int64)
     owner = 0
@@ -78,5 +82,5 @@ def cosines(values, weights, starts, sizes, norms, left, right, shares):
                 place = (place + _ONE) & mask
             if owners[place] == owner:
                 total += weights[at[place]] * weights[position]
-        whole = np.sqrt(norms[one]) * np.sqrt(norms[other])
+        whole = np.sqrt(norms[one] * norms[other])
         shares[pair] = min(1.0, total / whole) if whole > 0.0 else 0.0

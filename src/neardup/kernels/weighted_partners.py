@@ -110,7 +110,7 @@ def weighted_partners(
                 products[owner] += weight * owned[entry]
         for owner in touched[:asked]:
             total = products[owner]
-            whole = np.sqrt(few[owner]) * np.sqrt(norms[one])
+            whole = np.sqrt(few[owner] * norms[one])
             if (total + np.sqrt(spare[owner]) * np.sqrt(norms[one])) * _MORE < least * whole:
                 continue
             for place in range(rest_begins[owner], rest_begins[owner + 1]):

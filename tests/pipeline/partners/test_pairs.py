@@ -3,7 +3,18 @@ import pyarrow as pa
 import pytest
 from audits import TEXTS
 
-from neardup import Checksum, MinHash, ParameterError, SimHash, TermWeights, Trials, containment, pairs, resemblance
+from neardup import (
+    Checksum,
+    MinHash,
+    ParameterError,
+    SimHash,
+    TermWeights,
+    Trials,
+    containment,
+    dedup,
+    pairs,
+    resemblance,
+)
 from neardup.decisions.evidence import WeightedSets
 from neardup.text.columns import whole_batch
 
@@ -67,6 +78,19 @@ def test_cosines_are_those_that_dedup_verifies():
     between = pairs(TEXTS[:30], TEXTS[30:], measure="cosine", threshold=0.7, scheme=SimHash())
     alone = pairs(TEXTS, measure="cosine", threshold=0.7, scheme=SimHash())
     assert [(a, b + 30) for a, b in ends(between)] == [(a, b) for a, b in ends(alone) if a < 30 <= b]
+
+
+@pytest.mark.parametrize("number", range(1, 40))
+def test_cosines_at_the_threshold_are_pairs(number):
+    words = [f"w{turn}" for turn in range(number)]
+    equal, twice = " ".join(words), " ".join(words * 2)
+    scheme = SimHash(rule="cosine", threshold=1.0)
+    assert pairs([equal, equal, twice], measure="cosine", threshold=1.0, scheme=scheme).num_rows == 3
+    assert dedup([equal, twice], scheme=scheme).kept.tolist() == [0]
+    other = " ".join([*words[1:], "else"])
+    share = (number - 1) / number
+    found = pairs([equal, other], measure="cosine", threshold=share or 0.5, scheme=scheme)
+    assert found["cosine"].to_pylist() == [share] * (number > 1)
 
 
 def test_clusters_are_of_connected_documents():

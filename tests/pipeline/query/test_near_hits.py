@@ -79,6 +79,18 @@ def test_what_lies_beyond_the_bounds_is_estimated_or_refused(index, monkeypatch,
     assert decided(collapse(["a", "b"], index=index, verify="estimate")) == [("b", False)]
 
 
+def test_documents_of_unknown_lengths_may_be_short(tmp_path, monkeypatch):
+    """Pairs without texts need what short documents need, by their estimate."""
+    edited = ONE.replace(ONE.split()[0], "another", 1)
+    scheme = MinHash(short=1000, short_threshold=1.0, threshold=0.3)
+    with Index.create(tmp_path / "index", scheme, texts=True) as index:
+        index.admit(["a", "b", "c"], [ONE, edited, ONE])
+        assert index.scheme.estimate(index.scheme.sign([ONE]), index.scheme.sign([edited]))[0] >= 0.3
+        assert decided(collapse(["a", "b", "c"], index=index)) == [("c", True)]
+        monkeypatch.setattr(near_hits, "_LONGEST", 4)
+        assert decided(collapse(["a", "b", "c"], index=index)) == [("c", False)]
+
+
 def test_only_the_texts_of_plausible_pairs_are_read(index, monkeypatch):
     read = []
     strings = index.store.strings

@@ -180,6 +180,9 @@ def _decided(
     later, better = pairs
     least = thresholds_of(scheme).of(later, better, sets.smaller(later, better))
     estimated = scheme.match_pairs(signed, later, better).astype(np.float64)
+    if scheme.short is not None:  # documents of unknown lengths may be short
+        unknown = np.flatnonzero((estimated > 0) & ~(known[later] & known[better]))
+        estimated[unknown] = scheme.estimate_pairs(signed, later[unknown], better[unknown]) >= scheme.short_threshold
     if isinstance(sets, WeightedSets):
         compared = np.flatnonzero(known[later] & known[better])
         cosines = sets.cosines(later[compared], better[compared])
