@@ -10,6 +10,7 @@ from test_definition import answer
 
 import neardup
 from neardup import Combined, FracMinHash, Index, MinHash, NearDuplicates, Sentences, SimHash, Trials
+from neardup.interfaces.wording import threshold_words
 from neardup.model.errors import ParameterConflict, ParameterError
 from neardup.model.verdicts import NearDuplicate, New
 from neardup.pipeline.spilled import files
@@ -173,14 +174,14 @@ def test_documents_that_are_judged_by_their_signatures_need_the_threshold():
 
 def test_lengths_that_are_unknown_are_refused():
     for verify in ("estimate", "none"):
-        with pytest.raises(ParameterConflict, match=f"cannot be used with verify='{verify}'"):
+        with pytest.raises(ParameterConflict, match=f"cannot be used with verify='{verify}': the length"):
             neardup.dedup(["a"], scheme=SHORT, verify=verify)
     with pytest.raises(ParameterError, match="needs an index that stores texts"):
         Index.create(scheme=SHORT)
     hits = [{"id": "a", "text": "one two three"}]
-    with pytest.raises(ParameterConflict, match="verify='estimate'"):
+    with pytest.raises(ParameterError, match="short=50 needs the texts of hits: the length of a document is not in"):
         neardup.collapse(hits, NearDuplicates(scheme=SHORT), verify="estimate")
-    with pytest.raises(ParameterConflict, match="verify='estimate'"):
+    with pytest.raises(ParameterError, match="short=50 needs the texts of hits"):
         neardup.collapse(["a"], NearDuplicates(scheme=SHORT), signatures=SHORT.sign(["one two three"]))
 
 
@@ -225,6 +226,18 @@ def test_values_that_break_the_rule(values, name):
     with pytest.raises(ParameterError) as caught:
         MinHash(**values)
     assert caught.value.name == name
+
+
+def test_the_rule_is_described():
+    assert MinHash(short=50, short_threshold=0.85).exact_rule.endswith(
+        " 0.6, or 0.85 if one has fewer than 50 shingles"
+    )
+    assert "or 0.8 if one has fewer than 5 sentences" in Sentences(short=5, short_threshold=0.8).exact_rule
+    assert "fewer" not in MinHash(short=50, short_threshold=0.6).exact_rule
+    for sentences in (Sentences(short=5, short_threshold=0.8), MinHash(short=5, short_threshold=0.6)):
+        found = threshold_words(neardup.dedup(["a b c", "d e f"], scheme=sentences).summary)
+        assert ("fewer than 5 sentences" if sentences.name == "sentences" else "0.6") in found
+        assert ("fewer" in found) == (sentences.name == "sentences")
 
 
 def test_numbers_of_numpy_are_fine():

@@ -44,9 +44,12 @@ def rule_of(summary: "Summary") -> str:
 
 def threshold_words(summary: "Summary") -> str:
     """Return the threshold of a run, and that of pairs with a short document if there is one."""
-    if summary.short is None:
+    if summary.short is None or summary.short_threshold == summary.threshold:
         return f"{summary.threshold:g}"
-    return f"{summary.threshold:g}, or {summary.short_threshold:g} if one has fewer than {summary.short:,}"
+    from neardup.schemes.registry import named
+
+    fewer = f"{summary.short:,} {named(summary.scheme).features_in_words}"
+    return f"{summary.threshold:g}, or {summary.short_threshold:g} if one has fewer than {fewer}"
 
 
 def common_words(summary: "Summary") -> str:

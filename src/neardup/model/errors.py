@@ -61,14 +61,14 @@ class ParameterError(NeardupError, ValueError):
 
 
 class ParameterConflict(ParameterError):  # noqa: N818 - the name of the event
-    """Two parameters that cannot be used together; *other* and *other_value* are the second one."""
+    """Two parameters that cannot be used together, and *why*; *other* and *other_value* are the second one."""
 
     code = "parameter conflict"
 
-    def __init__(self, name: str, value: object, other: str, other_value: object) -> None:
-        super().__init__(name, value, f"cannot be used with {other}={other_value!r}")
-        self.args = (name, value, other, other_value)
-        self.other, self.other_value = other, other_value
+    def __init__(self, name: str, value: object, other: str, other_value: object, why: str = "") -> None:
+        super().__init__(name, value, f"cannot be used with {other}={other_value!r}{why and f': {why}'}")
+        self.args = (name, value, other, other_value, why)
+        self.other, self.other_value, self.why = other, other_value, why
 
 
 class RecipeMismatch(NeardupError, TypeError):  # noqa: N818 - the name of the event, as users say it

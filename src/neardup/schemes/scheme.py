@@ -29,6 +29,7 @@ class SchemeDefaults:
     signatures_decide: ClassVar[bool] = False  # documents match only if their signatures match, however verified
     measures: ClassVar[tuple[str, ...]] = ()  # what exact verification can compare, the default first
     also: ClassVar[str] = ""
+    features_in_words: ClassVar[str] = "shingles"
     plan_numbers: ClassVar[tuple[str, ...]] = ()
     searched_numbers: ClassVar[tuple[str, ...]] = ()
 
@@ -128,9 +129,9 @@ class SchemeDefaults:
         object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
         if self.short is None and self.short_threshold is None:
             return
-        rule = "is needed, too: documents with fewer features are short"
+        rule = "is missing: documents with fewer features are those that need the short threshold"
         require(self.short is not None, "short", None, rule)
-        rule = "is needed, too: the threshold of pairs with a short document"
+        rule = "is missing: with short, it is the threshold of pairs with a short document"
         require(self.short_threshold is not None, "short_threshold", None, rule)
         object.__setattr__(self, "short", require_whole("short", self.short, 1, MOST_SHORT))
         least = require_share("short_threshold", self.short_threshold)
@@ -212,8 +213,8 @@ class SchemeDefaults:
     def exact_rule(self: Any) -> str:
         """A sentence part that describes when two documents match in exact verification."""
         rule = f"{self.rule}{self.described_features} at least {self.threshold:g}"
-        if self.short is not None:
-            rule += f", or {self.short_threshold:g} if one has fewer than {self.short:,}"
+        if self.short is not None and self.short_threshold > self.threshold:
+            rule += f", or {self.short_threshold:g} if one has fewer than {self.short:,} {self.features_in_words}"
         return f"{rule}; and {self.signature_rule}" if self.signatures_decide else rule
 
     @property

@@ -64,6 +64,7 @@ class Sentences(FeatureScheme):
     name = "sentences"
     pooled = True
     measures = ("resemblance", "overlap")
+    features_in_words = "sentences"
     estimate_decides = True
     plan_numbers = ("size", "threshold")
     options: ClassVar[tuple[Option, ...]] = (

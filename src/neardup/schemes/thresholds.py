@@ -1,11 +1,13 @@
 """What two documents need to match: the threshold of their scheme, or a stricter one."""
 
-from typing import Any
+from typing import Any, Final
 
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import Words
 from neardup.model.errors import ParameterConflict, require
 from neardup.text.sites import NO_SITES, STRICTER
+
+_UNKNOWN: Final = "the length of a document is not in its signature"
 
 
 def thresholds_of(scheme: Any, sites: Words = NO_SITES) -> Thresholds:
@@ -20,10 +22,9 @@ def thresholds_of(scheme: Any, sites: Words = NO_SITES) -> Thresholds:
 def require_lengths(scheme: Any, verify: str) -> None:
     """Raise ``ParameterConflict`` if the lengths of documents count, which no signature has, unless texts decide."""
     if verify != "exact" and scheme.short is not None:
-        raise ParameterConflict("short", scheme.short, "verify", verify)
+        raise ParameterConflict("short", scheme.short, "verify", verify, _UNKNOWN)
 
 
-def require_texts(scheme: Any) -> None:
-    """Raise ``ParameterError`` if the lengths of documents count, for an index that does not store texts."""
-    rule = "needs an index that stores texts: the length of a document is not in its signature"
-    require(scheme.short is None, "short", scheme.short, rule)
+def require_texts(scheme: Any, needed: str = "an index that stores texts") -> None:
+    """Raise ``ParameterError`` if the lengths of documents count, where only signatures decide; *needed* is missing."""
+    require(scheme.short is None, "short", scheme.short, f"needs {needed}: {_UNKNOWN}")

@@ -43,15 +43,18 @@ def test_short_documents_need_more(neardup, files):
     assert "1 kept" in " ".join(neardup(*given, "--shingle", "1").out.split())
     shown = " ".join(neardup(*given, "--config", "neardup.toml").out.split())
     assert "2 kept" in shown
-    assert "resemblance at least 0.6, or 0.9 if one has fewer than 9 (verified)" in shown
+    assert "resemblance at least 0.6, or 0.9 if one has fewer than 9 shingles (verified)" in shown
     assert "1 kept" in " ".join(neardup(*given, "--config", "neardup.toml", "--short-threshold", "0.7").out.split())
     (files / "neardup.toml").write_text(settings.format(0.5))
     shown = neardup(*given, "--config", "neardup.toml", code=2).err
     assert "short_threshold in [policy]: must be at least the threshold, 0.6" in shown
     for options, rule in (
-        (["--short", "9"], "--short-threshold is needed, too"),
-        (["--short-threshold", "0.9"], "--short is needed, too"),
-        (["--short", "9", "--short-threshold", "1", "--verify", "none"], "--short 9 cannot be used with --verify none"),
+        (["--short", "9"], "--short-threshold is missing: with short, it is"),
+        (["--short-threshold", "0.9"], "--short is missing: "),
+        (
+            ["--short", "9", "--short-threshold", "1", "--verify", "none"],
+            "--short 9 cannot be used with --verify none: the length",
+        ),
     ):
         assert rule in neardup(*given, *options, code=2).err
     shown = neardup("index", "titles.jsonl", "--to", "seen", "--short", "9", "--short-threshold", "0.9", code=2)

@@ -145,7 +145,7 @@ def _of_parameter(error: ParameterError) -> str:
     option = error.name if listed else _option(error.name)
     rule = error.rule
     if isinstance(error, ParameterConflict):
-        rule = f"cannot be used with {_option(error.other)} {error.other_value}"
+        rule = f"cannot be used with {_option(error.other)} {error.other_value}{error.why and f': {error.why}'}"
     if error.value is None or error.value is True:
         return f"{option} {rule}"
     subject = f"{option} {repr(value) if not value or value.endswith(':') else value}"

@@ -22,7 +22,7 @@ from neardup.pipeline.query.hits import Hits
 from neardup.pipeline.query.rules import NearDuplicates
 from neardup.schemes import registry
 from neardup.schemes.plausibility import plausible_pairs
-from neardup.schemes.thresholds import require_lengths, thresholds_of
+from neardup.schemes.thresholds import require_texts, thresholds_of
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.shingling import FeatureBuffer
 
@@ -127,7 +127,7 @@ def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int,
 
 
 def _by_estimate(scheme: Scheme, signed: Signatures) -> NearHits:
-    require_lengths(scheme, "estimate")
+    require_texts(scheme, "the texts of hits")
     return NearHits(scheme, signed, scheme.ranked_rule(signed))
 
 
