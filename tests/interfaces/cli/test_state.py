@@ -88,3 +88,13 @@ def test_new_documents_are_compared_with_an_index(neardup, crawls):
     neardup("index", "one.jsonl", "--to", "signatures")
     shown = neardup("dedup", "two.jsonl", "--dry-run", "--against", "signatures", code=2).err
     assert "--against signatures is an index without texts; compare with a state or files" in shown
+
+
+def test_an_index_is_no_state(neardup, crawls):
+    neardup("index", "one.jsonl", "--to", "pages")
+    for verb in (("state", "info", "pages"), ("index", "--from", "pages", "--to", "new")):
+        assert "pages: it is an index, not a state of neardup" in neardup(*verb, code=2).err
+
+
+def test_a_file_is_no_work_folder(neardup, crawls):
+    assert "one.jsonl: is a file, not a folder; name the work" in neardup("work", "one.jsonl", code=2).err

@@ -79,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name in ("sample", "draw", "threads"):
         rule = "cannot be used with --like: the pairs are those of the other person"
         require("like" not in given or name not in given, name, given.get(name), rule)
+    options.drawn(arguments)
     serve = _server() if arguments.serve else None
     _check_out(arguments)
     source, collection = _liked(arguments) if "like" in given else _drawn(arguments)
@@ -153,7 +154,7 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
             pa.table({"id": collection.ids, "text": collection.texts}),
             scheme=scheme,
             sample=given.get("sample", _SAMPLE),
-            seed=given.get("draw", 1),
+            seed=options.drawn(arguments),
             threads=given.get("threads"),
             progress=bars,
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from neardup.interfaces.cli.amounts import number, whole
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage
-from neardup.model.errors import InputRefused, ParameterError, require
+from neardup.model.errors import InputRefused, ParameterError, require, require_whole
 from neardup.model.options import SHORT
 from neardup.model.presets import PRESETS
 
@@ -72,6 +72,7 @@ KEEP: Final = """
   is a URL also canonical (the address that most documents name in their field canonical), https or shortest-id;
   several, separated by commas, in order of importance
 """
+KEEP_IF_GIVEN: Final = KEEP.replace("=first", "", 1)
 CONFIG: Final = """
 --config FILE: settings from a file such as neardup.toml; other options replace them
 """
@@ -135,6 +136,11 @@ def refuse_without_work(given: Mapping[str, Any], names: Sequence[str]) -> None:
     for name in (*names, *(["restart"] if given["restart"] else [])):
         if name in given:
             raise ParameterError(name, given[name], "can only be used with a work folder (--work DIR)")
+
+
+def drawn(arguments: argparse.Namespace) -> int:
+    """Return the number of the draw, the seed of what is drawn at random."""
+    return require_whole("draw", vars(arguments).get("draw", 1), 0)
 
 
 def extraction_of(arguments: argparse.Namespace) -> "Extraction":

@@ -17,7 +17,8 @@ left A: a collection: a file, a pattern or a folder, as for dedup, or a list of 
 right [B]: another collection: the pairs are of a document of A and one of B
 --measure resemblance|containment|overlap|cosine=resemblance: what must reach the threshold: the resemblance; the share
   of the document of A that is in that of B or, in one collection, of either in the other; the share of the smaller
-  one; or the cosine of how often shingles occur
+  one; or the cosine of how often shingles occur. No signatures are used: their options (--recall, --permutations, ...)
+  have no effect
 [outputs]
 --out PATH!: one record per pair (.parquet, .jsonl)
 --clusters: add the cluster of each pair: connected documents

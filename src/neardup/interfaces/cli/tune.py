@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.audits import table_lines
-from neardup.interfaces.cli.options import READING, THREADS, reading_of
+from neardup.interfaces.cli.options import READING, THREADS, drawn, reading_of
 from neardup.interfaces.cli.terminal import progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.tunings import rule_rows, tuning_lines
@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     given = vars(arguments)
     Goal.of(arguments.goal)
+    seed = drawn(arguments)
     for name, endings in (("report", _REPORTS), ("out", _SETTINGS)):
         if name in given:
             check_file(given[name], endings, [arguments.labels, *arguments.inputs], force=arguments.force)
@@ -63,9 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
             wanted = {name for one in labels for name in one.pair}
             pairs = zip(collection.ids.to_pylist(), collection.texts, strict=True)
             texts = {name: text.as_py() or "" for name, text in pairs if name in wanted}
-        found = tune(
-            labels, texts, goal=arguments.goal, seed=arguments.draw, threads=given.get("threads"), progress=bars
-        )
+        found = tune(labels, texts, goal=arguments.goal, seed=seed, threads=given.get("threads"), progress=bars)
     settings = settings_text(found.chosen.settings)
     if "report" in given:
         write_file(given["report"], _rendered(found, settings, given["report"]), _REPORTS, force=arguments.force)

@@ -22,6 +22,8 @@ import pyarrow.compute as pc
 
 from neardup import __version__
 from neardup.engines.journal import locked, naming, replacing
+from neardup.index.disk.manifest import NAME as INDEX
+from neardup.index.disk.manifest import SECOND
 from neardup.model.arrays import Flags
 from neardup.model.errors import Change, StorageDamaged, StorageRefused, require_path
 from neardup.model.policy import Policy
@@ -138,8 +140,14 @@ class State:
 
     def require(self, scheme: Scheme, policy: Policy | None = None) -> None:
         """Raise ``StorageRefused`` unless this is the scheme of the state, and with *policy* the rest of its rules."""
+        if words := self.differences(scheme, policy):
+            rule = f"its documents were added with other settings: {words}; use the same, or another state"
+            raise StorageRefused(str(self.folder), rule, "other terms")
+
+    def differences(self, scheme: Scheme, policy: Policy | None = None) -> str:
+        """Return what this scheme and *policy* have other than the state, in words; nothing if all is the same."""
         if self._header is None:
-            return
+            return ""
         known, own = self._header, header_of(scheme, policy or Policy(), "", None)
         found = [*_differences(known.scheme, own.scheme)]
         if policy is not None:
@@ -148,10 +156,7 @@ class State:
             found.append(Change("changed", "the secret key"))
         if not found and known.recipe != own.recipe:
             found.append(Change("changed", "the recipe of the scheme"))
-        if found:
-            words = "; ".join(change.words() for change in found)
-            rule = f"its documents were added with other settings: {words}; use the same, or another state"
-            raise StorageRefused(str(self.folder), rule, "other terms")
+        return "; ".join(change.words() for change in found)
 
     @property
     def extraction(self) -> Extraction | None:
@@ -401,5 +406,7 @@ def _require_new(folder: Path, *, write: bool) -> None:
     own = {_LOCK, WORK, f"{_HEADER}.partial"}
     if not write and _LOCK in others:
         raise StorageRefused(str(folder), _EMPTY)
+    if {INDEX, SECOND} & {*others}:
+        raise StorageRefused(str(folder), "it is an index, not a state of neardup")
     if not write or any(name not in own and not name.startswith(_SEGMENT) for name in others):
         raise StorageRefused(str(folder), "it is not a state of neardup; use a new folder for one")

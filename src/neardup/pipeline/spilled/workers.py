@@ -47,6 +47,8 @@ def work_on(
     ``"absent"`` or ``"stopped"``. Raises ``StorageRefused`` for a folder with files of others, for a run of another
     version of neardup, and for one whose scheme cannot be made here; and ``StorageFailed``.
     """
+    if Path(folder).is_file():
+        raise StorageRefused(str(folder), "is a file, not a folder; name the work folder of the run")
     return work(Path(folder).absolute(), _Functions(key), idle=idle, threads=threads, waiting=waiting)
 
 
