@@ -13,8 +13,8 @@ from neardup.model.arrays import Flags
 Values = npt.NDArray[np.float64]
 
 STEP: Final = 0.1  # of the bands, and how far below the threshold a sample is looked at
-NO_KEY, OVERSIZED, REFUSED = "no shared key", "oversized bucket", "signature"
-REASONS: Final = (NO_KEY, OVERSIZED, REFUSED)
+NO_KEY, OVERSIZED, REFUSED, UNEXPLAINED = "no shared key", "oversized bucket", "signature", "unexplained"
+REASONS: Final = (NO_KEY, OVERSIZED, REFUSED, UNEXPLAINED)
 
 
 class Band(NamedTuple):
@@ -36,7 +36,8 @@ class Missed(AsDict):
 
     *position* and *partner_position* count the documents of the input from 0, *value* is their measure. *reason* is
     ``"no shared key"``: they are not candidates of each other; ``"signature"``: the signatures differ too
-    much for a comparison; or ``"oversized bucket"``: too many documents share their keys.
+    much for a comparison; ``"oversized bucket"``: too many documents share their keys; or ``"unexplained"``: a run
+    with these parameters compares them.
     """
 
     id: str

@@ -18,6 +18,7 @@ _REASONS: Final = {
     "no shared key": "their signatures share no key, so they were not candidates",
     "oversized bucket": "too many documents share their keys",
     "signature": "their signatures differ too much for a comparison of the texts",
+    "unexplained": "a run with these options compares them; check that the options are those of the run",
 }
 
 

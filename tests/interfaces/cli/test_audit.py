@@ -54,3 +54,25 @@ def test_a_state_has_recorded_the_options(neardup, pages):
 def test_wrong_uses_are_explained(neardup, pages):
     assert "must end in .html or .htm or .json" in neardup("audit", pages, "--report", "x.txt", code=2).err
     assert "--sample 0" in neardup("audit", pages, "--sample", "0", code=2).err
+    for verb in (("audit", pages), ("tune", "labels.jsonl"), ("label", pages, "--out", "labels.jsonl")):
+        assert "--draw -1: the value must be" in neardup(*verb, "--draw", "-1", code=2).err
+
+
+def test_what_a_state_has_recorded_is_left_out(neardup, pages, tmp_path):
+    (tmp_path / "key").write_text("00" * 16)
+    neardup("dedup", pages, "--state", "crawls", "--out", "kept.jsonl", "--key-file", "key", "--keep", "longest")
+    shown = neardup("audit", pages, "--of", "crawls", code=2).err
+    assert shown.endswith("the same key is needed; name the file of its key with --key-file\n")
+    keyed = ("audit", pages, "--of", "crawls", "--key-file", "key")
+    assert "recall 100 %" in neardup(*keyed).out
+    assert "--keep first is not that of the runs" in neardup(*keyed, "--keep", "first", code=2).err
+    assert "leave them out, as the state has recorded them" in neardup(*keyed, "--shingle", "2", code=2).err
+
+
+def test_a_report_of_other_options_is_refused(neardup, pages):
+    neardup("dedup", pages, "--dry-run", "--report", "sh.parquet", "--short", "500", "--short-threshold", "0.8")
+    shown = neardup("audit", pages, "--of", "sh.parquet", code=1).err
+    assert "sh.parquet: the run used another threshold (0.8 for 'd" in shown
+    neardup("dedup", pages, "--dry-run", "--report", "w.parquet")
+    shown = neardup("audit", pages, "--of", "w.parquet", "--measure", "containment", code=2).err
+    assert "--measure containment is not that of the run, which compared by resemblance" in shown

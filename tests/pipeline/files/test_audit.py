@@ -1,9 +1,11 @@
 """Audits of files, in pieces, are those of the same documents in memory."""
 
+import json
+
 import pytest
 from audits import LEAKY, TEXTS, written
 
-from neardup import DataError, MinHash, ParameterError, audit, audit_files, dedup, dedup_files
+from neardup import DataError, FracMinHash, MinHash, ParameterError, audit, audit_files, dedup, dedup_files
 from neardup.sources.shards import Shards
 
 
@@ -46,3 +48,46 @@ def test_a_report_of_another_run_is_refused(files, tmp_path):
 def test_a_folder_is_no_report(files, tmp_path):
     with pytest.raises(DataError, match="is a folder, but must be the report of a run, or its state"):
         audit_files(files, tmp_path)
+
+
+SHORT = "the heron left the harbour at dawn with the tide and the fog over the {} bay of the old town by the sea"
+
+
+def short_run(tmp_path, **options):
+    """Write short documents that match from 0.6, and deduplicate them."""
+    bays = ["wide", "wider", "blue", "calm", "green", "grey"]
+    lines = [json.dumps({"id": f"s{n}", "text": SHORT.format(bay) + f" {n % 3}"}) for n, bay in enumerate(bays)]
+    path, report = tmp_path / "short.jsonl", tmp_path / f"why{len(options)}.parquet"
+    path.write_text("\n".join(lines) + "\n")
+    assert dedup_files([path], report=report, **options).result.summary.near
+    return [path], report
+
+
+def test_a_report_of_other_thresholds_is_refused(tmp_path):
+    strict = MinHash(short=500, short_threshold=0.65)
+    files, report = short_run(tmp_path, scheme=strict)
+    assert audit_files(files, report, scheme=strict).precision.value == 1.0
+    with pytest.raises(
+        DataError, match=r"why1\.parquet: the run used another threshold \(0.65 for 's1', not 0.6\); rep"
+    ):
+        audit_files(files, report)
+    for other in (MinHash(short=500, short_threshold=0.62), MinHash(short=2, short_threshold=0.65)):
+        with pytest.raises(DataError, match="the run used another threshold"):
+            audit_files(files, report, scheme=other)
+    files, report = short_run(tmp_path)
+    with pytest.raises(DataError, match=r"the run used another threshold: 's.' was dropped with 0\.\d+, not 0.99 or"):
+        audit_files(files, report, scheme=MinHash(short=500, short_threshold=0.99))
+    with pytest.raises(DataError, match=r"the run used another threshold: 's.' was dropped with 0\.\d+, not 0.99 or"):
+        audit_files(files, report, scheme=MinHash(threshold=0.99))
+
+
+@pytest.mark.parametrize("rule", ["containment", "overlap"])
+def test_a_report_of_another_measure_is_refused(tmp_path, rule):
+    files, report = short_run(tmp_path)
+    other = FracMinHash(measure=rule)
+    with pytest.raises(ParameterError, match=r"measure='\w+' is not that of the run, which compared by resemblance"):
+        audit_files(files, report, scheme=other)
+    files, report = short_run(tmp_path, scheme=other)
+    assert audit_files(files, report, scheme=other).precision.value == 1.0
+    with pytest.raises(DataError, match="the run used another threshold"):
+        audit_files(files, report, scheme=other.with_threshold(0.99))

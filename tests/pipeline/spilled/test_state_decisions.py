@@ -77,7 +77,7 @@ def test_other_inputs_and_schemes_than_those_of_a_state_are_refused(files, tmp_p
     other.write_text('{"id": "x", "text": "a text of its own"}\n')
     with pytest.raises(DataError, match=r"other\.jsonl.*is not an input of the state"):
         audit_files([*files, other], state)
-    with pytest.raises(StorageRefused, match="with other settings"):
+    with pytest.raises(StorageRefused, match=r"with other settings.*; use the same, or leave them out"):
         audit_files(files, state, scheme=MinHash())
     with State.open(state, write=True) as opened:
         opened.forget(["d3"])
@@ -85,15 +85,27 @@ def test_other_inputs_and_schemes_than_those_of_a_state_are_refused(files, tmp_p
         audit_files(files, state)
     with files[0].open("a") as file:
         file.write("{}\n")
-    with pytest.raises(DataError, match=r"a\.jsonl.*it was moved or changed since they were added"):
+    with pytest.raises(DataError, match=r"a\.jsonl.*it was moved or changed since it was added; restore it with"):
         audit_files(files, state)
+    with State.open(state, write=True) as opened:
+        opened.forget(before="2999-01-01")
+    with pytest.raises(DataError, match="all its documents were forgotten, so it cannot be audited; audit the report"):
+        audit_files(files, state)
+
+
+def test_a_state_has_recorded_which_copies_stay(files, tmp_path):
+    state, report = tmp_path / "state", tmp_path / "why.parquet"
+    dedup_files(files, state=state, report=report, scheme=LEAKY, keep="longest")
+    with pytest.raises(ParameterError, match=r"keep='first' is not that of the runs .* has recorded 'longest'"):
+        audit_files(files, state, keep="first")
+    assert audit_files(files, state, keep="longest") == audit_files(files, state)
 
 
 def test_a_state_with_a_key_needs_it(files, tmp_path):
     state, report = tmp_path / "state", tmp_path / "why.parquet"
     secret = MinHash(recall=0.5).with_key(bytes(range(16)))
     dedup_files(files, state=state, report=report, scheme=secret)
-    with pytest.raises(StorageRefused, match="the secret key"):
+    with pytest.raises(StorageRefused, match="the state has a secret key: the same key is needed"):
         audit_files(files, state)
     assert audit_files(files, state, key=bytes(range(16))) == audit_files(files, report, scheme=secret)
 

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_usage(parser, _USAGE)
     options.add_scheme_options(parser)
-    add_usage(parser, options.COMMON + options.KEEP)
+    add_usage(parser, options.COMMON + options.KEEP_IF_GIVEN)  # a state has recorded it
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.inputs,
             given.get("of"),
             **chosen,
-            seed=arguments.draw,
+            seed=options.drawn(arguments),
             **options.chosen(arguments, "keep sample until threads"),
             progress=bars,
             **options.reading_of(arguments),

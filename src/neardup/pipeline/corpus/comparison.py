@@ -24,7 +24,7 @@ from neardup.schemes.plausibility import PairTest, matching, plausible_tests, sh
 from neardup.schemes.thresholds import require_lengths
 
 _MANY: Final = 8  # largest ratio of documents to dropped ones that is worth a search
-_UNVERIFIED: Final = {"estimate": "estimate", "none": "shared key"}
+UNVERIFIED: Final = {"estimate": "estimate", "none": "shared key"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,7 +157,7 @@ class LeaderComparison:
             "contained_in_kept": common.left_in_right,
             "contains_kept": common.right_in_left,
         }
-        rule = np.full(len(left), _UNVERIFIED.get(verify, scheme.rule), dtype=object)
+        rule = np.full(len(left), UNVERIFIED.get(verify, scheme.rule), dtype=object)
         if isinstance(scheme, FilterScheme):
             rule[~scheme.passes(signatures, left, right)] = "component"
         if verify != "exact":

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 from neardup.decisions.ranking import ranking
 from neardup.evaluation.audit import Audit
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, require_path, require_sequence
+from neardup.model.errors import DataError, FieldMissing, require_path, require_sequence
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
@@ -31,6 +32,7 @@ from neardup.text.columns import text_lengths
 from neardup.text.sites import NO_SITES
 
 _LENGTH: Final = "\0length"  # of a text, in bytes
+_THRESHOLD: Final = "threshold"  # only in reports of runs whose pairs needed several
 _READ: Final = {"format": None, "quoting": "auto", "glob": (), "strict": False, "max_bytes": MAX_BYTES}
 
 
@@ -42,7 +44,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     id: str = "id",  # noqa: A002 - the field's name, as everywhere
     scheme: Scheme | None = None,
     key: bytes | None = None,
-    keep: str = "first",
+    keep: str | None = None,
     sample: int = SAMPLE,
     until: float | None = None,
     seed: int = 1,
@@ -58,7 +60,8 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
 
     *of* may also be a state: then all its runs are audited, and *inputs* must be those of all of them. The scheme, how
     the inputs are read and which copy was kept are those of the state; it needs *key* if its scheme has one, *scheme*
-    if that has a list of common shingles or a table of weights, and *keep* if an earlier version wrote it.
+    if that has a list of common shingles or a table of weights, and *keep* if an earlier version wrote it. Parameters
+    for reading have no effect then.
 
     Raises the errors of ``dedup_files`` and ``audit``, ``DataError`` for a report of other inputs or for inputs that
     were changed, and ``StorageRefused`` for a state of another scheme.
@@ -66,7 +69,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     for name, path in [*(("inputs", one) for one in require_sequence("inputs", inputs, "names")), ("of", of)]:
         if path is not None or name == "inputs":
             require_path(name, path)
-    policy = Policy(keep=keep)
+    policy = Policy() if keep is None else Policy(keep=keep)
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
     if of is not None and is_state(Path(of)):
         request = request_of(text=text, id=id, columns=(), **_READ | reading)
@@ -83,16 +86,17 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             for shard in shards.shards:
                 yield from filter(len, shards.pieces(shard))
 
-        ids, order = _ranked(collections(), keep)
+        ids, order = _ranked(collections(), policy.keep)
         if not len(ids):
             raise DataError(", ".join(shards.inputs), "there are no documents to audit")
         if of is None:
-            given: dict[str, Any] = {**reading, "text": text, "id": id, "scheme": scheme, "keep": keep}
+            given: dict[str, Any] = {**reading, "text": text, "id": id, "scheme": scheme, "keep": policy.keep}
             decisions = dedup_files(shards.inputs, **given, threads=threads, progress=progress).result.decisions
+            name = "the run"
         else:
-            decisions = _report(of, ids)
+            decisions, name = _report(of, ids), os.fspath(of)
         chosen, _ = chosen_scheme(scheme, None, None, None)
-        run = audited(decisions, lambda: _texts(collections()), ids, order, chosen)
+        run = audited(decisions, lambda: _texts(collections()), ids, order, chosen, name)
         return audit_run(run, chosen, **ways)
 
 
@@ -141,9 +145,11 @@ def _report(of: AnyPath, ids: pa.ChunkedArray) -> pa.Table:
     if Path(of).is_dir():
         rule = "is a folder, but must be the report of a run, or its state; the work folder of a run is removed when it"
         raise DataError(os.fspath(of), f"{rule} ends")
-    names = ["position", "representative_position", "rule", "resemblance"]
-    rows = read([of], text="id", id="position", columns=names)
+    names = ["position", "representative_position", "rule", "resemblance", "contained_in_kept", "contains_kept"]
+    rows = read([of], text="id", id="position", columns=[*names, _THRESHOLD])
     found = pa.table({"id": rows.texts, **{name: rows.column(name) for name in names}})
+    with suppress(FieldMissing):
+        found = found.append_column(_THRESHOLD, rows.column(_THRESHOLD))
     found = found.filter(pc.is_valid(found["position"])).sort_by("position")  # revisits have no position
     if not np.array_equal(found["position"].to_numpy(), np.arange(len(ids))):
         rule = f"is a report on {len(found):,} documents, but the inputs have {len(ids):,}"

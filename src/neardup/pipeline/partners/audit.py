@@ -7,14 +7,22 @@ from typing import Any, Final, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.decisions.evidence import COSINE, WeightedSets, exact_measure
 from neardup.decisions.partners import Partners
 from neardup.decisions.ranking import ranking
 from neardup.decisions.weighted_partners import FoundCosines, WeightedPartners
 from neardup.engines.local import LocalEngine
-from neardup.evaluation.audit import NO_KEY, OVERSIZED, REFUSED, STEP, Audit, Missed, Outcome, Values, audit_of
-from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
+from neardup.evaluation.audit import (
+    STEP,
+    Audit,
+    Missed,
+    Outcome,
+    Values,
+    audit_of,
+)
+from neardup.model.arrays import Features, Flags, Positions, TextBatch, Words
 from neardup.model.errors import DataError, ParameterError, require, require_kind, require_share, require_whole
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
@@ -22,8 +30,8 @@ from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.corpus.documents import Documents
 from neardup.pipeline.corpus.result import Result
 from neardup.pipeline.corpus.run import chosen_scheme
+from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.pipeline.progress import Progress, followed
-from neardup.schemes.plausibility import plausible_tests, share_a_key
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import batches, gathered, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
@@ -33,6 +41,9 @@ MOST: Final = 200_000  # documents that are sampled
 SHOWN: Final = 20  # missed documents with their texts
 _READ: Final = 50_000  # characters of a text that are kept to be shown
 _AGREES: Final = 1e-9
+_REPEAT: Final = "repeat the threshold, short and short threshold of the run"
+_EQUAL: Final = "same text", "same features"
+_OF_ANY_SCHEME: Final = *_EQUAL, "estimate", "shared key", "component"
 
 Among = Callable[[Features], tuple[Positions, Positions, Values, Positions]]  # see ``_Sample._partners``
 Pieces = Callable[[], Iterator[tuple[pa.ChunkedArray, Words]]]  # texts in the order of the input, and their sites
@@ -42,16 +53,22 @@ Pieces = Callable[[], Iterator[tuple[pa.ChunkedArray, Words]]]  # texts in the o
 class Audited:
     """A run: its documents, read in pieces, the ranks of these from the best, 0, and what was decided.
 
-    *representatives* are the positions for which documents were dropped, -1 for kept documents; *exact* are those
-    dropped for equal texts or features; *measured* are the measures of the others in the report, NaN if it has none.
+    *name* is that of the report. *representatives* are the positions for which documents were dropped, -1 for kept
+    documents; *exact* are those dropped for equal texts or features, *verified* those dropped because the scheme's
+    measure of their texts reached the threshold. *measured* are these measures in the report, and *thresholds* what
+    they had to reach, NaN if it has none. *estimated*: whether signatures decided.
     """
 
+    name: str
     pieces: Pieces
     ids: pa.ChunkedArray
     ranks: Positions
     representatives: Positions
     exact: Flags
+    verified: Flags
     measured: Values
+    thresholds: Values
+    estimated: bool
 
 
 def audit(  # noqa: PLR0913 - every one a keyword with a default
@@ -102,10 +119,13 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     return audit_run(run, chosen, sample=sample, until=until, seed=seed, threads=threads, progress=progress)
 
 
-def audited(decisions: pa.Table, pieces: Pieces, ids: pa.ChunkedArray, order: Positions, scheme: Scheme) -> Audited:
+def audited(  # noqa: PLR0913, PLR0917 - a run is made of these
+    decisions: pa.Table, pieces: Pieces, ids: pa.ChunkedArray, order: Positions, scheme: Scheme, name: str = "the run"
+) -> Audited:
     """Return a run with these *decisions* (see ``Result``) on documents in this *order* of ranks.
 
-    Raises ``ParameterError`` if a document was dropped for a worse one: then the order is another one.
+    Raises ``ParameterError`` if a document was dropped for a worse one, or by another measure, and ``DataError`` for
+    the report of this *name* if a document was dropped whose measure is below the threshold.
     """
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
@@ -113,15 +133,68 @@ def audited(decisions: pa.Table, pieces: Pieces, ids: pa.ChunkedArray, order: Po
     dropped = np.flatnonzero(representatives >= 0)
     worse = dropped[ranks[representatives[dropped]] > ranks[dropped]]
     if len(worse):
-        name = ids[int(worse[0])].as_py()
+        worst = ids[int(worse[0])].as_py()
         raise ParameterError(
-            "keep", None, f"is not that of the run: {name!r} was dropped for a document of a worse rank"
+            "keep", None, f"is not that of the run: {worst!r} was dropped for a document of a worse rank"
         )
-    rules = decisions["rule"].to_pylist()
-    exact = np.array([rule in {"same text", "same features"} for rule in rules], np.bool_)
-    given = np.array([rule == scheme.rule for rule in rules], np.bool_) & (scheme.rule == "resemblance")
-    measured = np.where(given, _filled(decisions["resemblance"], np.nan), np.nan)
-    return Audited(pieces, ids, ranks, representatives, exact, measured)
+    rules = decisions["rule"].combine_chunks()
+    others = [rule for rule in pc.unique(rules).drop_null().to_pylist() if rule not in {scheme.rule, *_OF_ANY_SCHEME}]
+    if others:
+        raise ParameterError("measure", scheme.rule, f"is not that of the run, which compared by {others[0]}")
+    exact = _in(rules, *_EQUAL)
+    verified = _in(rules, scheme.rule)
+    run = Audited(
+        name=name,
+        pieces=pieces,
+        ids=ids,
+        ranks=ranks,
+        representatives=representatives,
+        exact=exact,
+        verified=verified,
+        measured=np.where(verified, _measured(decisions, scheme.rule), np.nan),
+        thresholds=_thresholds(decisions),
+        estimated=bool(_in(rules, "estimate").any()),
+    )
+    below = np.flatnonzero(run.measured < scheme.threshold - _AGREES)
+    if len(below):
+        first = int(below[0])
+        raise _below(run, first, float(run.measured[first]), scheme.threshold)
+    return run
+
+
+def _below(run: Audited, position: int, measured: float, least: float) -> DataError:
+    """Return the error for a document that was dropped with a smaller measure than the *least*."""
+    rule = f"the run used another threshold: {run.ids[position].as_py()!r} was dropped with {measured:.4g}, not"
+    return DataError(run.name, f"{rule} {least:g} or more; {_REPEAT}")
+
+
+def _in(rules: pa.Array, *names: str) -> Flags:
+    found: Flags = pc.is_in(rules, pa.array(names, rules.type)).to_numpy(False)
+    return found
+
+
+def _measured(decisions: pa.Table, rule: str) -> Values:
+    """Return what the dropped documents share with their representatives by a rule, NaN where it is not recorded."""
+    if rule == "overlap":
+        one, other = (_filled(decisions[name], np.nan) for name in ("contained_in_kept", "contains_kept"))
+        return np.asarray(np.fmax(one, other))
+    names = {"resemblance": "resemblance", "containment": "contained_in_kept"}
+    found: Values = _filled(decisions[names[rule]], np.nan) if rule in names else np.full(len(decisions), np.nan)
+    return found
+
+
+def _thresholds(decisions: pa.Table) -> Values:
+    """Return what dropped documents had to reach, NaN where it is not recorded: then it was the threshold."""
+    if "threshold" not in decisions.column_names:
+        return np.full(len(decisions), np.nan)
+    found: Values = _filled(decisions["threshold"], np.nan)
+    return found
+
+
+def _other_threshold(run: Audited, position: int, used: float, least: float) -> DataError:
+    """Return the error for a document that was dropped by a threshold that is not the *least* of the options."""
+    rule = f"the run used another threshold ({used:g} for {run.ids[position].as_py()!r}, not {least:g})"
+    return DataError(run.name, f"{rule}; {_REPEAT}")
 
 
 def audit_run(  # noqa: PLR0913 - as audit
@@ -177,13 +250,14 @@ class _Sample:
         run, scheme, positions = self._run, self._scheme, self._positions
         texts, features, sites = self._read()
         partners = self._partners(features)
+        self._check_thresholds(sites)
         dropped = run.representatives[positions] >= 0
         closest = np.where(run.exact[positions], 1.0, np.nan)
         allowed, near = run.exact[positions].copy(), np.zeros(len(positions), np.bool_)
         matching: list[tuple[Positions, Values]] = []
-        missed: dict[int, tuple[float, int, Any]] = {}
+        missed: dict[int, tuple[float, int, MissedPair]] = {}
         for found in self._scan(partners, sites):
-            left, right, values, least, kept_texts = found
+            left, right, values, least, kept = found
             match = values >= least
             matching.append((left[match], values[match]))
             np.fmax.at(closest, left, values)
@@ -192,7 +266,12 @@ class _Sample:
             for place in np.flatnonzero(match & ~dropped[left]).tolist():
                 one, value = int(left[place]), float(values[place])
                 if one not in missed or value > missed[one][0]:
-                    missed[one] = value, int(right[place]), kept_texts(int(right[place]))
+                    text, site = kept(int(right[place]))
+                    own = int(sites[one]) if len(sites) else 0
+                    pair = MissedPair((texts[one].as_py(), text), (own, site), int(run.ranks[int(right[place])]))
+                    missed[one] = value, int(right[place]), pair
+        ordered = sorted(missed.items(), key=lambda each: (-each[1][0], each[0]))
+        why = reasons([each[2] for _, each in ordered], scheme, self._ranked(), estimated=run.estimated)
         listed = [
             Missed(
                 id=run.ids[int(positions[one])].as_py(),
@@ -200,16 +279,15 @@ class _Sample:
                 position=int(positions[one]),
                 partner_position=other,
                 value=value,
-                reason=self._reason(texts[one].as_py(), partner_text),
-                text=texts[one].as_py()[:_READ],
-                partner_text=partner_text[:_READ],
+                reason=reason,
+                text=pair.texts[0][:_READ],
+                partner_text=pair.texts[1][:_READ],
             )
-            for one, (value, other, partner_text) in sorted(missed.items(), key=lambda each: (-each[1][0], each[0]))
+            for (one, (value, other, pair)), reason in zip(ordered[:SHOWN], why, strict=False)
         ]
         outcome = Outcome(dropped, closest, allowed, near, self._lawful(matching))
-        reasons = [one.reason for one in listed]
         about = {"scheme": scheme.name, "measure": self._measure}
-        return audit_of(outcome, len(run.ranks), scheme.threshold, reasons, **about, missed=tuple(listed[:SHOWN]))
+        return audit_of(outcome, len(run.ranks), scheme.threshold, why, **about, missed=tuple(listed))
 
     def _lawful(self, matching: list[tuple[Positions, Values]]) -> Values:
         """Return the probability, by the law, that each sampled document was compared with one that it matches.
@@ -273,7 +351,7 @@ class _Sample:
         """Yield the better-ranked kept partners of sampled documents, batch by batch.
 
         These are the number in the sample, the position of the partner, their measure, what they must reach, and a
-        function that returns the text of a partner.
+        function that returns the text of a partner, and its site.
         """
         run, first = self._run, 0
         total = len(run.ranks)
@@ -304,35 +382,52 @@ class _Sample:
                 both = np.concatenate([sites[left], numbers[rows]]) if len(numbers) else numbers
                 ends = np.arange(len(left))
                 least = thresholds_of(self._scheme, both).of(ends, ends + len(left), smaller[better])
-                self._check(left, right, values)
+                self._check(left, right, values, least)
+
+                def kept_at(at: int, t: pa.ChunkedArray = texts, f: int = first, own: Words = own) -> tuple[str, int]:
+                    return t[at - f].as_py(), int(own[at - f]) if len(own) else 0
+
                 if len(left):
-                    yield left, right, values, least, lambda at, t=texts, f=first: t[at - f].as_py()
+                    yield left, right, values, least, kept_at
                 begin = start + size
                 self._progress("audit", first + int(kept[begin - 1]) + 1 if begin else first, total)
             first += len(texts)
         self._progress("audit", total, total)
 
-    def _check(self, left: Positions, right: Positions, values: Values) -> None:
-        """Raise ``ParameterError`` if a measure is not that of the run."""
-        positions = self._positions[left]
-        own = self._run.representatives[positions] == right
-        stated = self._run.measured[positions]
+    def _check_thresholds(self, sites: Words) -> None:
+        """Raise ``DataError`` if the run has recorded a threshold that no pair of documents needs."""
+        run = self._run
+        base, _, of_groups, short, of_short = thresholds = thresholds_of(self._scheme, sites)
+        needed = [base, *(of_groups if len(thresholds.groups) else []), *([of_short] if short else [])]
+        recorded = run.thresholds[np.isfinite(run.thresholds)]
+        for other in np.unique(recorded):
+            if np.abs(np.maximum(base, needed) - other).min() > _AGREES:
+                first = int(np.flatnonzero(run.thresholds == other)[0])
+                raise _other_threshold(run, first, other, base)
+
+    def _check(self, left: Positions, right: Positions, values: Values, least: Values) -> None:
+        """Raise an error if a measure is not that of the run, or had to reach another threshold."""
+        run, positions = self._run, self._positions[left]
+        own = run.representatives[positions] == right
+        stated = run.measured[positions]
         other = np.flatnonzero(own & (np.abs(stated - values) > _AGREES))
         if len(other):
-            name = self._run.ids[int(positions[other[0]])].as_py()
+            name = run.ids[int(positions[other[0]])].as_py()
             told, found = stated[other[0]], values[other[0]]
             rule = (
                 f"or its parameters are not those of the run, which measured {told:.4f} for {name!r}, not {found:.4f}"
             )
             raise ParameterError("scheme", self._scheme.name, rule)
+        recorded = run.thresholds[positions]
+        for one in np.flatnonzero(own & (np.abs(recorded - least) > _AGREES))[:1].tolist():
+            raise _other_threshold(run, int(positions[one]), recorded[one], least[one])
+        for one in np.flatnonzero(own & run.verified[positions] & (values < least - _AGREES))[:1].tolist():
+            raise _below(run, int(positions[one]), float(values[one]), float(least[one]))
 
-    def _reason(self, one: str, other: str) -> str:
-        """Return why two documents that match were not compared."""
-        scheme = self._scheme
-        features = scheme.shingling.batch_features(whole_batch(pa.chunked_array([pa.array([one, other])])))
-        signatures = scheme.sign_at(Corpus(features, None, pa.chunked_array([[one, other]])), np.arange(2))
-        left, right = np.array([1]), np.array([0])
-        if not share_a_key(scheme.keys(signatures), left, right, pooled=scheme.pooled)[0]:
-            return NO_KEY
-        passed = all(test(left, right)[0] for test in plausible_tests(scheme, signatures))
-        return OVERSIZED if passed else REFUSED
+    def _ranked(self) -> Iterator[Ranked]:
+        """Yield all documents of the run, as the reasons need them."""
+        run, first = self._run, 0
+        ranks = np.where(run.exact, -1, run.ranks)
+        for texts, own in run.pieces():
+            yield Ranked(texts, own, ranks[first : first + len(texts)])
+            first += len(texts)

@@ -11,9 +11,10 @@ import pyarrow as pa
 from neardup.decisions.drops import UNKNOWN
 from neardup.decisions.evidence import Shared
 from neardup.model.arrays import Flags, Positions, Words
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, StorageRefused, require
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
+from neardup.pipeline.corpus.comparison import UNVERIFIED
 from neardup.pipeline.spilled.earlier import Earlier
 from neardup.pipeline.spilled.signed import equal_digests
 from neardup.pipeline.spilled.state import State
@@ -34,17 +35,26 @@ class Run(NamedTuple):
 class StateDecisions:
     """The documents of all runs of a state, in the order in which these were added, and the decisions on them."""
 
-    def __init__(self, state: State, scheme: Scheme, keep: str) -> None:
+    def __init__(self, state: State, scheme: Scheme, keep: str | None) -> None:
         """Read a state; its documents were ranked by *keep* where it does not record how.
 
-        Raises ``StorageRefused`` if its documents were added with another scheme, and the errors of ``State.earlier``.
+        Raises ``StorageRefused`` if its documents were added with another scheme or key, ``ParameterError`` if they
+        were ranked in another way, and the errors of ``State.earlier``.
         """
-        state.require(scheme)
         self._name = str(state.folder)
+        known = state.header.key or ""
+        if known.startswith("key:") and known != scheme.key_identity:
+            raise StorageRefused(self._name, "the state has a secret key: the same key is needed", "key needed")
+        if words := state.differences(scheme):
+            rule = f"its documents were added with other settings: {words}; use the same, or leave them out, as the"
+            raise StorageRefused(self._name, f"{rule} state has recorded them", "other terms")
         self._policy, self._scheme = state.header.policy, scheme
         self._salt: Words = np.frombuffer(bytes.fromhex(state.header.salt), np.uint64)
         earlier = state.earlier()
-        self.runs = _runs(earlier, keep)
+        self.runs = _runs(earlier, keep or Policy().keep)
+        for run in self.runs:
+            rule = f"is not that of the runs of the state {self._name!r}, which has recorded {run.keep!r}"
+            require(keep in {None, run.keep}, "keep", keep, rule)
         fields = dict.fromkeys(field for run in self.runs for field in Policy(keep=run.keep).fields)
         self._earlier = earlier.with_fields([*fields])
         self.inputs = [path for texts in earlier.texts for path in texts.shards.inputs]
@@ -52,6 +62,9 @@ class StateDecisions:
 
     def require(self, inputs: Iterable[str]) -> None:
         """Raise ``DataError`` unless these are the inputs of the state, in any order."""
+        if not self.inputs:
+            rule = "all its documents were forgotten, so it cannot be audited; audit the report of the run instead"
+            raise DataError(self._name, rule)
         given = {os.path.abspath(path) for path in inputs}  # noqa: PTH100 - links stay, as in the state
         known = dict.fromkeys(self.inputs)
         others = [path for path in given if path not in known]
@@ -65,18 +78,28 @@ class StateDecisions:
 
     def collections(self, run: Run) -> Iterator[Collection]:
         """Yield the documents of a run; raises ``DataError`` if an input was changed since."""
-        for shard in range(run.first, run.end):
-            yield from filter(len, self._earlier.pieces(shard))
+        try:
+            for shard in range(run.first, run.end):
+                yield from filter(len, self._earlier.pieces(shard))
+        except DataError as error:
+            if error.code != "earlier input":
+                raise
+            rule = "it was moved or changed since it was added; restore it with its modification time, or audit the"
+            raise DataError(error.where, f"{rule} report of the run") from error
 
     def table(self) -> pa.Table:
         """Return the decisions on all documents, as far as an audit needs them; see ``Result``."""
         earlier = self._earlier
         representatives = np.append(earlier.representatives, _NOBODY)  # at -1: documents that can equal no other
         positions = np.append(earlier.kept_positions, 0)
-        measured = np.full(len(earlier) + 1, np.nan)
         dropped, _, common, *sizes = earlier.settled()
         counted = common != UNKNOWN
-        measured[dropped[counted]] = Shared(*(column[counted] for column in (common, *sizes))).resemblance
+        shared = Shared(*(column[counted] for column in (common, *sizes)))
+        measures = {
+            "resemblance": shared.resemblance,
+            "contained_in_kept": shared.left_in_right,
+            "contains_kept": shared.right_in_left,
+        }
         leaders = self._leaders()
         own = np.arange(len(leaders))
         kept_for = np.where(representatives[leaders] < 0, leaders, representatives[leaders])
@@ -86,15 +109,16 @@ class StateDecisions:
         exact = known & ~near & (found != own)
         rules = np.full(len(leaders), None, object)
         rules[exact] = "same features"
-        verified = self._policy["verify"] == "exact"
-        rules[near] = self._scheme.rule if verified else self._policy["verify"]
-        return pa.table(
-            {
-                "representative_position": pa.array(found, mask=found == own),
-                "rule": pa.array(rules, pa.string()),
-                "resemblance": pa.array(np.where(near, measured[leaders], np.nan), from_pandas=True),
-            }
-        )
+        rules[near] = UNVERIFIED.get(self._policy["verify"], self._scheme.rule)
+        table = {
+            "representative_position": pa.array(found, mask=found == own),
+            "rule": pa.array(rules, pa.string()),
+        }
+        for name, values in measures.items():
+            measured = np.full(len(earlier) + 1, np.nan)
+            measured[dropped[counted]] = values
+            table[name] = pa.array(np.where(near, measured[leaders], np.nan), from_pandas=True)
+        return pa.table(table)
 
     def _leaders(self) -> Positions:
         """Return the number of the leader that each document equals, or -1 for documents that can equal none."""

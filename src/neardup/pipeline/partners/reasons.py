@@ -1,0 +1,106 @@
+"""The reasons for which a run missed pairs that match."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.evaluation.audit import NO_KEY, OVERSIZED, REFUSED, UNEXPLAINED
+from neardup.model.arrays import Corpus, Positions, Signatures, Words
+from neardup.model.candidates import ROOM
+from neardup.model.protocols import Scheme
+from neardup.schemes.plausibility import plausible_tests, share_a_key
+from neardup.text.columns import whole_batch
+from neardup.text.sites import separate
+
+_TOGETHER: Final = 1 << 12  # documents that are signed at a time
+
+
+class MissedPair(NamedTuple):
+    """The *texts* and the *sites* of a document and of a better one that it matches, and the *rank* of the better."""
+
+    texts: tuple[str, str]
+    sites: tuple[int, int]
+    rank: int
+
+
+class Ranked(NamedTuple):
+    """Some documents of a run, their sites, and their ranks; documents that equal better ones have none, -1."""
+
+    texts: pa.ChunkedArray
+    sites: Words
+    ranks: Positions
+
+
+def reasons(
+    pairs: Sequence[MissedPair], scheme: Scheme, documents: Iterable[Ranked], *, estimated: bool = False
+) -> list[str]:
+    """Return the reason of each pair. *documents* are all of the run; with *estimated*, signatures decided there.
+
+    The documents are only signed if a pair was plausible, to count those with its keys: a bucket has ``ROOM`` members
+    that all others are compared with; see ``neardup.model.candidates``.
+    """
+    found: list[str] = []
+    shared: list[tuple[int, int, int]] = []  # the columns and keys that plausible pairs share, and their numbers
+    left, right = np.array([1]), np.array([0])
+    for number, pair in enumerate(pairs):
+        signatures = _signed(scheme, pa.chunked_array([pa.array(pair.texts)]), np.array(pair.sites, np.uint64))
+        keys = scheme.keys(signatures)
+        tests = [*plausible_tests(scheme, signatures)]
+        if estimated:
+            tests.append(lambda left, right, signatures=signatures: scheme.match_pairs(signatures, left, right))  # type: ignore[misc]
+        if not share_a_key(keys, left, right, pooled=scheme.pooled)[0]:
+            found.append(NO_KEY)
+        elif not all(test(left, right)[0] for test in tests):
+            found.append(REFUSED)
+        else:
+            found.append(UNEXPLAINED)
+            shared += [(column, key, number) for column, key in _shared_keys(keys, pooled=scheme.pooled)]
+    if shared:
+        for number in _past_the_room(shared, pairs, scheme, documents):
+            found[number] = OVERSIZED
+    return found
+
+
+def _past_the_room(
+    shared: Sequence[tuple[int, int, int]], pairs: Sequence[MissedPair], scheme: Scheme, documents: Iterable[Ranked]
+) -> list[int]:
+    """Return the numbers of the pairs whose better document has ``ROOM`` better ones in every bucket of the two."""
+    columns, numbers = (np.array([each[place] for each in shared], np.int64) for place in (0, 2))
+    wanted = np.array([key for _, key, _ in shared], np.uint64)
+    limits = np.array([pairs[number].rank for number in numbers.tolist()], np.int64)
+    better = np.zeros(len(shared), np.int64)
+    for part in documents:
+        for begin in range(0, len(part.texts), _TOGETHER):
+            some = slice(begin, begin + _TOGETHER)
+            signatures = _signed(scheme, part.texts.slice(begin, _TOGETHER), part.sites[some])
+            leads = signatures.present & (part.ranks[some] >= 0)
+            keys, ranks = scheme.keys(signatures)[leads], part.ranks[some][leads]
+            for column in np.unique(columns).tolist():
+                own = np.flatnonzero(columns == column)
+                of, each = np.unique(wanted[own], return_inverse=True)
+                for place, key in enumerate(of):
+                    holders = (keys == key).any(axis=1) if scheme.pooled else keys[:, column] == key
+                    if holders.any():
+                        asking = own[each == place]
+                        better[asking] += np.searchsorted(np.sort(ranks[holders]), limits[asking])
+    least = np.full(len(pairs), np.iinfo(np.int64).max)
+    np.minimum.at(least, numbers, better)
+    return [number for number in np.unique(numbers).tolist() if least[number] >= ROOM]
+
+
+def _shared_keys(keys: Words, *, pooled: bool) -> list[tuple[int, int]]:
+    """Return the columns and the keys that two rows share; *pooled* keys have the column 0."""
+    if pooled:
+        return [(0, int(key)) for key in np.intersect1d(keys[0], keys[1])]
+    return [(int(column), int(keys[0, column])) for column in np.flatnonzero(keys[0] == keys[1])]
+
+
+def _signed(scheme: Scheme, texts: pa.ChunkedArray, sites: Words) -> Signatures:
+    """Sign texts as the run did."""
+    features = scheme.shingling.batch_features(whole_batch(texts))
+    if len(sites):
+        separate(features, sites, np.arange(len(texts)))
+    signed: Signatures = scheme.sign_at(Corpus(features, None, texts), np.arange(len(texts)))
+    return signed

@@ -1,0 +1,40 @@
+"""Why matching documents were not compared: by their keys, their signatures, and the sizes of buckets."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup import MinHash, Sentences
+from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
+from neardup.text.sites import NO_SITES
+
+BASE = " ".join(f"word{n}" for n in range(60)) + "."
+
+
+def pair_of(one, other, rank):
+    return MissedPair((one, other), (0, 0), rank)
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), Sentences()])
+def test_a_bucket_is_oversized_only_past_its_first_documents(scheme):
+    texts = [BASE] * 70  # the same keys, as if other words differed
+    ranked = [Ranked(pa.chunked_array([texts]), NO_SITES, np.arange(70))]
+    pairs = [pair_of(texts[69], texts[rank], rank) for rank in (0, 63, 64, 68)]
+    assert reasons(pairs, scheme, ranked) == ["unexplained"] * 2 + ["oversized bucket"] * 2
+    parts = [
+        Ranked(pa.chunked_array([texts[at : at + 9]]), NO_SITES, np.arange(70)[at : at + 9]) for at in range(0, 70, 9)
+    ]
+    assert reasons(pairs, scheme, parts) == reasons(pairs, scheme, ranked)
+    equals = [Ranked(pa.chunked_array([texts]), NO_SITES, np.where(np.arange(70) < 9, -1, np.arange(70)))]
+    assert reasons(pairs, scheme, equals) == ["unexplained"] * 4
+
+
+def test_other_documents_share_no_key_and_estimates_may_be_too_low():
+    scheme = MinHash(recall=0.5)
+    other = " ".join(f"other{n}" for n in range(60))
+    assert reasons([pair_of(BASE, other, 0)], scheme, []) == ["no shared key"]
+    near = " ".join(f"word{n}" for n in range(60) if n % 11)
+    strict = MinHash(bands=64).with_threshold(0.95)
+    decided = [reasons([pair_of(BASE, near, 0)], strict, [], estimated=estimated)[0] for estimated in (False, True)]
+    assert decided[1] == "signature"
+    assert reasons([], scheme, []) == []
