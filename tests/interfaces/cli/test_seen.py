@@ -216,6 +216,7 @@ def test_pages_of_html_are_read(asked, seen):
     assert [one["verdict"] for one in answers] == ["new", "near duplicate"]
     for wrong, message in (
         (("--text-view", "main"), "needs --html"),
+        (("--html", "page", "--text", "body"), "--text body cannot be used with --html FIELD"),
         (("--html", "page", "--text-view", "main"), "text view main"),
         (("--html", "page", "--templates", "absent"), "cannot be read"),
     ):

@@ -59,7 +59,7 @@ def short_run(tmp_path, **options):
     lines = [json.dumps({"id": f"s{n}", "text": SHORT.format(bay) + f" {n % 3}"}) for n, bay in enumerate(bays)]
     path, report = tmp_path / "short.jsonl", tmp_path / f"why{len(options)}.parquet"
     path.write_text("\n".join(lines) + "\n")
-    assert dedup_files([path], report=report, **options).result.summary.near
+    assert dedup_files([path], report=report, force=True, **options).result.summary.near
     return [path], report
 
 
@@ -74,6 +74,9 @@ def test_a_report_of_other_thresholds_is_refused(tmp_path):
     for other in (MinHash(short=500, short_threshold=0.62), MinHash(short=2, short_threshold=0.65)):
         with pytest.raises(DataError, match="the run used another threshold"):
             audit_files(files, report, scheme=other)
+    files, report = short_run(tmp_path, scheme=MinHash(short=2, short_threshold=0.65))
+    with pytest.raises(DataError, match=r"why1\.parquet: the run used several thresholds, as short documents or the"):
+        audit_files(files, report)
     files, report = short_run(tmp_path)
     with pytest.raises(DataError, match=r"the run used another threshold: 's.' was dropped with 0\.\d+, not 0.99 or"):
         audit_files(files, report, scheme=MinHash(short=500, short_threshold=0.99))

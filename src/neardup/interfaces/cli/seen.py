@@ -38,6 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     html = vars(arguments).get("html")
     for name in ("text_view", "templates"):
         require(html is not None or name not in arguments, name, vars(arguments).get(name), "needs --html FIELD")
+    rule = "cannot be used with --html FIELD: the text is that of the page"
+    require(html is None or arguments.text == "text", "text", arguments.text, rule)
     arguments.text_view = vars(arguments).get("text_view", "auto")
     if sys.stdout is None:
         raise OutputRefused("standard output", "it is closed")

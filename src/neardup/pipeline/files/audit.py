@@ -19,7 +19,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.files.dedup import DOCUMENT, dedup_files, ranked_table
-from neardup.pipeline.partners.audit import SAMPLE, Audited, audit_run, audited, require_texts
+from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, audited, require_texts
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.state import State, is_state
 from neardup.pipeline.spilled.state_decisions import StateDecisions
@@ -32,7 +32,6 @@ from neardup.text.columns import text_lengths
 from neardup.text.sites import NO_SITES
 
 _LENGTH: Final = "\0length"  # of a text, in bytes
-_THRESHOLD: Final = "threshold"  # only in reports of runs whose pairs needed several
 _READ: Final = {"format": None, "quoting": "auto", "glob": (), "strict": False, "max_bytes": MAX_BYTES}
 
 
@@ -146,10 +145,10 @@ def _report(of: AnyPath, ids: pa.ChunkedArray) -> pa.Table:
         rule = "is a folder, but must be the report of a run, or its state; the work folder of a run is removed when it"
         raise DataError(os.fspath(of), f"{rule} ends")
     names = ["position", "representative_position", "rule", "resemblance", "contained_in_kept", "contains_kept"]
-    rows = read([of], text="id", id="position", columns=[*names, _THRESHOLD])
+    rows = read([of], text="id", id="position", columns=[*names, THRESHOLD])
     found = pa.table({"id": rows.texts, **{name: rows.column(name) for name in names}})
     with suppress(FieldMissing):
-        found = found.append_column(_THRESHOLD, rows.column(_THRESHOLD))
+        found = found.append_column(THRESHOLD, rows.column(THRESHOLD))
     found = found.filter(pc.is_valid(found["position"])).sort_by("position")  # revisits have no position
     if not np.array_equal(found["position"].to_numpy(), np.arange(len(ids))):
         rule = f"is a report on {len(found):,} documents, but the inputs have {len(ids):,}"

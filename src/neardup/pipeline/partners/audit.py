@@ -42,6 +42,7 @@ SHOWN: Final = 20  # missed documents with their texts
 _READ: Final = 50_000  # characters of a text that are kept to be shown
 _AGREES: Final = 1e-9
 _REPEAT: Final = "repeat the threshold, short and short threshold of the run"
+THRESHOLD: Final = "threshold"  # only in reports of runs whose pairs needed several
 _EQUAL: Final = "same text", "same features"
 _OF_ANY_SCHEME: Final = *_EQUAL, "estimate", "shared key", "component"
 
@@ -56,7 +57,8 @@ class Audited:
     *name* is that of the report. *representatives* are the positions for which documents were dropped, -1 for kept
     documents; *exact* are those dropped for equal texts or features, *verified* those dropped because the scheme's
     measure of their texts reached the threshold. *measured* are these measures in the report, and *thresholds* what
-    they had to reach, NaN if it has none. *estimated*: whether signatures decided.
+    they had to reach, NaN if it has none. *several*: whether the report has a column of thresholds, as pairs needed
+    different ones. *estimated*: whether signatures decided.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Audited:
     verified: Flags
     measured: Values
     thresholds: Values
+    several: bool
     estimated: bool
 
 
@@ -153,6 +156,7 @@ def audited(  # noqa: PLR0913, PLR0917 - a run is made of these
         verified=verified,
         measured=np.where(verified, _measured(decisions, scheme.rule), np.nan),
         thresholds=_thresholds(decisions),
+        several=THRESHOLD in decisions.column_names,
         estimated=bool(_in(rules, "estimate").any()),
     )
     below = np.flatnonzero(run.measured < scheme.threshold - _AGREES)
@@ -185,9 +189,9 @@ def _measured(decisions: pa.Table, rule: str) -> Values:
 
 def _thresholds(decisions: pa.Table) -> Values:
     """Return what dropped documents had to reach, NaN where it is not recorded: then it was the threshold."""
-    if "threshold" not in decisions.column_names:
+    if THRESHOLD not in decisions.column_names:
         return np.full(len(decisions), np.nan)
-    found: Values = _filled(decisions["threshold"], np.nan)
+    found: Values = _filled(decisions[THRESHOLD], np.nan)
     return found
 
 
@@ -404,6 +408,9 @@ class _Sample:
             if np.abs(np.maximum(base, needed) - other).min() > _AGREES:
                 first = int(np.flatnonzero(run.thresholds == other)[0])
                 raise _other_threshold(run, first, other, base)
+        if run.several and not thresholds.vary:
+            rule = "the run used several thresholds, as short documents or the pages of one host needed more"
+            raise DataError(run.name, f"{rule}; {_REPEAT}")
 
     def _check(self, left: Positions, right: Positions, values: Values, least: Values) -> None:
         """Raise an error if a measure is not that of the run, or had to reach another threshold."""
