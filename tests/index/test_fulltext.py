@@ -203,12 +203,12 @@ def test_a_search_that_takes_too_long_is_stopped_and_the_next_one_answered(path)
 
 
 def test_a_table_of_another_index_or_format_is_refused(table, path):
-    with pytest.raises(StorageRefused, match="another index: rebuild it"):
+    with pytest.raises(StorageRefused, match="another index; rebuild it"):
         FullText(path, "cd" * 16)
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 1")
     connection.close()
-    with pytest.raises(StorageRefused, match=r"format 1.*: rebuild it"):
+    with pytest.raises(StorageRefused, match=r"format 1.*; rebuild it"):
         FullText(path, MARK)
 
 

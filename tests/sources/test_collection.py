@@ -31,7 +31,8 @@ def test_names_of_records_without_an_id():
 
 def test_a_long_list_of_fields_is_cut():
     message = str(missing_field("x", "y", [f"f{number}" for number in range(100)]))
-    assert message.endswith("f38, f39 and 60 more")
+    assert message.endswith("f18, f19 and 80 more")
+    assert str(missing_field("x", "y", ["a" * 40, "b" * 41])).endswith(f": {'a' * 40}, {'b' * 40}...")
     assert str(missing_field("x", "y", [])) == "x: there is no field 'y'"
 
 

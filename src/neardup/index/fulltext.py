@@ -269,7 +269,7 @@ class FullText:
         try:
             inode = self._path.stat().st_ino
         except FileNotFoundError:
-            raise StorageRefused(str(self._path), f"is missing: {REBUILD}", "search table") from None
+            raise StorageRefused(str(self._path), f"is missing; {REBUILD}", "search table") from None
         old: list[sqlite3.Connection] = []
         with self._pool:
             if self._closed:
@@ -298,13 +298,13 @@ class FullText:
     def _require_such(self, connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version != FORMAT:
-            newer = f"is of format {version}, and this neardup reads {FORMAT}: {REBUILD}"
+            newer = f"is of format {version}, and this neardup reads {FORMAT}; {REBUILD}"
             raise StorageRefused(str(self._path), newer, "search table")
         rows = connection.execute("SELECT mark FROM state").fetchall()
         if len(rows) != 1:
-            raise StorageDamaged(str(self._path), f"is not as it was written: {REBUILD}", "search table")
+            raise StorageDamaged(str(self._path), f"is not as it was written; {REBUILD}", "search table")
         if rows[0][0] != self._mark:
-            raise StorageRefused(str(self._path), f"belongs to another index: {REBUILD}", "search table")
+            raise StorageRefused(str(self._path), f"belongs to another index; {REBUILD}", "search table")
 
 
 def remove(path: Path) -> None:
@@ -402,7 +402,7 @@ def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception
     if code in _BUSY:
         return StorageBusy(str(path), "another process has it")
     if code in _DAMAGED:
-        return StorageDamaged(str(path), f"is not as it was written ({error}): {REBUILD}", "search table")
+        return StorageDamaged(str(path), f"is not as it was written ({error}); {REBUILD}", "search table")
     return StorageFailed(str(path), str(error))
 
 

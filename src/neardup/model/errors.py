@@ -10,6 +10,7 @@
     │   └── ValueRefused     a value that cannot be used with the others of its column
     ├── OutputError      a result that cannot be written        (also OSError)
     │   └── OutputRefused    refused because of its name, before anything was read
+    │       └── OutputsOverlap   two outputs at one path, or one inside the other
     ├── ExtraMissing     a library that is not installed        (also ImportError)
     ├── StorageError     an index on disk that cannot be used   (also OSError)
     │   ├── StorageRefused   missing, or of another kind, recipe, key or format
@@ -289,6 +290,25 @@ class OutputRefused(OutputError):  # noqa: N818 - the name of the event
     """An output that may not be written to this path: it exists, is an input, or has no folder."""
 
     code = "output refused"
+
+
+class OutputsOverlap(OutputRefused):
+    """Two outputs at one path, or one inside the other; *name* and *other* are their parameters."""
+
+    code = "outputs overlap"
+
+    def __init__(self, where: str, name: str, other: str) -> None:
+        super().__init__(where, _apart(name, other), self.code)
+        self.args = (where, name, other)
+        self.name, self.other = name, other
+
+    def words(self, named: Callable[[str], str] = str) -> str:
+        """Describe the error; *named* returns how a parameter is called."""
+        return f"{self.where}: {_apart(named(self.name), named(self.other))}"
+
+
+def _apart(name: str, other: str) -> str:
+    return f"{name} and {other} must be different paths, and neither inside the other"
 
 
 def _plain(value: Any) -> str:

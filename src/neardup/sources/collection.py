@@ -33,7 +33,8 @@ DEFAULT_TEXT: Final = "text"
 DEFAULT_URL: Final = "url"
 DEFAULT_ID: Final = "id"  # the one id field that may be missing from every record
 SITE: Final = "neardup_site"  # the field of texts of pages that were stored, with their sites as signed integers
-_SHOWN: Final = 40  # how many column names a message lists
+_SHOWN: Final = 20  # how many column names a message lists
+_NAME: Final = 40  # characters of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +376,7 @@ def named(source: str, positions: npt.NDArray[np.int64]) -> pa.Array:
 
 def missing_field(where: str, name: str, existing: Sequence[str]) -> FieldMissing:
     """Return the error for a field that no record has; it lists the existing fields."""
-    shown = ", ".join(existing[:_SHOWN])
+    shown = ", ".join(one if len(one) <= _NAME else f"{one[:_NAME]}..." for one in existing[:_SHOWN])
     more = f" and {len(existing) - _SHOWN} more" if len(existing) > _SHOWN else ""
     rule = f"there is no field {name!r}; the fields are: {shown}{more}" if existing else f"there is no field {name!r}"
     return FieldMissing(where, rule, "field", name, tuple(existing))

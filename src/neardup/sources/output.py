@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 
 import pyarrow as pa
 
-from neardup.model.errors import OutputError, OutputRefused, ParameterError, require
+from neardup.model.errors import OutputError, OutputRefused, OutputsOverlap, ParameterError, require
 from neardup.sources.formats import (
     DOCUMENTS,
     FOLDER,
@@ -114,7 +114,7 @@ def check_separate(outputs: Mapping[str, AnyPath | None]) -> None:
     for (name, _, place), (other, path, second) in combinations(places, 2):
         same = place == second or (place.exists() and second.exists() and place.samefile(second))
         if same or place.is_relative_to(second) or second.is_relative_to(place):
-            raise OutputRefused(path, f"{name} and {other} must be separate paths, none inside the other")
+            raise OutputsOverlap(path, name, other)
 
 
 def is_page(path: AnyPath) -> bool:

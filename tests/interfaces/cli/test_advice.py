@@ -8,6 +8,7 @@ from neardup.model.errors import (
     DataError,
     FieldMissing,
     OutputRefused,
+    OutputsOverlap,
     ParameterConflict,
     ParameterError,
     QueryTimeout,
@@ -63,6 +64,35 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
 )
 def test_what_to_do_next(error, words):
     assert words in advice(error, DEDUP)
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "words"),
+    [
+        ("representative", {"verb": "mirrors"}, "this must be a report that `neardup dedup --report` has written"),
+        ("representative", {"verb": "rules"}, "this must be a report that"),
+        ("address", {"verb": "mirrors", "url": "address"}, "--url names the field of the URL"),
+        ("position", {"verb": "audit", "text": "text", "id": "id"}, "this must be a report that"),
+        ("rule", {"verb": "audit", "text": "rule", "id": "id"}, "--text names the field of the text"),
+        ("body", {"verb": "pairs", "text": "body"}, "--text names the field of the text"),
+        ("html", {"verb": "templates"}, "--html names the field of the HTML"),
+        ("page", {"verb": "templates", "html": "page"}, "--html names the field of the HTML"),
+    ],
+)
+def test_the_option_that_names_a_missing_field(field, given, words):
+    assert words in advice(FieldMissing("a.jsonl", "is missing", "field", field, ("a", "b")), Namespace(**given))
+
+
+def test_outputs_are_named_by_their_options():
+    error = OutputsOverlap("kept", "out", "host-urlnormalizer.txt")
+    rule = "must be different paths, and neither inside the other"
+    assert str(error) == f"kept: out and host-urlnormalizer.txt {rule}"
+    assert advice(error, Namespace(verb="rules", out="kept")) == f"kept: --out and host-urlnormalizer.txt {rule}"
+
+
+def test_the_command_that_builds_a_search_table_names_the_index():
+    error = StorageRefused("my index", "has no search table; build it", "search table")
+    assert advice(error, Namespace(verb="search", index="my index")).endswith("; build it: neardup reindex 'my index'")
 
 
 def test_verbs_that_read_no_files_do_not_name_their_options():

@@ -33,5 +33,12 @@ def test_wrong_uses(neardup, tmp_path):
     assert ".parquet" in neardup(*again, "--items", "x.txt", code=2).err
     assert "one of the inputs" in neardup(*again, "--items", "train.jsonl", "--force", code=2).err
     twice = neardup(*again, "--items", "x.jsonl", "--documents", "./x.jsonl", "--force", code=2).err
-    assert "./x.jsonl: items and documents must be separate paths" in twice
+    assert "./x.jsonl: --items and --documents must be different paths" in twice
     assert not (tmp_path / "x.jsonl").exists()
+    (tmp_path / "tests.jsonl").write_text('{"question": "why"}\n')
+    missing = neardup("contamination", "train.jsonl", "--against", "tests.jsonl", code=1).err
+    assert "tests.jsonl: there is no field 'text'; the fields are: question; --text names" in missing
+    assert (
+        "tests.jsonl: there is no field"
+        in neardup("contamination", "tests.jsonl", "--against", "train.jsonl", code=1).err
+    )

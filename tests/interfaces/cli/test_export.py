@@ -31,7 +31,7 @@ def test_documents_are_exported_whole_or_since_a_generation(neardup, seen, tmp_p
         (["--to", "all.csv"], "all.csv"),
         (["--to", "all.jsonl", "--since", "3"], "must be a generation that this index reached, at most 2"),
         (["--to", "seen"], "seen"),
-        (["--to", "seen/all.jsonl"], "DIR and to must be separate paths, none inside the other"),
+        (["--to", "seen/all.jsonl"], "DIR and --to must be different paths, and neither inside the other"),
         ([], "--to"),
     ],
 )

@@ -415,7 +415,7 @@ def test_a_broken_search_table_is_told_before_anything_is_admitted(neardup, page
     neardup("index", pages, "--to", "seen", "--search")
     (tmp_path / "seen/search.sqlite").write_bytes(b"no database")
     more = written(tmp_path / "more.jsonl", [{"id": "new", "text": f"{BAKER} zebra"}])
-    assert "use: neardup reindex DIR" in neardup("index", more, "--to", "seen", code=1).err
+    assert "rebuild it: neardup reindex seen\n" in neardup("index", more, "--to", "seen", code=1).err
     assert "new" not in ids("seen")
     neardup("reindex", "seen")
     neardup("index", more, "--to", "seen")

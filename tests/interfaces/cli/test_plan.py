@@ -200,7 +200,10 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--hashes", "14"], "--hashes 14 requires a scheme"),
         (["--threshold", "0.8"], "--threshold requires --recall"),
         (["--recall", "0.8"], "--recall requires --threshold"),
-        (["--scheme", "trials", "--permutations", "8"], "--permutations 8 cannot be used with trials"),
+        (
+            ["--scheme", "trials", "--permutations", "8"],
+            "--permutations 8 cannot be used with --scheme trials, only --hashes, --trials, --needed",
+        ),
         (["--scheme", "minhash", "--threshold", "nan"], "--threshold nan"),
         (["--scheme", "minhash", "--permutations", "9" * 400], "--permutations 999"),
         (["--threshold", "0.8", "--recall", "inf"], "--recall inf"),
@@ -233,6 +236,16 @@ def test_what_is_no_option(capsys, options):
         main(["plan", *options])
     assert stopped.value.code == 2
     assert "neardup: " in capsys.readouterr().err.replace("neardup plan", "neardup")
+
+
+def test_only_close_names_of_options_are_proposed(neardup):
+    assert "unknown option --short; see" in neardup("plan", "--short", code=2).err
+    assert "did you mean --fingerprints?" in neardup("plan", "--fingerprint", "3", code=2).err
+
+
+def test_the_help_names_every_scheme_of_a_parameter(neardup):
+    shown = " ".join(neardup("plan", "--help").out.split())
+    assert "fracminhash: most shingles in a signature (default: 512); sentences: sentence hashes" in shown
 
 
 def test_a_number_is_shown_with_all_its_digits(neardup):

@@ -11,7 +11,7 @@ def test_it_builds_what_is_missing_or_broken(neardup, tmp_path):
     shown = neardup("reindex", "seen")
     assert shown.out.split()[:6] == ["2", "documents", "in", "the", "search", "table,"]
     (tmp_path / "seen/search.sqlite").write_bytes(b"no database")
-    assert "use: neardup reindex DIR" in neardup("search", "seen", "storm", code=1).err
+    assert "rebuild it: neardup reindex seen\n" in neardup("search", "seen", "storm", code=1).err
     done = json.loads(neardup("reindex", "seen", "--json").out)
     assert done["documents"] == 2
     assert done["bytes"] == (tmp_path / "seen/search.sqlite").stat().st_size

@@ -39,7 +39,7 @@ def test_the_folder_for_nutch_is_made_once_all_outputs_can_be_written(neardup, r
     (report / "rules.txt").write_text("mine")
     wrong = [
         ("rules.txt", "rules.txt: it is a file; name a folder for the files for Nutch"),
-        ("rules.json", "must be separate paths, none inside the other"),
+        ("rules.json", "must be different paths, and neither inside the other"),
         ("", "--nutch"),
     ]
     for folder, message in wrong:

@@ -44,6 +44,12 @@ def test_values_have_the_kind_of_their_word():
     assert parsed("--fields NAME[:BYTES],...: the fields", "--fields", "a:1,b") == {"fields": "a:1,b"}
 
 
+def test_what_may_be_left_out_is_not_called_required(capsys):
+    with pytest.raises(SystemExit):
+        parsed("labels LABELS: them\ninputs [INPUT ...]: more")
+    assert capsys.readouterr().err.endswith("the following arguments are required: LABELS\n")
+
+
 @pytest.mark.parametrize(
     ("usage", "given"),
     [

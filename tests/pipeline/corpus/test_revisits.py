@@ -94,7 +94,7 @@ def test_equal_payloads_are_written_as_revisits(tmp_path, pieces, ending):
 
 def test_revisits_are_written_to_archives_only(tmp_path, archive):
     for out in (None, tmp_path / "kept.jsonl"):
-        with pytest.raises(ParameterError, match="requires that out is an archive"):
+        with pytest.raises(ParameterError, match="requires a web archive as output"):
             dedup_files([archive], out, revisits=True)
 
 

@@ -51,7 +51,7 @@ def test_an_output_that_exists_is_kept_unless_forced(tmp_path, source):
 
 
 def test_two_outputs_in_one_place_are_refused(tmp_path, source):
-    with pytest.raises(OutputError, match="must be separate paths"):
+    with pytest.raises(OutputError, match="must be different paths"):
         dedup_files([source], tmp_path / "a.jsonl", dropped=tmp_path / "a.jsonl")
     with pytest.raises(ParameterError):
         dedup_files([source], text="id")

@@ -14,6 +14,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from textwrap import fill, wrap
 from types import ModuleType
 from typing import NoReturn
 
@@ -63,6 +64,7 @@ _VERBS = (  # modules of this package
     "demo",
     "warm",
 )
+_CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
 _INTERRUPTED = "interrupted; unfinished outputs were removed, complete ones were kept"
 
 
@@ -113,10 +115,11 @@ class _Parser(argparse.ArgumentParser):
         name = next((one.partition("=")[0] for one in unknown if one.startswith("-")), None)
         if name is None:
             self.error(f"unexpected arguments: {' '.join(unknown)}")
-        options = [option for option in self._option_string_actions if option.startswith("--")]
-        wanted = "--" + name.lstrip("-").replace("_", "-").lower()
-        likely = [option for option in options if option.startswith(wanted)] or get_close_matches(wanted, options)
-        self.error(f"unknown option {name}" + (f"; did you mean {likely[0]}?" if likely else ""))
+        options = [option.removeprefix("--") for option in self._option_string_actions if option.startswith("--")]
+        wanted = name.lstrip("-").replace("_", "-").lower()
+        begun = [option for option in options if option.startswith(wanted)]
+        likely = begun or get_close_matches(wanted, options, cutoff=_CLOSE)
+        self.error(f"unknown option {name}" + (f"; did you mean --{likely[0]}?" if likely else ""))
 
     def set_settings(self, settings: Mapping[str, object]) -> None:
         """Make *settings* the defaults of the options with these names; the verb has no use for the others."""
@@ -125,10 +128,20 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter):
-    """A formatter that shows defaults, except those of switches, which are off, and of optional positional ones."""
+    """A formatter that shows defaults, except those of switches, which are off, and of optional positional ones.
+
+    It does not break lines at hyphens.
+    """
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
-        return action.help if action.default in {False, None, ""} else super()._get_help_string(action)
+        return action.help if action.default in (False, None, "", []) else super()._get_help_string(action)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        filled = fill(" ".join(text.split()), width, break_on_hyphens=False)
+        return "\n".join(f"{indent}{line}" for line in filled.splitlines())
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:

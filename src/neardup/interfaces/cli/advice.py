@@ -12,6 +12,7 @@ from neardup.model.errors import (
     FieldMissing,
     NeardupError,
     OutputError,
+    OutputsOverlap,
     ParameterConflict,
     ParameterError,
     QueryTimeout,
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 
 _SHOWN = 200  # shown characters of an invalid value
 _READING = {"dedup", "index"}  # verbs with options for reading files
+_FIELDS = {"templates": {"html": "html", "url": "url"}}  # defaults, by verb, that its options do not show
+_OF_REPORTS = {  # columns of the reports that a verb reads
+    "audit": ("id", "position", "representative_position", "rule", "resemblance"),
+    "mirrors": ("representative",),
+    "rules": ("representative",),
+}
 _NEXT = {  # by the code of an error
     "encoding": "convert it to UTF-8, such as with: iconv -f UTF-16 -t UTF-8 FILE > NEW",
     "folder of tables": "name the files, such as '{pattern}'",
@@ -77,7 +84,6 @@ _NEXT_STORAGE = {
     "other key": "name the file of its own key with --key-file",
     "no key": "leave out --key-file",
     "scheme needed": "this is only possible in Python",
-    "search table": "use: neardup reindex DIR",
     "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
     "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
     "newer format": "update neardup",
@@ -103,22 +109,34 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         known = _NEXT_DEDUP if _in_memory(arguments) else _NEXT_PIECES
         following = known.get(error.code, "").format(value=error.value)
         return f"{_of_parameter(error)}; {following}" if following else _of_parameter(error)
+    if worded := _worded(error, arguments):
+        return worded
+    message = str(error)
+    if error.code == "search table":  # these rules end with "build it" or "rebuild it"
+        given = vars(arguments)
+        return f"{message}: neardup reindex {shlex.quote(str(given.get('index', given.get('to', 'DIR'))))}"
+    if error.code == StorageDamaged.code and hasattr(arguments, "index") and arguments.verb not in {"check", "rescue"}:
+        return f"{message}; restore the index from a copy, or save what is intact: neardup rescue DIR TO"
+    following = _NEXT_STORAGE.get(error.code, "") if isinstance(error, StorageError) else _next(error, arguments)
+    return f"{message}; {following}" if following else message
+
+
+def _worded(error: NeardupError, arguments: argparse.Namespace) -> str:
+    """Return an error that is worded from its fields, or an empty string for all others."""
     if isinstance(error, RunChanged):
         touched = [change for change in error.changes if change.kind == "time"]
         nanoseconds, name = (touched[0].before, touched[0].name) if touched else (0, "")
         restored = f"touch -d @{nanoseconds // 10**9}.{nanoseconds % 10**9:09} {shlex.quote(name)}"
         way_out = f"; if its content is the same, restore its time: {restored}" if touched else ""
         return f"{error.words(_option)}; the same command with --restart begins again{way_out}"
+    if isinstance(error, OutputsOverlap):
+        return error.words(lambda name: _option(name) if name in vars(arguments) else name)
     if isinstance(error, ExtraMissing) and hasattr(arguments, "text_view"):
         return f"{error}; or use --text-view visible, which needs no library"
     if isinstance(error, QueryTimeout):
         stopped = f"the search was stopped after {error.seconds:g} seconds"
         return f"{stopped}; use fewer or rarer words, or allow more with --seconds"
-    message = str(error)
-    if error.code == StorageDamaged.code and hasattr(arguments, "index") and arguments.verb not in {"check", "rescue"}:
-        return f"{message}; restore the index from a copy, or save what is intact: neardup rescue DIR TO"
-    following = _NEXT_STORAGE.get(error.code, "") if isinstance(error, StorageError) else _next(error, arguments)
-    return f"{message}; {following}" if following else message
+    return ""
 
 
 def advice_on_quotes(found: "QuotedLines") -> str:
@@ -163,7 +181,7 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if not isinstance(error, DataError | OutputError):
         return ""
     reads = getattr(arguments, "verb", "") in _READING
-    if isinstance(error, FieldMissing) and reads:
+    if isinstance(error, FieldMissing):
         return _about_field(error, arguments)
     known = {**_NEXT, **_NEXT_READING} if reads else _NEXT
     if error.where == "<stdin>":
@@ -182,17 +200,19 @@ def _in_memory(arguments: argparse.Namespace) -> bool:
 
 
 def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
-    given = vars(arguments)
+    given = {**_FIELDS.get(arguments.verb, {}), **vars(arguments)}
+    if error.field in _OF_REPORTS.get(arguments.verb, ()) and error.field != given.get("text"):
+        return "this must be a report that `neardup dedup --report` has written"
     if len(error.existing) == 1 and ";" in error.existing[0]:
         return "the fields of CSV must be separated by commas, or by tabs in .tsv, not by semicolons"
-    for name, words in (("text", "text"), ("id", "id"), ("url", "URL")):
+    for name, words in (("text", "text"), ("html", "HTML"), ("id", "id"), ("url", "URL")):
         if error.field == given.get(name):
             wanted = error.field.lower()
             alike = [other for other in error.existing if f".{other.lower()}".endswith(f".{wanted}")]
             return f"--{name} names the field of the {words}" + (f", such as --{name} {alike[0]}" if alike else "")
     if error.field in {one.rpartition(":")[0] for one in given.get("field", ())}:
         return "correct --field"
-    if given.get("scheme") == "checksum" and "fields" not in given:
+    if given.get("scheme") == "checksum" and "fields" not in given and arguments.verb in _READING:
         return "--scheme checksum compares title and body by default, and --fields names others, such as --fields body"
     return ""
 

@@ -24,6 +24,7 @@ _USAGE = f"""
 --sample N=2000: the documents to draw at random
 --until SHARE: draw more documents until the recall is known within SHARE, such as 0.5%%
 --draw N=1: another number draws other documents
+{options.KEEP_IF_GIVEN}
 {options.THREADS}
 [outputs]
 --report PATH: a page to look at (.html), or JSON (.json)
@@ -41,7 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_usage(parser, _USAGE)
     options.add_scheme_options(parser)
-    add_usage(parser, options.COMMON + options.KEEP_IF_GIVEN)  # a state has recorded it
 
 
 def run(arguments: argparse.Namespace) -> int:

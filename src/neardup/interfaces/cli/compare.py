@@ -5,7 +5,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.options import COMMON, VIEW, add_scheme_options, describes_scheme, scheme_of
+from neardup.interfaces.cli.options import VIEW, add_scheme_options, describes_scheme, scheme_of
 from neardup.interfaces.cli.terminal import console, marked
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
@@ -49,7 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_usage(parser, _USAGE)
     add_scheme_options(parser)
-    add_usage(parser, COMMON)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -74,7 +74,7 @@ EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.json
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_usage(parser, _READ)
-    options.add_scheme_options(parser)
+    options.add_scheme_options(parser, with_common=False)
     add_usage(parser, _RUN)
 
 

@@ -33,8 +33,7 @@ _ADD = f"""
 --field NAME:KIND ...: keep a field: string, integer, number, time or flag; can be repeated
 --search: build a search table, kept by every later run; a new index keeps texts, title and url, too
 """
-_RUN = f"""
-{options.COMMON}
+_RUN = """
 [how it runs]
 --durability commit|interval|bulk=commit: what a power failure may lose: nothing that was acknowledged, the last
   second, or the whole run

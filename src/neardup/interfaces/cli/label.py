@@ -58,7 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_usage(parser, _USAGE)
     options.add_scheme_options(parser)
-    add_usage(parser, options.COMMON)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -44,7 +44,7 @@ VIEW: Final = """
 --text-view auto|main|visible=auto: of HTML: its main text, without navigation and advertisements (main), all visible
   text (visible), or main text, but of pages with little of it all visible text (auto)
 """
-VIEW_IF_GIVEN: Final = VIEW.replace("=auto", "", 1)
+VIEW_IF_GIVEN: Final = VIEW.replace("=auto", "", 1).rstrip() + " (default: auto)\n"
 TEMPLATES: Final = """
 --templates FILE: for web pages: the templates of hosts, whose lines do not count; `neardup templates learn` writes
   them
@@ -175,10 +175,11 @@ def addresses_of(arguments: argparse.Namespace) -> "Addresses | None":
     return Addresses(rules=UrlRules.read(path))
 
 
-def add_scheme_options(parser: argparse.ArgumentParser, *, with_measure: bool = True) -> None:
+def add_scheme_options(parser: argparse.ArgumentParser, *, own_measure: str = "", with_common: bool = True) -> None:
     """Add the options that decide signatures and matches.
 
-    *with_measure*: also those of what exact verification compares, and of what short documents need.
+    *own_measure* describes the option ``--measure`` of a verb with another one, which has no options for short
+    documents. *with_common*: also the list of common shingles.
     """
     from neardup.schemes.registry import kinds, measures
 
@@ -189,14 +190,16 @@ def add_scheme_options(parser: argparse.ArgumentParser, *, with_measure: bool = 
 [what counts as the same]
 {CONFIG}
 --scheme {"|".join(names)}: how documents are signed (default: {names[0]})
-{_MEASURE.format("|".join(measures())) if with_measure else ""}
+{own_measure or _MEASURE.format("|".join(measures()))}
 --preset {"|".join(PRESETS)}|: settings by name, printed; other options replace them. {"; ".join(presets)}
 """,
     )
     for name, owners in _owners().items():
-        if with_measure or name not in _OF_LENGTH:
+        if not own_measure or name not in _OF_LENGTH:
             _add_option(group, owners)
     add_usage(group.add_mutually_exclusive_group(), _SEED)
+    if with_common:
+        add_usage(group, COMMON)
 
 
 def _owners() -> "dict[str, dict[str, Option]]":
@@ -319,8 +322,13 @@ def key_of(arguments: argparse.Namespace) -> bytes | None:
 def _refuse_others(scheme: str, given: dict[str, Any]) -> None:
     for name, owners in _owners().items():
         if name in given and scheme not in owners:
-            rule = f"cannot be used with --scheme {scheme}, only with {' or '.join(owners)}"
+            rule = f"cannot be used with --scheme {scheme}, only with {_any_of(list(owners))}"
             raise ParameterError(name, None if given[name] is True else given[name], rule)
+
+
+def _any_of(names: Sequence[str]) -> str:
+    """Return names as a list with "or" before the last."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:

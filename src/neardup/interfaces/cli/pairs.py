@@ -1,4 +1,4 @@
-"""Find all pairs of near-duplicates of a collection, or between two: exactly, none is missed."""
+"""Find all pairs of near-duplicates of one collection, or between two collections; no pair is missed."""
 
 import argparse
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,8 @@ if TYPE_CHECKING:
     from neardup.pipeline.files.pairs import PairedFiles
 
 _READ = f"""
-left A: a collection: a file, a pattern or a folder, as for dedup, or a list of them (@FILE)
+left A: a collection: a file, a pattern or a folder, as for dedup
 right [B]: another collection: the pairs are of a document of A and one of B
---measure resemblance|containment|overlap|cosine=resemblance: what must reach the threshold: the resemblance; the share
-  of the document of A that is in that of B or, in one collection, of either in the other; the share of the smaller
-  one; or the cosine of how often shingles occur. No signatures are used: their options (--recall, --permutations, ...)
-  have no effect
 [outputs]
 --out PATH!: one record per pair (.parquet, .jsonl)
 --clusters: add the cluster of each pair: connected documents
@@ -26,8 +22,13 @@ right [B]: another collection: the pairs are of a document of A and one of B
 {options.JSON}
 {options.READING}
 """
+_MEASURE = """
+--measure resemblance|containment|overlap|cosine=resemblance: what must reach the threshold: the resemblance; the share
+  of the document of A that is in that of B or, in one collection, of either in the other; the share of the smaller
+  one; or the cosine of how often shingles occur. No signatures are used: their options (--recall, --permutations, ...)
+  have no effect
+"""
 _RUN = f"""
-{options.COMMON}
 [how it runs]
 {options.WORK % "collections larger than memory: keep the features"}
 {options.THREADS}
@@ -39,7 +40,7 @@ EXAMPLE = "Example: neardup pairs news.jsonl --threshold 0.5 --out pairs.parquet
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_usage(parser, _READ)
-    options.add_scheme_options(parser, with_measure=False)
+    options.add_scheme_options(parser, own_measure=_MEASURE)
     add_usage(parser, _RUN)
 
 

@@ -18,7 +18,7 @@ _WIDEST: Final = 100
 _ROWS: Final = 13
 _SHARES: Final = {
     "threshold": "with --recall: the resemblance at which pairs must be found; without it: the least resemblance of"
-    " a match (minhash, sentences). For simhash: a cosine",
+    " a match (minhash, fracminhash, sentences). For simhash: a cosine",
     "recall": "recommend parameters that find this share of the pairs at the threshold",
     "false_rate": "with --recall: at most this share of the pairs that resemble by --apart become candidates",
     "apart": "with --recall: the resemblance of pairs that are not near-duplicates (default: half the threshold)",
@@ -74,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = {name: given[name] for name in named if name in given}
     _draw_default(wanted)
     _require_together(wanted)
+    _require_numbers(wanted)
     made = plan(**wanted)
     if path is not None:
         from neardup.interfaces.pages.curves import curve_svg
@@ -91,12 +92,13 @@ def _numbers() -> dict[str, str]:
     """Return the parameters by which schemes can be planned, without shares, and what each means."""
     from neardup.schemes.registry import kinds
 
-    numbers = {}
+    numbers: dict[str, str] = {}
     for kind in kinds():
         for option in kind.options:
             if option.name in kind.plan_numbers and option.name not in _SHARES:
                 about = f"{kind.name}: {option.about} (default: {option.default})"
-                numbers[option.name] = about + _WITH_FINGERPRINTS.get(option.name, "")
+                about += _WITH_FINGERPRINTS.get(option.name, "")
+                numbers[option.name] = "; ".join(filter(None, (numbers.get(option.name), about)))
     return numbers
 
 
@@ -128,6 +130,19 @@ def _require_together(wanted: dict[str, Any]) -> None:
     if "threshold" in wanted and isinstance(scheme := wanted["scheme"], str):
         holds = "threshold" in named(scheme).plan_numbers
         require(holds, "threshold", wanted["threshold"], f"requires --recall with {scheme}")
+
+
+def _require_numbers(wanted: dict[str, Any]) -> None:
+    """Raise ``ParameterError`` for a parameter that the scheme does not have, with the names of options."""
+    from neardup.schemes.registry import named
+
+    if not isinstance(scheme := wanted.get("scheme"), str):
+        return
+    known = named(scheme).plan_numbers
+    listed = ", ".join(f"--{name}" for name in known if name not in _SHARES)
+    for name in _numbers():
+        rule = f"cannot be used with --scheme {scheme}, only {listed}"
+        require(name not in wanted or name in known, name, wanted.get(name), rule)
 
 
 def _plan_tables(given: dict[str, Any]) -> int:

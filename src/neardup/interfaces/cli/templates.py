@@ -22,7 +22,7 @@ _OPTIONS = {  # of each action
 EXAMPLE = "Example: neardup templates learn pages.jsonl --html html --url url --out templates.arrow"
 USAGE = f"""
 action learn|relearn|show: learn: find the templates of all hosts in INPUT, files of pages; show: print those of INPUT,
-  hosts; relearn: replace that of the first INPUT, a host, by what is found in the others, files of pages
+  hosts; relearn: replace the template of a host (the first INPUT) by one learned from the other INPUTs
 inputs [INPUT ...]: learn: archives, folders of pages, or .jsonl .csv .tsv .parquet with a field of HTML and one of the
   URL; show: hosts (default: a list of all hosts)
 --templates FILE: the file that learn has written; relearn replaces it; learn keeps its templates of at least 200
@@ -71,9 +71,9 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
 
 
 def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
-    templates = _loaded(given)
     if len(inputs) < 2:  # noqa: PLR2004 - the host, and its pages
-        raise ParameterError("INPUT", " ".join(inputs), "must be a host, and then files of its pages")
+        raise InputRefused("templates relearn", "needs a host, then files of its pages")
+    templates = _loaded(given)
     from neardup.pipeline.crawl.templates import learn_from_files, relearn
 
     host, *paths = inputs
@@ -113,9 +113,8 @@ def _show(hosts: list[str], given: dict[str, Any]) -> int:
     for name in hosts:
         one = templates.get(name)
         if one is None:
-            raise InputRefused(
-                name, "this host has no template: the file has others only, or too few of its pages differ"
-            )
+            rule = "the file has no template of this host; it has only others, or too few pages of the host differ"
+            raise InputRefused(name, rule)
         if given["json"]:
             print(json.dumps({**_of(one), "examples": [*one.examples]}))
         else:

@@ -46,6 +46,7 @@ def add_usage(
             how |= {"metavar": word, "type": kinds.get(word) or _KINDS.get(word)}
         if not name.startswith("-"):
             how |= {"nargs": nargs} if (nargs := _positions(written)) else {}
+            how |= {"default": []} if nargs == "*" else {}  # or errors would name it among the required ones
         elif value:
             how["default"] = default if "=" in value else argparse.SUPPRESS  # keeps "(default: None)" out of the help
             how |= {"action": "append"} if " ..." in written else {}

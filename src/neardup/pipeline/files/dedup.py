@@ -436,7 +436,7 @@ def _check_paths(inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None
     check_separate(outputs)
     found = None if outputs["out"] is None else kind(os.fspath(outputs["out"]))
     is_archive = found is not None and found.format == WARC
-    require(is_archive or not revisits, "revisits", revisits, "requires that out is an archive (.warc or .warc.gz)")
+    require(is_archive or not revisits, "revisits", revisits, "requires a web archive as output (.warc or .warc.gz)")
 
 
 def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[str]) -> None:

@@ -14,7 +14,8 @@ from neardup.model.arrays import Features, Positions, TextBatch
 from neardup.model.errors import require_kind, require_path, require_sequence, require_share, require_whole
 from neardup.pipeline.corpus.documents import Documents
 from neardup.pipeline.progress import Progress, followed
-from neardup.sources.collection import Collection, Rejected
+from neardup.sources.collection import Collection, Rejected, missing_field
+from neardup.sources.formats import display
 from neardup.sources.output import AnyPath
 from neardup.sources.read import MAX_BYTES, request_of
 from neardup.sources.shards import local_shards
@@ -109,11 +110,18 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     def pieces(inputs: Sequence[AnyPath]) -> Iterator[tuple[Collection, int, int]]:
         with local_shards(inputs, request_of(text=text, id=id, columns=[], **_READING | reading)) as shards:
             total, done = sum(shard.size for shard in shards.shards), 0
+            existing: list[str] | None = None
+            found = False
             for shard in shards.shards:
                 done += shard.size
                 for piece in shards.pieces(shard):
                     rejected.extend(piece.rejected)
+                    if len(piece) and not found:
+                        existing = piece.lacking(shards.request.text)
+                        found = existing is None
                     yield piece, done, total
+            if existing is not None:
+                raise missing_field(", ".join(map(display, shards.inputs)), shards.request.text, existing)
 
     asked = [(one.texts.cast(pa.large_string()), one.ids.cast(pa.large_string())) for one, _, _ in pieces(items)]
     texts, ids = (

@@ -116,7 +116,7 @@ class Search:
         path = store.folder / fulltext.NAME
         if not has_table(store.folder):
             if not (make and store.writes):
-                raise StorageRefused(str(store.folder), f"has no search table: {fulltext.REBUILD}", "search table")
+                raise StorageRefused(str(store.folder), "has no search table; build it", "search table")
             cls.rebuild(index, progress)
         search = cls(index, FullText(path, store.manifest.mark, writes=store.writes))
         if store.writes:

@@ -133,8 +133,8 @@ class StateDecisions:
                 places = _places(digests, low, high)
                 lost = np.flatnonzero((places < 0) & digests.any(axis=1))
                 if len(lost):
-                    rule = f"has not the document {piece.ids[int(lost[0])].as_py()!r} any more: it was forgotten"
-                    raise DataError(self._name, f"{rule}. What a run missed is only known while all are there")
+                    rule = f"document {piece.ids[int(lost[0])].as_py()!r} was forgotten"
+                    raise DataError(self._name, f"{rule}; what a run missed can only be found while all are there")
                 parts.append(np.append(order, -1)[places])
         return np.concatenate(parts)
 
