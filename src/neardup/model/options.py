@@ -30,11 +30,15 @@ SHORT: Final = (
     Option(
         "short",
         "whole",
-        "pairs in which a document has fewer features than this need --short-threshold",
-        "none is short",
+        "pairs with a document of fewer than N shingles (or sentences) need --short-threshold",
+        "off",
     ),
     Option(
-        "short_threshold", "number", "with --short: the threshold of these pairs, not below --threshold", "none", "T"
+        "short_threshold",
+        "number",
+        "with --short, required: the threshold of these pairs, at least --threshold",
+        "off",
+        "T",
     ),
 )
 SHINGLE: Final = Option("shingle", "whole", "tokens in a row that make a shingle", "", "Q")

@@ -1,4 +1,4 @@
-"""Find the near-duplicates of the bundled sample collection, show some side by side, and serve a page to search it."""
+"""Find the near-duplicates of bundled samples, show some side by side; with --serve, serve a page to search them."""
 
 import argparse
 import json

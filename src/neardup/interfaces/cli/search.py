@@ -25,7 +25,7 @@ USAGE = f"""
 {KEYED_INDEX}
 query QUERY ...: words that a document must all contain; "words in double quotes" are a phrase; word* matches any
   ending
---seconds S=2.0: the time limit, in seconds
+--seconds S=2: the time limit, in seconds
 [what is shown]
 --all: show the repeats that a result hides below it, and why
 --sort score|newest=score: best matches first, or newest
@@ -35,7 +35,7 @@ query QUERY ...: words that a document must all contain; "words in double quotes
 --json: print everything as JSON
 [what is hidden]
 --collapse near|exact|site|off=near: hide near duplicates, equal texts, results of the same site, or nothing
---threshold T: least estimate of a near duplicate (default: that of the index's scheme)
+--threshold T: least measure of a near duplicate (default: that of the index's scheme)
 --verify exact|estimate: what decides about near duplicates: their texts, all of them, or the estimate of their
   signatures (default: the texts, unless there are too many)
 --keep N=1: the number of results shown per group

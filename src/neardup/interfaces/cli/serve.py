@@ -31,8 +31,8 @@ index [DIR]: the folder of the index
 {options.VIEW}
 {options.TEMPLATES}
 {options.RULES}
-{options.CONFIG}
---key-file FILE: the file of the index's secret key
+--config FILE: settings from a file such as neardup.toml; its threshold replaces that of the index
+--key-file PATH: the file of the index's secret key
 --token-file FILE: file of accepted tokens, stored as hashes; without it, the service is reachable only from this
   machine, with all rights
 --access-log FILE: append a line of JSON per request; - is standard error

@@ -10,7 +10,7 @@ from neardup.model.errors import counted, require
 EXAMPLE = "Example: neardup work /shared/run7"
 USAGE = """
 folder DIR: the work folder of the run (dedup --work DIR)
---idle SECONDS=60.0: how long to wait for a run that has not begun, or was interrupted
+--idle SECONDS=60: how long to wait for a run that has not begun, or was interrupted
 --threads N=1: cores to use
 --key-file PATH: the same file as for dedup, if that has one
 """
