@@ -18,7 +18,7 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
     unsure = f"; {counted(tuning.unsure, 'unsure one')} left out" if tuning.unsure else ""
     lines = [f"{pairs}, {tuning.same:,} of them the same{unsure}"]
     if not tuning.reaches:
-        lines.append(f"no rule reaches {tuning.goal}; the nearest is:")
+        lines.append(f"on other labels, no rule is expected to reach {tuning.goal}; the nearest is:")
     expected = tuning.expected
     lines += [
         f"{chosen.name}, {threshold_words(chosen)}",
