@@ -16,10 +16,11 @@ from neardup.sources.http_response import response
 from neardup.sources.warc import Record, records
 
 METHOD = """
-Pages of Debian documentation packages as a web archive: a quarter of the bodies each plain, gzip, chunked and deflate.
-Every record is read, and its body decoded: by neardup, which also checks that each record is complete, and by warcio
-(`content_stream().read()`). Processor time, the best of five rounds in which they alternate; the ratio is warcio to
-neardup. Both must find as many bytes.
+The archives hold pages of Debian documentation packages. A quarter of the bodies each is plain, gzip, chunked and
+deflate. Both programs read every record and decode its body; neardup also checks that each record is complete, and
+warcio reads with `content_stream().read()`. Both must find the same number of bytes.
+
+The figures are processor time, the best of five rounds in turn. The ratio is warcio's time to neardup's.
 """
 PAGES: Final = 200 if SMALL else 2_500
 REPEATS: Final = 5

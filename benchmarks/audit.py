@@ -9,9 +9,10 @@ from figures import SMALL, Figure, publish
 from neardup import MinHash, audit, dedup
 
 METHOD = """
-The benchmark corpus, deduplicated with the default parameters and, so that something is missed, with a recall of 0.5.
-An audit draws 2,000 documents; the exact recall is that of an audit that draws all of them. Real time on all cores, run
-and audit in turn, the best of three.
+The benchmark corpus is deduplicated with the default parameters, and with a recall of 0.5, which misses pairs. An audit
+samples 2,000 documents. The exact recall is that of an audit that samples all documents.
+
+Times are real time on all cores; run and audit alternate, the best of three.
 """
 SAMPLE = 200 if SMALL else 2_000
 REPEATS = 3

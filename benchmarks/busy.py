@@ -25,13 +25,15 @@ from neardup.pipeline.query.search import Search
 from serving import HITS, name, run, serving
 
 METHOD = """
-*Beside admissions*: an index of 100,000 texts of 2.5 KB with a search table, of which 30,000 are edited copies of
-others. One client sends batches of 1,000 new texts to `/v1/admit`, one after the other, and another client asks
-meanwhile: to collapse 100 ids, of which 30 repeat a better-ranked one, or for two words. The service is one process, or
-two that read and one that writes (`--workers 2`). *Alone* is without admissions. *Beside prefix queries*: an index of
-200,000 texts of 25 words; eight clients ask for `w*`, which matches every word of every text, and again at once
-whatever the answer is, and another client asks for two words. *A large group*: 100,000 documents with one
-representative; pages of one member. The clients are on the same two cores as the service.
+The clients share two cores with the service. The service is one process, or two that read and one that writes
+(`--workers 2`).
+
+- *During admissions*: the index has 100,000 texts of 2.5 KB and a search table; 30,000 texts are edited copies of
+  others. One client sends batches of 1,000 new texts to `/v1/admit`. Another client collapses 100 ids, of which 30
+  repeat a better-ranked hit, or searches for two words. *Alone* is without admissions.
+- *During prefix queries*: the index has 200,000 texts of 25 words. Eight clients search for `w*`, which matches every
+  word of every text, and repeat the query immediately after each answer. Another client searches for two words.
+- *A large group*: 100,000 documents have one representative. Each page has one member.
 """
 SHARE: Final = 10 if SMALL else 1  # of the documents that are left out
 TEXTS: Final = 70_000 // SHARE
@@ -88,8 +90,8 @@ def beside_admissions(folder: Path) -> Iterator[Figure]:
                     beside = run(address, following, SECONDS, 1)
                 title = f"{does}, {'one process' if workers == 1 else 'two readers'}"
                 yield Figure(name=f"{title}, alone, p99", value=alone.percentile(99), unit="ms")
-                yield Figure(name=f"{title}, beside admissions, median", value=beside.percentile(50), unit="ms")
-                yield Figure(name=f"{title}, beside, p99", value=beside.percentile(99), unit="ms", at_most=most[does])
+                yield Figure(name=f"{title}, during admissions, median", value=beside.percentile(50), unit="ms")
+                yield Figure(name=f"{title}, during, p99", value=beside.percentile(99), unit="ms", at_most=most[does])
                 yield Figure(name=f"{title}, admitted meanwhile", value=ADMITTED * len(done) / SECONDS, unit="texts/s")
 
 
@@ -162,9 +164,9 @@ def beside_prefixes(folder: Path) -> Iterator[Figure]:
             beside = run(address, cheap, SECONDS - 1, 1)
     (load,) = done
     yield Figure(name="cheap query alone, p99", value=alone.percentile(99), unit="ms")
-    yield Figure(name="cheap query beside eight `w*`, median", value=beside.percentile(50), unit="ms")
+    yield Figure(name="cheap query during eight `w*`, median", value=beside.percentile(50), unit="ms")
     longest = beside.percentile(100)
-    yield Figure(name="cheap query beside eight `w*`, longest", value=longest, unit="ms", at_most=200)
+    yield Figure(name="cheap query during eight `w*`, longest", value=longest, unit="ms", at_most=200)
     if len(load.times):
         yield Figure(name="`w*`, median of those answered", value=load.percentile(50), unit="ms")
 

@@ -15,15 +15,19 @@ from peer import ask
 from peers.measuring import usual
 
 METHOD = """
-Hits are made-up documents of 360 words, 2.5 KB, of which 30 % repeat a better-ranked one with a tenth of its words
-changed; one thread; the median of many calls from Python, each giving the ranks that stay. *Ready* is from signatures
-made before; *from text* is from a list of records of strings, by the estimate or, *verified*, also comparing the texts
-of pairs that may match. What the same hits cost in other libraries:
-rensa's deduplicator adds ready sketches to a fresh one, by comparing all or by its LSH, and makes sketches of token
-sets first where it begins with text; scipy compares all pairs of rows, and a loop in Python decides; datasketch asks
-each sketch's Jaccard estimate against those that stay. All take 5-word shingles, 128 minima and threshold.
-The ratio is the peer's time to neardup's. The processor is shared with strangers: what is shown is a run that they did
-not disturb; in six others nearly all was 1.6 times as slow, and two or three figures were missed.
+The hits are generated documents of 360 words (2.5 KB). 30 % of them repeat a better-ranked hit with a tenth of its
+words changed. All libraries run in one thread, take 5-word shingles, 128 minima and the same threshold, and return the
+ranks that remain. Each figure is the median of many calls from Python. The ratio is the peer's time to neardup's.
+
+- *Ready* starts from signatures, *from text* from a list of records of strings. *Verified* also compares the texts of
+  pairs that may match.
+- rensa adds sketches to an empty deduplicator, which compares all of them, or uses its LSH. *From text* includes its
+  sketches of token sets.
+- scipy compares all pairs of rows; a loop in Python decides.
+- datasketch compares the estimate of each sketch with those of the remaining hits.
+
+The processor is shared. The table shows a run without disturbance; in six other runs most figures were 1.6 times as
+slow, and two or three targets were missed.
 """
 HITS: Final = 100
 MANY: Final = 1000

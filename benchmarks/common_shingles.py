@@ -15,16 +15,18 @@ from definition import resemblance, words
 from figures import Figure, publish
 
 METHOD = """
-The documents are the Python files of the standard library and of the packages installed next to neardup. A drop *for
-the header* is a near duplicate whose text, without the comment at its beginning, has a resemblance of less than 0.5 to
-that of the kept file, recomputed from sets of three words; two files of nothing but that comment do not count.
-*Near-identical files apart* counts what `ignore_common` must not lose: pairs that plain `dedup` drops at a resemblance
-of 0.95 or more, with such a resemblance without that comment, too, and of which both files are now kept, or dropped
-for different files. Processor time is of one thread.
+The documents are the Python files of the standard library and of the packages installed with neardup. A drop is
+*because of the header* if the two files, without the comment at their beginning, have a resemblance of less than 0.5,
+computed from sets of three words. Two files that contain nothing but that comment do not count.
 
-*Families taken for a template* counts the families of 6 to 10 copies of one random text, with as many random words
-replaced, of which more than two versions count as different documents: then their common text is left out, and more
-than one version is kept.
+- *Near-identical files separated* counts the pairs that `ignore_common` should not lose: plain `dedup` drops one of
+  them at a resemblance of 0.95 or more, also without the comment, but now both files are kept or are dropped for
+  different files.
+- *Families mistaken for a template*: each family has 6 to 10 copies of one random text, in which some words are
+  replaced. A family is counted if more than two of its versions count as different documents: then their common text
+  is ignored, and more than one version is kept.
+
+Processor time is that of one thread.
 """
 HEADER: Final = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n)*")
 DIFFERENT: Final = 0.5
@@ -47,7 +49,7 @@ def main() -> None:
         plain, seconds = timed(texts, scheme, None)
         figures += [
             Figure(name=f"{name}: near duplicates", value=plain.summary.near, unit=""),
-            Figure(name=f"{name}: of them for the header", value=len(for_header(texts, plain)), unit=""),
+            Figure(name=f"{name}: because of the header", value=len(for_header(texts, plain)), unit=""),
             Figure(name=f"{name}: processor time", value=seconds, unit="s"),
         ]
         same = same_without_header(texts, plain)
@@ -60,13 +62,15 @@ def main() -> None:
             figures += [
                 Figure(name=f"{label}: shingles left out", value=len(result.summary.common), unit=""),
                 Figure(name=f"{label}: near duplicates", value=result.summary.near, unit=""),
-                Figure(name=f"{label}: of them for the header", value=wrong, unit="", at_most=limit),
-                Figure(name=f"{label}: near-identical files apart, of {len(same):,} pairs", value=len(lost), unit=""),
+                Figure(name=f"{label}: because of the header", value=wrong, unit="", at_most=limit),
+                Figure(
+                    name=f"{label}: near-identical files separated, of {len(same):,} pairs", value=len(lost), unit=""
+                ),
                 Figure(name=f"{label}: processor time", value=seconds, unit="s"),
             ]
     for length, edits in EDITED:
         wrong = sum(taken_for_template(length, edits, seed) for seed in range(FAMILIES))
-        label = f"families taken for a template, of {FAMILIES}: {length} words, {edits} edited"
+        label = f"families mistaken for a template, of {FAMILIES}: {length} words, {edits} edited"
         figures.append(Figure(name=label, value=wrong, unit="", at_most=MOST_FAMILIES))
     publish("common_shingles", "Files that share a licence header", METHOD, figures)
 

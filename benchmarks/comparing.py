@@ -16,11 +16,12 @@ from figures import Figure, publish
 from peers.measuring import best_of
 
 METHOD = """
-Everything that `compare` tells: resemblance and containment by shingles of one to five words, as sets
-and as bags, what each scheme's rule says, and every shared passage. In memory, two texts of a megabyte: the
-passages of a manual one after the other, and the same passages, each edited in a way of its own (words replaced, lines
-moved, parts left out or added, reset). As a command, two files of a passage each, start of the process included. The
-best of five, warm.
+`compare` reports resemblance and containment by shingles of one to five words, as sets and as bags, the match decision
+of each scheme, and every shared passage.
+
+The texts of one megabyte consist of passages of a manual. In the second text each passage is edited: words replaced,
+lines moved, parts removed or added, line breaks changed. The command compares two files of one passage each; its time
+includes the start of the process. The best of five, with compiled kernels.
 """
 MANUAL: Final = "postgresql-doc-15/"
 PLANTED_COPY: Final = "~"  # in the id of a document that was made here

@@ -12,11 +12,13 @@ from neardup import FracMinHash, dedup, pairs
 from neardup.decisions.evidence import FeatureSets
 
 METHOD = """
-The benchmark corpus, and planted in it 100 long documents, each of 20 to 100 passages that no other document has, and
-4,000 excerpts of these: 50 to 500 words in a row, some of them replaced. `dedup` by containment from 0.8, `keep`
-longest, one thread, and all pairs of documents, compared exactly. *Found*: of the documents of at least 50 shingles of
-which 0.8 are in a better-ranked kept document up to 100 times as long, the share that is dropped; likewise of the
-excerpts. *Compared*: exact comparisons for each document.
+100 long documents of 20 to 100 passages that no other document has, and 4,000 excerpts of them, are added to the
+benchmark corpus. An excerpt has 50 to 500 consecutive words, some of them replaced. `dedup` runs with containment from
+0.8 and `keep` longest in one thread. All pairs of documents are compared exactly, too.
+
+- *Found* is the share of documents that are dropped, among the documents of at least 50 shingles of which 0.8 are in a
+  better-ranked kept document up to 100 times as long. *Excerpts found* is the same for the excerpts.
+- *Compared* is the number of exact comparisons per document.
 """
 FEW: Final = 2_000
 BOOKS: Final = 40 if SMALL else 100

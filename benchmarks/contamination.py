@@ -16,10 +16,12 @@ from peer import ask
 from pieces import COMMAND, watched
 
 METHOD = """
-10,000 invented items of 5 to 150 words, and 200 stretches of 400 characters of the benchmark corpus, searched in ten
-times this corpus, 2 GB; processor time of one thread, the best of three, in bytes of training text. *Found* is the
-share of the 200. datatrove searches the same items in a part of the corpus, from a Parquet file, with its filter by
-13-grams, and neardup's command line does the same in one thread: processor time of the whole programs, start included.
+10,000 generated items of 5 to 150 words, and 200 passages of 400 characters from the benchmark corpus, are searched in
+a training set of ten copies of this corpus, 2 GB. The rate is in bytes of training text per second of processor time
+of one thread, the best of three. *Found* is the share of the 200 passages.
+
+datatrove searches the same items in a part of the corpus, from a Parquet file, with its 13-gram filter; neardup's
+command does the same in one thread. Both figures are processor time of the whole programs, start included.
 """
 ITEMS = 1_000 if SMALL else 10_000
 QUOTED = 200

@@ -7,12 +7,13 @@ from peer import ask
 from peers.measuring import best_of
 
 METHOD = """
-Signatures, candidates and exact verification: resemblance of word 5-grams of 0.8 or more,
-128 permutations, one thread, the best of three. A document is dropped when it matches an earlier one
-that is kept. The peers stop at candidates, so the verification is ours, in Python sets, made as
-quick as Python allows; they use 16 bands of 8 rows. *lower_blanks* splits lower-cased text at white
-space, *words* cuts out runs of letters and digits as neardup does. What each finds is in
-[quality](quality.md). The ratio is the peer's time to neardup's.
+Signatures, candidates and exact verification in one thread, the best of three: a resemblance of word 5-grams of 0.8 or
+more, 128 permutations. A document is dropped if it matches an earlier kept document.
+
+The peers only propose candidates, with 16 bands of 8 rows. Their candidates are verified by our own loop over Python
+sets, made as fast as Python allows. *lower_blanks* splits lower-cased text at white space; *words* extracts runs of
+letters and digits, as neardup does. [Quality](quality.md) shows what each finds. The ratio is the peer's time to
+neardup's.
 """
 LIBRARIES = ("rensa", "fastsketchlsh")
 THRESHOLD = 0.8

@@ -16,10 +16,15 @@ from figures import SMALL, Figure, publish
 from neardup import Extraction
 
 METHOD = """
-Pages of Debian documentation packages, from bytes to text, in one process: the main text of resiliparse as it is, of
-pages that are decoded already; `Extraction(view="main")`, which decodes, measures the markup and then asks resiliparse;
-`auto`, which also reads pages with little main text as visible text; and trafilatura with `fast=True`. Processor time,
-the best of three. The ratio of `main` to resiliparse is of time, the others are of speed.
+The pages are from Debian documentation packages; each program turns their bytes into text in one process. Processor
+time, the best of three.
+
+- *resiliparse* extracts the main text of pages that are decoded already.
+- *main* is `Extraction(view="main")`, which decodes a page, checks its markup, and calls resiliparse.
+- *auto* also reads pages that have little main text as visible text.
+- *trafilatura* runs with `fast=True`.
+
+The ratio of `main` to resiliparse is of time, the others are of speed.
 """
 PAGES: Final = 100 if SMALL else 1500
 REPEATS: Final = 3

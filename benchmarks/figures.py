@@ -89,7 +89,7 @@ def publish_table(question: str, title: str, method: str, rows: list[tuple[str, 
 def page(question: str, title: str, method: str, lines: list[tuple[str, ...]]) -> str:
     table = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     return (
-        f"# {title}\n\n{' '.join(method.split())}\n\n{table}\n\n"
+        f"# {title}\n\n{method.strip()}\n\n{table}\n\n"
         f"`python benchmarks/{question}.py` on {processor()}, Python {platform.python_version()}.\n"
     )
 

@@ -17,12 +17,13 @@ from peers.measuring import best_of
 from stages import staged
 
 METHOD = """
-A Parquet file in; the Parquet file without near-duplicates, and the report, out. Wall time of the
-whole command, start included, the best of three, against pyarrow reading the same file and writing
-it again with the same compression: as a program of its own, which also has to start and to ask for fresh memory, and
-again and again within a process that has both already. One thread on both sides. The ratio is neardup's time to
-pyarrow's. Last, where its time goes in a warm process; reading and writing are in the rest. What is missing there of
-the whole is starting: loading Python's libraries and the compiled kernels.
+The input is a Parquet file; the outputs are the Parquet file without near-duplicates and the report. The figures are
+wall time of the whole command, start included, the best of three, in one thread. pyarrow reads the same file and
+writes it again with the same compression: as a separate program, which also has to start and to allocate memory, and
+repeatedly within one warm process. The ratio is neardup's time to pyarrow's.
+
+The last rows are the stages of a run in a warm process; reading and writing are part of the rest. Loading Python's
+libraries and the compiled kernels is not included there.
 """
 COPY: Final = """
 import sys
@@ -36,7 +37,7 @@ SINGLE_THREADED: Final = {"OMP_NUM_THREADS": "1"}  # the size of Arrow's pool of
 TIMES: Final = 3.0
 SETTINGS: Final = {
     "5-word shingles, 0.8": ("--shingle", "5", "--permutations", "128", "--threshold", "0.8"),
-    "as it comes": (),
+    "default settings": (),
 }
 
 
@@ -64,7 +65,8 @@ def main() -> None:
             ]
         stages = staged(partial(dedup_files, [CORPUS], out=Path(folder) / "kept.parquet", force=True, threads=1))
         figures += [
-            Figure(name=f"as it comes, in a warm process: {stage}", value=s, unit="s") for stage, s in stages.items()
+            Figure(name=f"default settings, in a warm process: {stage}", value=s, unit="s")
+            for stage, s in stages.items()
         ]
     publish("files", f"From file to file, {CORPUS.stat().st_size / 1e6:.0f} MB of Parquet", METHOD, figures)
 

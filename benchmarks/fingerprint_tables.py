@@ -12,16 +12,21 @@ from peers.measuring import best_of
 from population import DISTANCE, FOLDER, JOINED, stored
 
 METHOD = """
-Twenty million fingerprints, random ones and among them near ones, and 100,000 queries, every other one of which is
-near a fingerprint; all within 3 bits are wanted, on one thread, in processor time. *Batched* is of all queries in one
-call, the best of three; *single* the median of queries asked one by one, from Python to Python; *bytes* are of
-memory: of neardup (which tells them) without the positions, 4 more; of faiss of the whole process beyond its input.
-The designs are *four tables*, which is chosen for so many, and *two halves*, also compressed. faiss is
-`IndexBinaryMultiHash(hashes, bits, flips)` with `range_search`, the second setting with 4,000 queries. All found the
-same. *Join* finds all pairs of a million of them, building the index included; beside it `find_all` of simhash-cpp,
-which seomoz made, in its wrapper simhash-pybind, as simhash-py does not compile with this Python; the best number of
-blocks counts. hammingbird is missing: it comes as source, and the crates that it needs were not to be had. The ratio
-is the peer's time or bytes to those of four tables; the target is against the better setting of faiss.
+There are 20 million fingerprints, random ones with near ones among them, and 100,000 queries, every second of which is
+near a fingerprint. All fingerprints within 3 bits are wanted; every library finds the same ones. One thread, processor
+time. The ratio is the peer's time or bytes to those of four tables; the target refers to the better setting of faiss.
+
+- *Batched* is the time per query if all are asked in one call, the best of three. *Single* is the median of queries
+  asked one by one, from Python.
+- *Bytes* are bytes of memory per fingerprint. neardup reports its own, without the positions (4 bytes more); those of
+  faiss are the growth of the process beyond its input.
+- The designs are *four tables*, the default for this number, and *two halves*, also compressed.
+- faiss is `IndexBinaryMultiHash(hashes, bits, flips)` with `range_search`; the second setting is asked 4,000 queries.
+- *Join* finds all pairs of a million fingerprints, including building the index. simhash-cpp (by seomoz) does this
+  with `find_all`, through its wrapper simhash-pybind, because simhash-py does not compile with this Python; the best
+  number of blocks counts.
+
+hammingbird was not measured: it is distributed as source, and its crates could not be downloaded.
 """
 SINGLE: Final = 2_000
 COMPACT: Final = neardup.hamming.TableDesign(kind="probes", distance=DISTANCE, pieces=2)

@@ -7,11 +7,11 @@ from peer import ask
 from peers.measuring import best_of, column, size
 
 METHOD = """
-Fingerprints of 64 bits, of words weighted by how often they occur; one thread, the best of three; everything from
-the Arrow text column on is counted. gaoya splits at white space and signs batches of 1,000 Python strings in Rust,
-*as it is* or *lower-cased* first; tors cuts out words by the Unicode rules and signs one string a call,
-without folding case. neardup folds case, normalises and knows the words of every script in the time shown.
-The ratio is neardup's speed to the peer's; the target is against the peer's faster way.
+Fingerprints of 64 bits of words weighted by their frequency; one thread, the best of three, measured from the Arrow
+text column. gaoya splits at white space and signs batches of 1,000 Python strings in Rust, from the *original* or the
+*lower-cased* text. tors finds words by the Unicode rules and signs one string per call, without folding case.
+neardup's time includes case folding, normalization and word boundaries of every script. The ratio is neardup's speed
+to the peer's; the target refers to the peer's faster setting.
 """
 TIMES = {"gaoya": 5.0, "tors": 8.0}
 

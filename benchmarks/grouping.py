@@ -22,12 +22,14 @@ from peer import ask
 from pieces import COPIES, watched
 
 METHOD = """
-The keys of the signatures of ten corpora: those of the corpus, and nine copies of them in which every key is changed
-in the same way. neardup reads them from a mapped file, as a run in pieces does, and arranges all buckets with several
-members; then it lists the candidates of every document. DuckDB groups the same keys, which are in a table on disk, by
-column and key: the smallest document and the number of the groups with several members; and, to have what neardup
-has, the list of their members. Its limit of memory is the peak of neardup's anonymous memory. Processor time, one
-thread. The ratio is DuckDB's time to that of neardup's buckets.
+The keys are those of the signatures of ten corpora: the benchmark corpus, and nine copies in which every key is
+changed in the same way. neardup reads them from a mapped file, as a run in pieces does, and arranges all buckets of
+several members; then it lists the candidates of every document.
+
+DuckDB groups the same keys, which are in a table on disk, by column and key: it returns the smallest document and the
+size of groups of several members, and, for what neardup has, the list of their members. DuckDB's memory limit is the
+peak of neardup's anonymous memory. Processor time, one thread. The ratio is DuckDB's time to that of neardup's
+buckets.
 """
 SEED: Final = 1
 TIMES: Final = 5.0

@@ -23,14 +23,18 @@ from peers.measuring import best_of
 from stages import staged
 
 METHOD = """
-Ten times as many documents, in processes of their own. *Repeated*: a tenth of the corpus against ten of it, in each of
-which the letters and digits are moved on by one, so that nothing matches across and there is ten times as much of
-everything. *Shuffled*: the first tenth of the shuffled corpus against all of it; there are a hundred times as many
-pairs to be found in ten times as many documents, and comparing them takes its time. *Identical*: 100,000 against a
-million copies of one document. *Near-identical*: as many documents that differ in the last of 61 words. Memory is the
-peak above that of the warmed-up process, the documents themselves included. One thread; time is the best of five, also
-of each stage (the rest is ranking, telling equals, keys and their buckets, the report). The ratio is the more to the
-fewer.
+Each measurement is a process of its own, in one thread. The ratio is the figure of ten times as many documents to that
+of the fewer. Times are the best of five; memory is the peak above that of the process with compiled kernels, including
+the documents.
+
+- *Repeated*: a tenth of the corpus, and ten copies of it whose letters and digits are shifted, so that documents of
+  different copies do not match. There is exactly ten times as much of everything.
+- *Shuffled*: the first tenth of the shuffled corpus, and all of it. Ten times as many documents have a hundred times
+  as many matching pairs, and comparing them takes time.
+- *Identical*: 100,000 and a million copies of one document. *Near-identical*: the same numbers of documents that differ
+  in the last of 61 words.
+
+The stages are shown as well; *the rest* is ranking, grouping equal documents, keys and their buckets, and the report.
 """
 REPEATS: Final = 5
 ALPHABETS: Final = (string.ascii_lowercase, string.ascii_uppercase, string.digits)

@@ -17,14 +17,16 @@ from corpus import CACHE
 from figures import SMALL, Figure, publish
 
 METHOD = """
-Signatures of 128 made-up minima; one document in ten is a copy of another one. They are admitted with
-`durability="bulk"`, and compacted; each size in a folder of its own. Another process opens the index and judges
-signatures one by one: new ones, and copies of documents in the index. *Cold* is after the system was told to forget
-the files, so that each answer reads from the disk what it needs; *warm* is the second time, with the same signatures.
-*Memory* is anonymous memory after that; the files are mapped besides, as far as there is room. Disk and memory are
-predicted by the line through both sizes. The latency at 100 million is predicted to lie between warm and cold at the
-larger size: an answer looks up as many places, whatever the size, and each is in a mapped file that is in memory or
-not.
+The signatures have 128 generated minima; one document in ten is a copy of another. They are admitted with
+`durability="bulk"` and compacted, each size in a folder of its own. Another process opens the index and judges
+signatures one by one: new ones, and copies of documents in the index.
+
+- *Cold* is after the system has dropped the files from its cache, so that each answer reads from the disk. *Warm*
+  repeats the same signatures.
+- *Memory* is anonymous memory after that. The files are mapped as well, as far as there is memory.
+- The prediction for disk and memory is the line through both sizes. The latency at 100 million is expected between
+  warm and cold at the larger size: an answer looks up the same number of places at every size, and each place is in a
+  mapped file that is in memory or not.
 """
 SIZES: Final = (20_000, 200_000) if SMALL else (1_000_000, 10_000_000)
 PREDICTED: Final = 100_000_000

@@ -7,10 +7,13 @@ from schemes import SCHEMES, STRONG, TEXT
 from truth import planted
 
 METHOD = """
-The share of the planted copies, of those that kept a resemblance of 0.8 or more by word 5-grams, that each scheme
-finds, by what was done to them; decided exactly, as in [schemes](schemes.md), where *found* is explained. *Framed*: a
-site's footer appended. *Moved*: lines elsewhere. *Reset*: line ends, punctuation and upper case changed, and no word.
-*Revised*: words inserted, deleted and replaced. *Shortened*: a run left out. *Substituted*: single words replaced.
+The share of the planted copies that each scheme finds, by kind of edit. Only copies with a resemblance of at least 0.8
+by word 5-grams count. Decisions are exact; *found* is explained in [schemes](schemes.md).
+
+- *Framed*: a footer of a site is appended. *Moved*: lines are in another order.
+- *Reset*: line breaks, punctuation and case are changed, and no word. *Revised*: words are inserted, deleted and
+  replaced.
+- *Shortened*: a passage is removed. *Substituted*: single words are replaced.
 """
 
 

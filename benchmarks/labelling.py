@@ -10,11 +10,13 @@ from figures import SMALL, Figure, publish
 from neardup import draw_pairs, pairs
 
 METHOD = """
-Pairs to label are drawn from the benchmark corpus; real time on all cores, the best of 20. A person is imitated who
-labels pairs as the same from a resemblance of 0.65 on (3 words), which the drawing does not know: its bands are tenths,
-and it expects 0.6. *Near the border*: the share of 50 labels with a resemblance within 0.1 of it. *Estimated*: the
-number of pairs of the corpus that are the same, from the weights of 50 labels, to the exact number; the median of 20
-draws, and the largest factor between an estimate and the truth in 18 of them.
+Pairs to label are drawn from the benchmark corpus; real time on all cores, the best of 20. A simulated person labels
+pairs as the same from a resemblance of 0.65 (3 words). The drawing does not know this value: its bands are tenths, and
+it expects 0.6.
+
+- *Near the border* is the share of 50 labels whose resemblance is within 0.1 of 0.65.
+- *Estimated to exact* is the number of pairs of the corpus that are the same, estimated from the weights of 50 labels,
+  to the exact number: the median of 20 draws, and the largest factor between estimate and truth in 18 of them.
 """
 BORDER = 0.65
 LABELS = 50

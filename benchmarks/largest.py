@@ -14,13 +14,15 @@ from figures import SMALL, Figure, publish
 from pieces import MEGABYTE, watched
 
 METHOD = """
-A hundred copies of the corpus, in each of which the letters are exchanged by a rule of its own, so that nothing
-matches across; a folder of Parquet files, deduplicated by the command line to a folder of Parquet files and a report,
-from a resemblance of 0.8 in 5 words on, with two threads and `--memory 1G`. *Memory* is the peak of anonymous memory.
-*Disk* is the peak of the work folder; its ratio is to the text. *Rate* is megabytes of text for each second of
-processor time. *Decided differently* counts documents of the last copy that are kept here, and dropped if this copy is
-deduplicated alone, or the other way round; unrelated documents may fill a bucket. The prediction for 1 TB assumes that
-processor time grows with the text, and that both cores do nothing else.
+The input is a folder of Parquet files with a hundred copies of the corpus. In each copy the letters are exchanged by a
+different rule, so that documents of different copies do not match. The command line deduplicates it to a folder of
+Parquet files and a report, from a resemblance of 0.8 by 5 words, with two threads and `--memory 1G`.
+
+- *Memory* is the peak of anonymous memory. *Disk* is the peak of the work folder; its ratio is to the text.
+- *Rate* is megabytes of text per second of processor time.
+- *Decided differently* counts documents of the last copy that are kept here and dropped if this copy is deduplicated
+  alone, or the reverse; unrelated documents can fill a bucket.
+- The prediction for 1 TB assumes that processor time grows with the text, and that both cores do nothing else.
 """
 COPIES: Final = 3 if SMALL else 100
 CORES: Final = 2

@@ -17,14 +17,18 @@ from figures import Figure, publish
 from peer import ask
 
 METHOD = """
-Made-up documents of 360 words, 2.5 KB, drawn from 30,000 words of which some are far more common than others; one
-thread. *Admitted* is from texts to what a power failure cannot take (`durability="commit"`), in batches of 2,048, into
-an index whose memory is 256 MB: signing, judging each against all before it, log, segments and their merging included.
-*Judged* is by ready signatures, so beyond signing: documents that are new, and documents of which half the words of
-one sentence in four differ from one that is there (*repeats*). *From text* includes signing. datasketch looks ready
-signatures up in a `MinHashLSH` of 50,000 of these documents in memory, and estimates the resemblance of those that it
-finds; the ratio is its median to that of an index of the same documents. A hot bucket are fingerprints that differ from
-each other in one bit or two of the same few. *Opened* includes the first answer.
+The documents are generated: 360 words (2.5 KB) from a vocabulary of 30,000, in which some words are much more frequent
+than others. One thread.
+
+- *Admitted* measures from texts to durable storage (`durability="commit"`), in batches of 2,048, with 256 MB of memory
+  for the index: signing, judging each document against all earlier ones, the log, segments and merging them.
+- *Judged* starts from signatures: of new documents, and of *repeats*, in which half the words of every fourth sentence
+  differ from a document of the index. *From text* includes signing.
+- *Hot bucket*: fingerprints that differ in one or two of the same few bits.
+- *Opened* includes the first answer.
+
+datasketch looks signatures up in a `MinHashLSH` of 50,000 of these documents in memory, and estimates the resemblance
+of the documents found. The ratio is its median to that of a neardup index of the same documents.
 """
 DOCUMENTS: Final = 1_000_000
 ADMITTED: Final = 100_000

@@ -13,8 +13,8 @@ from pieces import COPIES, disguised, run
 
 METHOD = """
 The peak of anonymous memory (`RssAnon`) of `neardup dedup` from Parquet to Parquet and a report, with one thread and
-the default settings, start included. *Documents* are those of [pieces](pieces.md); *short texts* are a corpus that is
-cut every ten words. The ratio is to the bytes of the text.
+the default settings, including the start. *Documents* are those of [pieces](pieces.md); *short texts* are a corpus
+that is cut every ten words. The ratio is to the bytes of the text.
 """
 WORDS: Final = 10
 MOST: Final = 3.0

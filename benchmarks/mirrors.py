@@ -12,10 +12,11 @@ from invented_web import crawl_with_rules, web_with_mirrors
 from neardup.urls import find_mirrors, find_url_rules
 
 METHOD = """
-The crawls are invented. Every third site has one or two mirrors with 40 to 90 % of its pages, some with 15 % changed or
-below a prefix. Others have look-alikes: translations, copies of a third, syndicated articles, and default pages. Of the
-hosts with URL rules, each has one rule of a kind in turn; as many hosts have parameters that matter, or answer
-everything with one page. *Seconds* are processor time, after the contents are known.
+The crawls are generated. Every third site has one or two mirrors with 40 to 90 % of its pages; some have 15 % of the
+pages changed, or are below a prefix. Other hosts only look like mirrors: translations, copies of a third host,
+syndicated articles, and default pages. Each host with URL rules has one rule; the kinds alternate. The same number of
+hosts have parameters that matter, or return one page for every address. *Processor time* excludes computing the
+contents.
 """
 SITES = 270 if SMALL else 2_700
 HOSTS = 200

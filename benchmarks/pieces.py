@@ -19,11 +19,12 @@ from figures import SMALL, Figure, publish
 from growth import moved
 
 METHOD = """
-Ten copies of the corpus, in each of which the letters and digits are moved on by one, so that nothing matches across;
-as Parquet, deduplicated by the command line to Parquet and a report, with one thread: in memory, and in pieces with
-512 MB. The ratio of time is pieces to memory. *Memory* is the peak of anonymous memory (`RssAnon`; mapped files can
-be dropped by the system at any time); it may be 500 MB and 80 bytes for each document. *Disk* is the peak of the work
-folder; its ratio is to the text. Both reports must be equal.
+The input is ten copies of the corpus as Parquet. In each copy the letters and digits are shifted, so that documents of
+different copies do not match. The command line deduplicates them to Parquet and a report in one thread: in memory, and
+in pieces with 512 MB. The ratio of time is pieces to memory. Both reports must be equal.
+
+*Memory* is the peak of anonymous memory (`RssAnon`; the system can drop mapped files at any time); the limit is 500 MB
+plus 80 bytes per document. *Disk* is the peak of the work folder; its ratio is to the text.
 """
 COPIES: Final = 1 if SMALL else 10
 MEGABYTE: Final = 1e6

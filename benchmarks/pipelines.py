@@ -16,13 +16,14 @@ from pieces import run
 from truth import join
 
 METHOD = """
-A part of the corpus, from Parquet to Parquet. datatrove runs its four stages (signatures, buckets, clusters, filter)
-with its own settings (word 5-grams, 14 buckets of 8 hashes, which is about 0.72) in one process; neardup runs with
-word 5-grams, symbols as separators and a threshold of 0.72, and also writes a report. The figures are processor time
-of the whole programs, start included; neardup's with one thread. *Left over* is the share of the pairs with a
-resemblance of at least 0.8 of which both documents are kept. *Dropped without a match* counts dropped documents that
-resemble no kept document by at least 0.72; datatrove does not compare documents, and drops all but one of a chain of
-matches.
+A part of the corpus is deduplicated from Parquet to Parquet. datatrove runs its four stages (signatures, buckets,
+clusters, filter) with its own settings (word 5-grams, 14 buckets of 8 hashes, about 0.72) in one process. neardup runs
+with word 5-grams, symbols as separators and a threshold of 0.72 in one thread, and also writes a report. The figures
+are processor time of the whole programs, start included.
+
+*Left over* is the share of the pairs with a resemblance of at least 0.8 whose documents are both kept. *Dropped
+without a match* counts dropped documents that have a resemblance below 0.72 with every kept document; datatrove does
+not compare documents, and drops all but one document of a chain of matches.
 """
 DOCUMENTS: Final = 500 if SMALL else 10_000
 THRESHOLD: Final = 0.72

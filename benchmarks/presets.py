@@ -13,13 +13,18 @@ from figures import Figure, publish
 from neardup.model.presets import PRESETS
 
 METHOD = """
-Small collections of eleven kinds, made from the bundled sample collection, from neardup's own source files (each with a
-licence header) and from a few written forms. To originals that have little in common but their template, copies of
-every third one are added: two words changed; in tables, logs, titles and very short texts (two words) the case of
-letters and the spaces; in titles and very short texts a missing letter, too; of poems, which share a refrain, also one
-without line ends; of prose and news also a rewrite, with the sentences in reverse order and every sixth word changed.
-*Lost* are documents that are dropped for one that a person would call another document; *left* are copies that are kept
-next to their original or another copy.
+The collections are small, of eleven kinds, made from the bundled sample collection, from neardup's source files (each
+with a licence header) and from a few written forms. The originals share little but their template. Copies of every
+third original are added:
+
+- all kinds: two words changed;
+- tables, logs, titles and very short texts (two words): case and spaces changed; titles and very short texts also with
+  a missing letter;
+- poems, which share a refrain: also without line breaks;
+- prose and news: also a rewrite, with the sentences in reverse order and every sixth word changed.
+
+*Lost* documents are dropped for a document that a person would call different. *Left* copies are kept next to their
+original or another copy.
 """
 PACKAGE: Final = Path(neardup.__file__).parent
 WAYS: Final[dict[str, dict[str, Any]]] = {

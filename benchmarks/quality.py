@@ -11,11 +11,11 @@ from figures import Figure, publish
 from truth import left_over, strong_pairs, true_resemblance
 
 METHOD = """
-The truth is every pair of documents with its exact resemblance, by a set-similarity join that
-shares no code with neardup; symbols separate words. *Wrongly dropped* has less than the threshold in common with the
-kept document it is reported to match; a sample is computed once more from sets of words. *Left over* is
-the share of the pairs at or above the threshold of which both documents are kept. The peers' lines are from
-the last run of [dedup](dedup.md).
+The truth is every pair of documents with its exact resemblance, found by a set-similarity join that shares no code
+with neardup; symbols separate words. A document is *wrongly dropped* if its resemblance with the reported kept
+document is below the threshold; a sample is computed again from sets of words. *Left over* is the share of the pairs
+at or above the threshold whose documents are both kept. The rows of the peers are from the last run of
+[dedup](dedup.md).
 """
 THRESHOLD = 0.8
 SAMPLE = 2_000

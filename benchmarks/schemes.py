@@ -12,16 +12,21 @@ from peers.measuring import best_of
 from truth import left_over, planted, true_resemblance
 
 METHOD = """
-Each scheme clears the same collection, as it comes unless its line says otherwise: decided by what is
-*exact*, the scheme's rule on the documents themselves, or by *signatures* alone, as the systems do that the scheme is
-known from. One thread, the best of three. The truth is the same for all: the exact resemblance of word 5-grams of
-every pair of documents. *Right* is the share of the dropped documents whose pair with the kept one reaches the
-resemblance, or is equal byte by byte. *Pairs found* is the share of all pairs of resemblance 0.8 or more of
-which at most one document is kept; families of very many pages of one template make most of them. *Copies found* is
-the share of the edited copies planted in the collection, of those whose edit left the resemblance, that are
-dropped, or for which the original is; where the original is dropped for a third document, its copy stays unless it
-matches that one, as nothing is dropped through a chain. Schemes look at other things than 5-grams: what is not right
-here may well be the same words in another order, or the same sentences. Bytes are those of a signature.
+Each scheme deduplicates the same collection, with its default settings unless its row names others. *Exact* decides by
+the scheme's rule on the documents; *signatures* decides by signatures alone, like the systems that made the scheme
+known. One thread, the best of three. The truth is the exact resemblance of word 5-grams of every pair of documents.
+
+- *Right* is the share of the dropped documents that reach the resemblance with the kept document, or are equal byte by
+  byte.
+- *Pairs found* is the share of all pairs with a resemblance of 0.8 or more of which at most one document is kept. Most
+  of these pairs are in families of very many pages of one template.
+- *Copies found* is the share of the planted edited copies with at least the resemblance that are dropped, or whose
+  original is. If the original is dropped for a third document, its copy remains unless it matches that one, because
+  nothing is dropped through a chain.
+- *Bytes* are those of a signature.
+
+Schemes do not compare 5-grams only: a drop that is not right here may have the same words in another order, or the
+same sentences.
 """
 HEADINGS: Final = (
     "scheme",

@@ -28,17 +28,21 @@ from living import VOCABULARY, documents
 from neardup.pipeline.query.search import Search
 
 METHOD = """
-One worker with its defaults; 16 clients on the last core of the same machine, each of which sends its next request
-when it has an answer. *Collapse* sends 100 ids of an index of 1,000,000 signatures of 128 minima, of which 30 repeat
-a better-ranked one, and gets a page of ten groups; no two requests have the same hits, so that the cache never helps.
-*From the cache* repeats the same 500 requests. *Overload*: 400 clients, which repeat at once whatever the answer is;
-then 16 again. *Search* asks for two words of an index of 100,000 texts of 2.5 KB, of which the 100 best matches are
-examined and ten groups shown; a query matches some 130 documents, some 3,000. Each query is asked for the first time,
-or the same 500 are repeated, as by the users of a search engine. Both indexes are compacted. Each figure, except
-those of the overload, is of the best of ten runs of three seconds, next to the median run, by their rates: a shared
-processor is at times up to 1.8 times as slow. The 99th percentiles are of the same runs. *Pages of a crawl*: one
-`neardup.Client` on the same processors sends 60,000 made-up pages of 2.5 KB to an empty index, 100 at a time with a
-key each, as texts or as signatures; an answer means that the pages are on the disk.
+The service is one worker with its default settings. 16 clients on the last core of the same machine send their next
+request after each answer. Both indexes are compacted.
+
+- *Collapse* sends 100 ids of an index of 1,000,000 signatures of 128 minima, of which 30 repeat a better-ranked hit,
+  and receives a page of ten groups. All requests have different hits, so that the cache never helps. *From the cache*
+  repeats the same 500 requests.
+- *Overload*: 400 clients repeat immediately after every answer; then 16 again.
+- *Search* asks for two words of an index of 100,000 texts of 2.5 KB. The 100 best matches are examined and ten groups
+  shown. Some queries match 130 documents, some 3,000. Each query is new, or the same 500 are repeated, like those of
+  the users of a search engine.
+- *Pages of a crawl*: one `neardup.Client` on the same processors sends 60,000 generated pages of 2.5 KB to an empty
+  index, 100 at a time with a key each, as texts or as signatures. An answer means that the pages are on the disk.
+
+Each figure, except those of the overload, is from the best of ten runs of three seconds, shown with the median run, by
+their rates: a shared processor is at times up to 1.8 times as slow. The 99th percentiles are from the same runs.
 """
 SIGNED: Final = 1_000_000
 TEXTS: Final = 100_000
@@ -104,7 +108,7 @@ def collapsed(folder: Path) -> list[Figure]:
         Figure(name="overload, accepted", value=crowd.rate * accepted, unit="requests/s"),
         Figure(name="overload, rejected with 429", value=100 * (1 - accepted), unit="%"),
         Figure(name="overload, p99 of the accepted", value=crowd.percentile(99), unit="ms", at_most=250),
-        Figure(name="overload, memory grown by", value=grown, unit="MB", at_most=100),
+        Figure(name="overload, memory growth", value=grown, unit="MB", at_most=100),
         Figure(name="overload, recovered after", value=recovered, unit="s", at_most=5),
     ]
 
@@ -155,8 +159,8 @@ def searched(folder: Path) -> list[Figure]:
         again = goes(address, requests[:500])
         first = goes(address, requests[500:])
     return [
-        *figures("search of 100,000 texts, asked before", again, at_least=400, at_most=75),
-        *figures("search, asked for the first time", first, at_least=400, at_most=75),
+        *figures("search of 100,000 texts, cached", again, at_least=400, at_most=75),
+        *figures("search, new queries", first, at_least=400, at_most=75),
     ]
 
 
@@ -227,9 +231,9 @@ def figures(
     """Give the figures of the best go, which are held against what is wanted, and of the middle one."""
     best, middle = loads[0], loads[len(loads) // 2]
     yield Figure(name=name, value=best.rate, unit="requests/s", at_least=at_least)
-    yield Figure(name=f"{name}, middle go", value=middle.rate, unit="requests/s")
+    yield Figure(name=f"{name}, median run", value=middle.rate, unit="requests/s")
     yield Figure(name=f"{name}, p99", value=best.percentile(99), unit="ms", at_most=at_most)
-    yield Figure(name=f"{name}, middle go, p99", value=middle.percentile(99), unit="ms")
+    yield Figure(name=f"{name}, median run, p99", value=middle.percentile(99), unit="ms")
 
 
 def run(address: tuple[str, int], requests: Iterator[bytes], seconds: float, clients: int = CLIENTS) -> Load:

@@ -7,13 +7,15 @@ from peer import ask
 from peers.measuring import best_of, column, size
 
 METHOD = """
-Word 5-grams, 128 permutations, one thread, the best of three; everything from the Arrow text
-column on is counted. rensa, FastSketchLSH and datasketch sign what Python cuts up for them, at
-white space and without folding case: *strings* are the 5-grams as their own examples make them,
-*hashes* are made in NumPy, the quickest way there is. Daft splits at single blanks; *normalised* is
-its own clean-up of case, punctuation and white space first. neardup folds case, normalises and
-knows the words of every script in the time shown. datasketch signs 5,000 of the
-documents. The ratio is neardup's speed to the peer's.
+Word 5-grams, 128 permutations, one thread, the best of three, measured from the Arrow text column. The ratio is
+neardup's speed to the peer's.
+
+- rensa, FastSketchLSH and datasketch sign shingles that Python makes, split at white space and without case folding:
+  *strings* are made as in their own examples, *hashes* with NumPy, the fastest way. datasketch signs 5,000 of the
+  documents.
+- Daft splits at single blanks; *normalised* first applies Daft's own normalization of case, punctuation and white
+  space.
+- neardup's time includes case folding, normalization and word boundaries of every script.
 """
 LIBRARIES = ("rensa", "fastsketchlsh", "daft", "datasketch")
 TIMES_DAFT = 5.0

@@ -15,11 +15,11 @@ from peers.measuring import best_of, column, size
 from truth import truth
 
 METHOD = """
-Everything from the Arrow text column to signatures, one thread, the best of three. Each scheme is as it comes,
-unless its line says otherwise; MinHash is the one nearest to the 84 minima of the default trials. The ratio is the
-time that the same recipe takes with a secret key to the time that it takes with a public seed; a checksum is
-always keyed, with a key made from the seed. A step looks at one value of two sentence signatures merged;
-*saved* are steps that come after the answer is certain.
+From the Arrow text column to signatures in one thread, the best of three. Each scheme has its default settings unless
+its row names others; the MinHash row is the one nearest to the 84 minima of the default trials. The ratio is the time
+with a secret key to the time of the same recipe with a public seed; a checksum always has a key, made from the seed.
+
+A step is the comparison of one value of two sentence signatures. *Saved* steps are those after the answer is certain.
 """
 KEY: Final = bytes(range(16))
 TIMES_KEYED: Final = 2.0
@@ -86,7 +86,7 @@ def early_exit(texts: pa.LargeStringArray) -> list[Figure]:
     chosen = random.choice(alike.num_rows, min(PAIRS, alike.num_rows), replace=False)
     pairs = {
         "near-duplicates": (alike["left"].to_numpy()[chosen], alike["right"].to_numpy()[chosen]),
-        "documents taken at random": random.integers(len(rows), size=(2, PAIRS)),
+        "random documents": random.integers(len(rows), size=(2, PAIRS)),
     }
     return [
         Figure(

@@ -12,8 +12,8 @@ from figures import Figure, publish
 from peers.measuring import best_of
 
 METHOD = """
-The best of five for what is warm. The first use ever is one run of `neardup dedup` on three
-documents with an empty kernel cache, compilation included.
+The best of five with compiled kernels. *First use* is one run of `neardup dedup` on three documents with an empty
+kernel cache, including compilation.
 """
 IMPORT: Final = "import time; start = time.perf_counter(); import neardup; print(time.perf_counter() - start)"
 TEXTS: Final = ("one rose is a rose is a rose", "one rose is a rose is a rose", "something else altogether is this")
@@ -26,7 +26,7 @@ def main() -> None:
         Figure(name="import neardup", value=min(importing() for _ in range(5)), unit="s", at_most=0.2),
         Figure(name="neardup --help", value=shown, unit="s", at_most=0.35),
         Figure(name="first use, empty kernel cache", value=cold, unit="s", at_most=20),
-        Figure(name="lines it says meanwhile", value=len(said.splitlines()), unit="", at_least=1),
+        Figure(name="lines printed meanwhile", value=len(said.splitlines()), unit="", at_least=1),
     ]
     publish("startup", "Starting", METHOD, figures)
 

@@ -13,12 +13,15 @@ from figures import Figure, publish
 from population import DISTANCE, population
 
 METHOD = """
-Two hundred million fingerprints, random ones and among them near ones, all within 3 bits are wanted, on one thread:
-built in memory, saved, opened from the file, which maps it into memory, and asked there. The design is the one that
-is *chosen* for so many, or *two halves*, also compressed. The *first* 100,000 queries of one call come upon a file of
-which nothing is verified yet; after a million more, *warm*, all is that they need. *Single* queries are asked one by
-one, from Python to Python. Bytes are those of the file, positions and checksums included. *Foretold* is the time of a
-batched lookup in memory as `neardup plan` tells it, by costs measured in the same run.
+There are two hundred million fingerprints, random ones with near ones among them; all within 3 bits of a query are
+wanted. The tables are built in memory, saved, and opened from the file, which is mapped. One thread. The designs are
+the *chosen* one, the default for this number, and *two halves*, also compressed.
+
+- *First*: the first 100,000 queries of one call, on a file of which nothing is verified yet. *Warm*: after a million
+  more, everything they need is verified and in memory.
+- *Single* queries are asked one by one, from Python.
+- Bytes are those of the file, positions and checksums included.
+- *Predicted* is the time of a batched lookup in memory by `neardup plan`, from costs measured in the same run.
 """
 NUMBER: Final = 200_000_000
 WARMING: Final = 1_000_000
@@ -38,8 +41,8 @@ def main() -> None:
             neardup.hamming.HammingTables.open(Path(folder, "small")).lookup(small)  # compiles what is not yet
             figures += measured(name, Path(folder, "tables"), design, compressed=compressed)
         if not compressed:
-            foretold = design.microseconds(NUMBER, costs)
-            figures.append(Figure(name=f"{name}: foretold", value=foretold, unit="µs"))
+            predicted = design.microseconds(NUMBER, costs)
+            figures.append(Figure(name=f"{name}: predicted", value=predicted, unit="µs"))
     title = f"200 million fingerprints in a file; chosen is {CHOSEN.kind} of {CHOSEN.pieces}"
     publish("stored_fingerprints", title, METHOD, figures)
 

@@ -13,11 +13,13 @@ from pieces import disguised, run
 from stages import staged
 
 METHOD = """
-The job of [dedup](dedup.md), in memory, on one thread and on two; the best of five, also of each stage. What
-does not halve: candidates are proposed one after the other, a sixth of comparing; the threads wait for each other
-several times in every 2,048 documents compared; and of the rest (ranking, telling equals, keys and their buckets, the
-report) only the buckets are shared. *In pieces* is the wall time of the command on the file of
-[pieces](pieces.md), from Parquet to Parquet and a report.
+The run of [dedup](dedup.md), in memory, on one thread and on two; the best of five, also of each stage.
+
+Not everything is halved: candidates are proposed one after the other, which is a sixth of comparing; the threads wait
+for each other several times for every 2,048 documents; and of the rest (ranking, grouping equal documents, keys and
+their buckets, the report) only the buckets use both threads.
+
+*In pieces* is the wall time of the command on the file of [pieces](pieces.md), from Parquet to Parquet and a report.
 """
 TIMES: Final = 1.8
 

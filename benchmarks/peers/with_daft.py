@@ -20,4 +20,4 @@ if __name__ == "__main__":
     documents = daft.from_arrow(pa.table({"text": texts})).collect()
     text = daft.col("text")
     normalised = normalize(text, remove_punct=True, lowercase=True, white_space=True)
-    signing(texts, {"as it is": lambda: sign(documents, text), "normalised": lambda: sign(documents, normalised)})
+    signing(texts, {"original": lambda: sign(documents, text), "normalised": lambda: sign(documents, normalised)})

@@ -17,4 +17,4 @@ def sign(texts, lowercase):
 if __name__ == "__main__":
     _question, path = sys.argv[1:]
     texts = column(path)
-    signing(texts, {"as it is": partial(sign, texts, False), "lower-cased": partial(sign, texts, True)})
+    signing(texts, {"original": partial(sign, texts, False), "lower-cased": partial(sign, texts, True)})

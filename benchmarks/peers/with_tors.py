@@ -14,4 +14,4 @@ def sign(texts):
 if __name__ == "__main__":
     _question, path = sys.argv[1:]
     texts = column(path)
-    signing(texts, {"as it is": lambda: sign(texts)})
+    signing(texts, {"original": lambda: sign(texts)})
