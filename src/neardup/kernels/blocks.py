@@ -1,6 +1,6 @@
 """Checksummed blocks of bytes, each verified before it is read for the first time.
 
-*The checksum of some bytes.* They are read as little-endian words of 64 bits, the last one padded with zero bytes.
+*Checksum.* The bytes are read as little-endian words of 64 bits, the last one padded with zero bytes.
 Word *i* goes to lane ``i % 8``: ``lane = rotate_left(lane ^ word, 29) * PRIME mod 2**64``, where lane *l* begins as
 ``START + l``. Then the lanes, in order, are added in the same way to a sum that begins as the number of bytes, and
 ``sum ^ sum >> 32`` is the checksum. Each step is invertible, so a change within one word is always detected; another
@@ -8,7 +8,7 @@ change is missed once in 2**64. It detects accidents, not forgeries.
 
 *Guarded.* A guard is ``(data, sums, seen)``: the bytes of a file (uint8), the checksum of each block of ``BLOCK`` bytes
 (uint64), and which blocks were found intact (uint8). Threads may share it: at worst they verify a block twice.
-A guard may be ``None`` for data in memory; then nothing is compiled for it.
+A guard may be ``None`` for data in memory; then no checks are compiled.
 """
 
 import numpy as np
@@ -117,9 +117,9 @@ def damaged_range(guard, begin, end):
 
 @kernel
 def copy_entries(guard, begin, data, each, positions, out):
-    """Copy the entries, of *each* bytes, at these positions of an array that begins at byte *begin*.
+    """Copy the entries at these positions of an array that begins at byte *begin*; an entry has *each* bytes.
 
-    Returns the first block that is damaged, that of *begin* for a position where there is none, or ``INTACT``.
+    Returns the first damaged block, the block of *begin* for a position outside the array, or ``INTACT``.
     """
     if each == WORD:  # most columns; their values are in one block each, which is mostly that of the value before
         words, copies, known = data.view(np.uint64), out.view(np.uint64), np.int64(-1)

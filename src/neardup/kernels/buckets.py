@@ -15,10 +15,10 @@ _ONE = np.uint64(1)
 def runs(packed, rank_bits, keys, ranks, places, sizes):
     """Find the keys of several documents in sorted ``key | place`` words.
 
-    The low *rank_bits* bits of a word are a place in *keys* and *ranks*, the rest is the beginning of that key. Each
-    key that several documents have becomes a bucket: its places go to *places*, their number to *sizes*. A document
-    that has a key several times counts once; without *ranks* no document has. Returns ``(places, buckets, whether the
-    keys of each bucket are equal)``.
+    The low *rank_bits* bits of a word are a place in *keys* and *ranks*; the other bits are the beginning of that key.
+    Each key of several documents becomes a bucket: its places are written to *places*, their number to *sizes*. A
+    document that has a key several times counts once; if *ranks* is empty, every document has a key once. Returns
+    ``(places, buckets, whether the keys of each bucket are equal)``.
     """
     count = 0
     found = 0
@@ -53,7 +53,7 @@ def runs(packed, rank_bits, keys, ranks, places, sizes):
 def share(keys, left, right, pooled, shares):
     """Return whether rows ``left[i]`` and ``right[i]`` have a key in common: in the same column, or *pooled* in any.
 
-    If *pooled*, the keys of ``left[i]`` are entered in a table, once for all pairs that follow each other.
+    If *pooled*, the keys of ``left[i]`` are entered in a table once for all consecutive pairs with this row.
     """
     table = np.empty(places_for(keys.shape[1]), np.uint64)
     owners = np.full(table.size, -1, np.int64)
@@ -87,11 +87,11 @@ def share(keys, left, right, pooled, shares):
 
 @kernel
 def within(members, sizes, room, begin, end, chosen, chosen_sizes):
-    """Copy the part of some buckets that the ranks from *begin* to *end* need to ask in them.
+    """Copy the part of the buckets that determines the candidates of the ranks from *begin* to *end*.
 
-    Bucket *b* has the next ``sizes[b]`` of *members*, by rank. Its part has those of its first *room* members, and of
-    the ranks that ask, that rank better than *end*. A part without a rank that asks and a better one is left out.
-    Returns ``(members, buckets)``, the numbers of both.
+    Bucket *b* has the next ``sizes[b]`` of *members*, by rank. Its part has the members that rank better than *end* and
+    either are among its first *room* members or ask for candidates. A part is omitted if no rank in it asks, or if the
+    only one that asks is the best. Returns ``(members, buckets)``, the numbers of both.
     """
     count = 0
     found = 0
@@ -119,11 +119,11 @@ def within(members, sizes, room, begin, end, chosen, chosen_sizes):
 
 @kernel
 def count(members, sizes, room, first_rank, rooms, counts):
-    """Add to ``counts[r]`` the number of buckets that the rank ``first_rank + r`` has candidates in.
+    """Add to ``counts[r]`` the number of buckets in which the rank ``first_rank + r`` has candidates.
 
-    Bucket *b* has the next ``sizes[b]`` of *members*, by rank. The first one has no candidates there; the last one is
-    not a candidate of any. ``rooms[b]`` becomes the number of members that it lists. Ranks below *first_rank* do not
-    ask.
+    Bucket *b* has the next ``sizes[b]`` of *members*, by rank. Its first member has no candidates there, and its last
+    member is not a candidate. ``rooms[b]`` becomes the number of members that the bucket lists. Ranks below
+    *first_rank* do not ask.
     """
     end = 0
     for bucket in range(sizes.size):
@@ -136,11 +136,11 @@ def count(members, sizes, room, first_rank, rooms, counts):
 
 @kernel
 def arrange(members, sizes, first_bucket, first_rank, ends, memberships, entry_bounds, entries):
-    """Write which buckets each rank from *first_rank* on has candidates in, and the members that each bucket lists.
+    """Write the buckets in which each rank from *first_rank* on has candidates, and the members that each bucket lists.
 
-    Bucket *b* gets the number ``first_bucket + b``, and goes in front of each rank's own: ``memberships[ends[r]:]``
-    begins with the buckets of the rank ``first_rank + r``. Called with the last part of all buckets first, and with the
-    ends of the ranks' places, *ends* are the beginnings at last.
+    Bucket *b* has the number ``first_bucket + b``. Each rank's buckets are written from the end: ``ends[r]`` moves
+    forward, so that ``memberships[ends[r]:]`` begins with the buckets of the rank ``first_rank + r``. The last part of
+    all buckets is passed first; after the first part, *ends* are the beginnings.
     """
     end = members.size
     for bucket in range(sizes.size - 1, -1, -1):
@@ -160,8 +160,8 @@ def propose(asking, first_rank, member_bounds, memberships, entry_bounds, entrie
     """Write the better-ranked members that the buckets of each asking rank list, ascending, each once.
 
     ``candidates[bounds[i]:bounds[i + 1]]`` belong to ``asking[i]``; ``memberships[member_bounds[r]:]`` are the buckets
-    of the rank ``first_rank + r``. *seen* is scratch, one place a rank, of ranks never asked before. Stops when
-    *candidates* might not hold the next one's; returns the number of asking ranks done.
+    of the rank ``first_rank + r``. *seen* is scratch memory with one place per rank; no rank may have asked before.
+    Stops if *candidates* may be too small for the next rank; returns the number of asking ranks done.
     """
     count = 0
     for turn in range(asking.size):

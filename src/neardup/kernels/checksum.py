@@ -13,7 +13,7 @@ _SPREAD = np.uint64(SPREAD)
 def cut(data, offsets, limit, ends):
     """End each field at *limit* bytes at most, between two characters; a negative limit never cuts.
 
-    A UTF-8 character that would be cut is left out whole.
+    A UTF-8 character that would be cut is omitted.
     """
     for field in range(offsets.size - 1):
         end = offsets[field + 1]
@@ -26,7 +26,7 @@ def cut(data, offsets, limit, ends):
 
 @kernel
 def add_field(data, offsets, ends, key, sums):
-    """Bring one field into each document's sum: ``sum * SPREAD + SipHash-1-3(key, field) mod 2**64``."""
+    """Update each document's sum with one field: ``sum * SPREAD + SipHash-1-3(key, field) mod 2**64``."""
     for field in range(offsets.size - 1):
         hashed = sip_bytes(data[offsets[field] : ends[field]], key[0], key[1])
         sums[field] = sums[field] * _SPREAD + hashed
@@ -36,7 +36,7 @@ def add_field(data, offsets, ends, key, sums):
 def digest_words(values, bounds, key, digests):
     """Digest the values (uint64) of each segment to 128 bits: ``SipHash-1-3-128(key, values)``.
 
-    An empty segment leaves its row of *digests* (uint64[n, 2]) as it is.
+    An empty segment does not change its row of *digests* (uint64[n, 2]).
     """
     for segment in range(bounds.size - 1):
         if bounds[segment] < bounds[segment + 1]:

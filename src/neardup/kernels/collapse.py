@@ -1,13 +1,13 @@
 """Hits in rank order; a hit is removed if it matches a better-ranked hit that stays.
 
-Rules are applied in turn. A rule is either one of equal values (``codes[rule, hit]``: the same integer, the same value;
-negative for none) or, as number ``near``, the one that compares rows: a hit *joins*, under a rule, the best-ranked hit
-that stays and that it matches, and is of its group under that rule. It is removed by the first rule whose group has
-``keeps[rule]`` hits that stay already; otherwise it stays, in its groups or as the first of new ones.
+Rules are applied in turn. Most rules compare values: ``codes[rule, hit]`` is an integer for each value, negative for a
+missing value. The rule with the number ``near`` compares rows. Under each rule, a hit *joins* the best-ranked matching
+hit that stays, and becomes a member of its group. It is removed by the first rule whose group already has
+``keeps[rule]`` hits that stay; otherwise it stays, in its groups or as the first hit of new ones.
 
-Hits belong together, in one group on a page, because one joined the other under some rule; a removed hit belongs to the
-group of the hit that it matches. All fill ``table`` (int64[6, n]), one entry per hit, and return how many hits stay and
-how many such groups there are. Its rows, by name:
+On a page, two hits are in one group if one joined the other under some rule; a removed hit is in the group of the hit
+that it matches. Each function fills ``table`` (int64[6, n]), one entry per hit, and returns the numbers of hits that
+stay and of groups on the page. The rows of the table:
 
 ``OF``       the hit that a removed hit matches, or -1 for a hit that stays
 ``BY``       the number of the rule that removes it, or -1
@@ -41,7 +41,7 @@ _ONE = np.uint64(1)
 
 
 def _first(rows, more, terms, others, number, hit):
-    """Return the first of a number of *others* that matches a hit, or -1, by the function below for *rows*."""
+    """Return the first of *others* that matches a hit, or -1; *rows* decide which function below compares them."""
 
 
 @njit(nogil=True)
@@ -139,7 +139,7 @@ def _sampled(rows):
 
 
 def _first_by_minima(rows, more, terms, others, number, hit):
-    """Leave out what the sampled bytes exclude: where entries are equal they are, too."""
+    """Skip the hits that the sampled bytes exclude: equal entries have equal bytes."""
     needed = terms[0]
     hits, columns = rows.shape
     for place in range(number):
@@ -199,9 +199,9 @@ def by_trials(rows, terms, present, near, codes, keeps, table):
 
 
 def _first_by_fingerprints(rows, more, terms, others, number, hit):
-    """Look first how close the closest of all hits before comes, in their first words: that takes no branch a hit.
+    """Find the smallest distance to any earlier hit first, by the first words: this needs no branch per hit.
 
-    Whole blocks of words are compared, filled up with what is as far from this one as can be.
+    Whole blocks of words are compared; the last block is filled up with the complement, at the greatest distance.
     """
     word = rows[hit, 0]
     end = (hit + _BLOCK - 1) // _BLOCK * _BLOCK
@@ -229,7 +229,7 @@ def by_fingerprints(rows, terms, present, near, codes, keeps, table):
 
 @njit(nogil=True)
 def _filters(rows):
-    """Mark each row's values in 512 bits; behind these words, count values and those whose bit was marked already."""
+    """Mark each row's values in 512 bits; the next words count them, and those with a marked bit."""
     filters = np.zeros((rows.shape[0], _WORDS + 2), np.uint64)
     for row in range(rows.shape[0]):
         for value in rows[row]:
@@ -244,7 +244,7 @@ def _filters(rows):
 
 
 def _first_by_sentences(rows, more, terms, others, number, hit):
-    """Leave out what the filters exclude: values that are shared have a common bit, or met one in their own row."""
+    """Skip the hits that the filters exclude: a shared value has a common bit, or met a marked bit in its own row."""
     of_smaller, least = terms[0] != 0, terms[1:]
     values, again = more[hit, _VALUES], more[hit, _AGAIN]
     for place in range(number):
@@ -275,12 +275,12 @@ def _first_by_pairs(rows, more, terms, others, number, hit):  # noqa: ARG001 - t
 
 @kernel
 def by_pairs(rows, terms, present, near, codes, keeps, table):
-    """Look up in ``rows[later, better]`` (bool) whether two match; *terms* count for nothing."""
+    """Look up in ``rows[later, better]`` (bool) whether two match; *terms* are not used."""
     return _fold(rows, None, terms, present, near, codes, keeps, table)
 
 
 def _first_by_sets(rows, more, terms, others, number, hit):
-    """Go through the plausible better hits; both lists ascend."""
+    """Compare with the plausible better hits; both lists ascend."""
     bounds, estimated, least, known, values, starts, sizes, keys, owners, measure, shares, needed, verified = more
     size = sizes[hit]
     places = places_for(size)
@@ -353,10 +353,10 @@ def by_sets(
     The plausible better hits of hit *h* are ``rows[bounds[h]:bounds[h + 1]]``, ascending. The distinct set of a hit is
     ``values[starts[h] : starts[h] + sizes[h]]`` where *known*. The measure of the pair of ``rows[i]`` must be at least
     ``least[i]``. ``terms[0]`` is how many values may be compared in all; it is used up. A pair with an unknown set, or
-    beyond that number, matches if it is *estimated* to match, and so do all pairs if the *measure* is ``GIVEN``: then
-    *estimated* has the measures of known sets that match, and else 0.
-    ``shares[h]`` becomes what a hit has in common with the hit that it matches, and ``needed[h]`` what it must have,
-    where that is *verified*.
+    beyond that number, matches if it is *estimated* to match. The same holds for all pairs if the *measure* is
+    ``GIVEN``: then *estimated* has the measure of each matching pair of known sets, and 0 for other pairs.
+    For *verified* hits, ``shares[h]`` becomes the measure of a hit and the hit that it matches, and ``needed[h]`` the
+    least measure of this pair.
     """
     keys, owners = table_for(sizes, np.flatnonzero(known))
     more = (bounds, estimated, least, known, values, starts, sizes, keys, owners, measure, shares, needed, verified)

@@ -18,7 +18,7 @@ _SPREAD = np.uint64(SPREAD)
 
 @kernel
 def sort_sets(values, bounds):
-    """Sort each document's features and remove repeats, in place; *bounds* follow. Returns the number that is left."""
+    """Sort each document's features and remove repeats, in place; update *bounds*. Returns the number of features."""
     count = 0
     begin = bounds[0]
     for document in range(bounds.size - 1):
@@ -49,7 +49,7 @@ def _shared(one, other):
 
 @njit(nogil=True)
 def _apart(document, nearest, values, bounds, places):
-    """Count the features of a document that none of the *nearest* has, and those of all of them that it lacks."""
+    """Count the features of a document that no *nearest* has, and those of all *nearest* that it lacks."""
     alone = 0
     lacking = 0
     own, end = bounds[document], bounds[document + 1]
@@ -79,7 +79,7 @@ def _apart(document, nearest, values, bounds, places):
 
 @njit(nogil=True)
 def _insert(candidate, shared, union, number, nearest, shares, unions):
-    """Insert a neighbour, by falling resemblance (compared exactly), the earlier document first; returns how many."""
+    """Insert a neighbour by descending resemblance (compared exactly), ties by position; returns their number."""
     place = number
     while place > 0:
         one, other = shared * unions[place - 1], shares[place - 1] * union
@@ -97,14 +97,14 @@ def _insert(candidate, shared, union, number, nearest, shares, unions):
 
 @kernel
 def count_once(values, bounds, meetings, buckets, least, counted):
-    """Mark the documents that count, in the given order: those that are not versions of others that count.
+    """Mark the documents that count, in the given order: those that are not versions of a document that counts.
 
     *meetings* (int64[n, k]) has the numbers of a document's buckets, below *buckets*, or -1. A document meets the
     first ``ROOM`` counted documents of each of its buckets. Of these, its neighbours are the up to ``NEAREST`` with the
     greatest resemblance, of at least 1/2; in a tie the earlier document comes first. A document ``D`` with neighbours
     ``A``, ``B``, ... is a version, and does not count, if
 
-    - ``|D - A| < least``: it adds almost nothing to the nearest one; or
+    - ``|D - A| < least``: it adds almost nothing to the nearest neighbour; or
     - there are two or more, and ``3 * |all - D| >= |D - any|``, where *all* has the features that every neighbour has,
       and *any* those of at least one: where it differs from them, they mostly agree, as with edited copies. Documents
       of one template differ from each other in the same places.
@@ -153,9 +153,9 @@ def count_once(values, bounds, meetings, buckets, least, counted):
 
 @kernel
 def leave_out(values, bounds, terms, prefixes):
-    """Leave out each document's features that are among *terms*, in place. Returns the number of features left.
+    """Remove the features that are among *terms* from each document, in place. Returns the number of features left.
 
-    In a document that has no others, one feature replaces all of them in their order, repeats included:
+    If a document has no other features, one feature replaces them, in their order and with repeats:
     ``h = h * SPREAD + feature`` for each, beginning with 0, then ``mix(h)``, mod 2**64 (see
     ``neardup.kernels.shingles``). *terms* (uint64) are ascending and distinct; *prefixes* are their bounds as in
     ``neardup.kernels.weights``. Features may repeat and keep their order; *bounds* follow.

@@ -31,7 +31,7 @@ def _load_word(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: 
 
 
 def _block_test(comparison: str) -> Any:
-    """Make an intrinsic that gives one bit for each of 64 signed bytes: whether *comparison* with zero holds."""
+    """Make an intrinsic that returns one bit for each of 64 signed bytes: whether *comparison* with zero holds."""
 
     @intrinsic
     def test(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: ARG001 - Numba's protocol
@@ -58,7 +58,7 @@ ASCII_SYMBOLS = frozenset(b"!#$%&*+-/<=>@^|~")  # bytes
 
 
 def _nibble_tables() -> tuple[bytes, bytes]:
-    """Make the tables of low and high half-bytes: those of special bytes have a bit in common, others have none."""
+    """Make the tables of low and high half-bytes: those of special bytes have a common bit."""
     rows = [sum(1 << byte % 16 for byte in ASCII_SYMBOLS if byte >> 4 == high) for high in range(8)] + [0xFFFF] * 8
     kinds = sorted({row for row in rows if row})
     high_table = bytes(1 << kinds.index(row) if row else 0 for row in rows)
@@ -66,7 +66,7 @@ def _nibble_tables() -> tuple[bytes, bytes]:
 
 
 def _special_by_tables(builder: Any, loaded: Any) -> Any:
-    """Look both halves of each of 32 bytes up, 16 entries at a time, as AVX2 does in one instruction."""
+    """Look up both halves of each of 32 bytes, 16 entries at a time, as AVX2 does in one instruction."""
     block = ir.VectorType(ir.IntType(8), 32)
 
     def look_up(table: bytes, halves: Any) -> Any:
@@ -82,7 +82,7 @@ def _special_by_tables(builder: Any, loaded: Any) -> Any:
 
 
 def _special_by_ranges(builder: Any, loaded: Any) -> Any:
-    """Compare each of 32 bytes with the ends of every range of what is special."""
+    """Compare each of 32 bytes with the ends of every range of special bytes."""
     block = ir.VectorType(ir.IntType(8), 32)
     found = builder.and_(loaded, ir.Constant(block, [0x80] * 32))
     edges = sorted(byte for byte in ASCII_SYMBOLS if byte - 1 not in ASCII_SYMBOLS)
@@ -128,7 +128,7 @@ binding.add_symbol(_SALT, secrets.randbits(62) | 1)
 
 @intrinsic
 def process_salt(typing_context: Any) -> Any:  # noqa: ARG001 - Numba's protocol
-    """Return an odd number that is another one in every process, and cannot be foreseen."""
+    """Return an odd number that differs between processes and cannot be predicted."""
 
     def generate(_context: Any, builder: ir.IRBuilder, _: Any, _arguments: Any) -> Any:
         symbol = cgutils.add_global_variable(builder.module, ir.IntType(8), _SALT)
@@ -182,7 +182,7 @@ def _load_near(typing_context: Any, array: Any, position: Any, word: Any, most: 
 
 
 def _equality_test(bits: int, lanes: int) -> Any:
-    """Make an intrinsic that gives one bit for each of *lanes* entries of *bits* bits: whether two places are equal."""
+    """Make an intrinsic that returns one bit per entry of *bits* bits (*lanes* of them): 1 if equal."""
 
     @intrinsic
     def test(typing_context: Any, array: Any, position: Any, other: Any) -> Any:  # noqa: ARG001 - Numba's protocol
@@ -210,7 +210,7 @@ _equal_8 = _equality_test(64, 8)
 
 @intrinsic
 def fetch_ahead(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: ARG001 - Numba's protocol
-    """Ask for the memory of ``array[position]`` (one dimension, contiguous) before it is needed; changes nothing."""
+    """Prefetch the memory of ``array[position]`` (one dimension, contiguous); this has no other effect."""
     signature = types.none(array, types.intp)
 
     def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
@@ -235,7 +235,7 @@ def word_at(array, position):
 
 @njit(nogil=True)
 def filled_at(array, position):
-    """Return, one bit each, which of ``array[position : position + 64]`` (uint8) are not zero, the first lowest."""
+    """Return one bit per byte of ``array[position : position + 64]``, the first lowest: 1 unless it is zero."""
     if _CHECKED and (position < 0 or position + 64 > array.size):
         raise IndexError("a block is read outside its array")
     return _load_filled(array, position)
@@ -243,7 +243,7 @@ def filled_at(array, position):
 
 @njit(nogil=True)
 def high_at(array, position):
-    """Return, one bit each, which of ``array[position : position + 64]`` (uint8) are not ASCII, the first lowest."""
+    """Return one bit per byte of ``array[position : position + 64]``, the first lowest: 1 unless it is ASCII."""
     if _CHECKED and (position < 0 or position + 64 > array.size):
         raise IndexError("a block is read outside its array")
     return _load_high(array, position)
@@ -251,9 +251,9 @@ def high_at(array, position):
 
 @njit(nogil=True)
 def special_at(array, position):
-    """Return, one bit each, which of ``array[position : position + 64]`` (uint8) may be more than ASCII words.
+    """Return one bit per byte of ``array[position : position + 64]``, the first lowest: 1 if it is special.
 
-    All that are not ASCII, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``.
+    Special bytes are those outside ASCII and ``! # $ % & * + - / < = > @ ^ | ~``.
     """
     if _CHECKED and (position < 0 or position + 64 > array.size):
         raise IndexError("a block is read outside its array")
@@ -262,9 +262,9 @@ def special_at(array, position):
 
 @njit(nogil=True)
 def near_at(array, position, word, most):
-    """Return, one bit each, which of ``array[position : position + 16]`` differ from *word* in at most *most* bits.
+    """Return one bit per entry of ``array[position : position + 16]``: 1 if at most *most* bits differ from *word*.
 
-    All are uint32; the first entry has the lowest bit.
+    Entries are uint32; the first entry has the lowest bit.
     """
     if _CHECKED and (position < 0 or position + 16 > array.size):
         raise IndexError("a block is read outside its array")
@@ -273,7 +273,7 @@ def near_at(array, position, word, most):
 
 @njit(nogil=True)
 def equal_at(array, position, other):
-    """Return, one bit each, which of 64 bytes from *position* on equal those from *other* on, the first lowest."""
+    """Compare 64 bytes from *position* with 64 bytes from *other*; return one bit each, the first lowest."""
     if _CHECKED and (min(position, other) < 0 or max(position, other) + 64 > array.size):
         raise IndexError("a block is read outside its array")
     return _equal_64(array, position, other)
@@ -281,7 +281,7 @@ def equal_at(array, position, other):
 
 @njit(nogil=True)
 def equal_words_at(array, position, other):
-    """Return, one bit each, which of 8 uint64 from *position* on equal those from *other* on, the first lowest."""
+    """Compare 8 uint64 from *position* with 8 from *other*; return one bit each, the first lowest."""
     if _CHECKED and (min(position, other) < 0 or max(position, other) + 8 > array.size):
         raise IndexError("a block is read outside its array")
     return _equal_8(array, position, other)

@@ -15,11 +15,11 @@ _ONE = np.uint64(1)
 
 @kernel
 def make_weighted(values, starts, sizes, chosen, distinct, terms, bounds, units, otherwise, weights, norms):
-    """Remove repeats from the *chosen* segments, in place, and give every value its weight; first occurrences stay.
+    """Remove repeats from the *chosen* segments, in place, and set the weight of every value; first occurrences stay.
 
     The weight is the number of occurrences times that of the value in a table (see ``neardup.kernels.weights.weigh``).
-    ``norms[d]`` becomes the sum of the squares. Segments that are ``distinct`` already are passed over; the others
-    become so.
+    ``norms[d]`` becomes the sum of the squares. Segments that are already ``distinct`` are skipped; the others become
+    distinct.
     """
     keys, owners = table_for(sizes, chosen)
     at = np.empty(keys.size, np.int64)
@@ -57,8 +57,8 @@ def make_weighted(values, starts, sizes, chosen, distinct, terms, bounds, units,
 def cosines(values, weights, starts, sizes, norms, left, right, shares):
     """Make ``shares[i]`` the cosine of the weights of the sets ``left[i]`` and ``right[i]``; 0 if one is empty.
 
-    It is the sum of the products of their weights by the root of the product of their *norms*: exactly 1 for equal and
-    for proportional sets, as the root of a square is exact.
+    It is the sum of the products of their weights, divided by the root of the product of their *norms*: exactly 1 for
+    equal and for proportional sets, because the root of a square is exact.
     """
     keys, owners = table_for(sizes, left)
     at = np.empty(keys.size, np.int64)

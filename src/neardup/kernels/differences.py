@@ -67,7 +67,7 @@ def _difference(words, i, to_bucket):
 
 @kernel
 def frequencies(words, bucket_bits, counts):
-    """Count the lengths of the differences into *counts*, ``LENGTHS`` of them."""
+    """Count the differences of each length in *counts* (``LENGTHS`` entries)."""
     to_bucket = np.uint64(64 - bucket_bits)
     for i in range(words.size):
         counts[_length(_difference(words, i, to_bucket))] += 1
@@ -75,7 +75,7 @@ def frequencies(words, bucket_bits, counts):
 
 @kernel
 def measure(words, bucket_bits, sizes, offsets):
-    """Fill *offsets* (one more than buckets) with the first bytes of the buckets; *sizes* are those of the codes."""
+    """Fill *offsets* (one more than buckets) with the first byte of each bucket; *sizes* are the bits of each code."""
     to_bucket = np.uint64(64 - bucket_bits)
     i = 0
     size = 0
@@ -92,7 +92,7 @@ def measure(words, bucket_bits, sizes, offsets):
 
 @njit(nogil=True)
 def _put(stream, bit, value, number):
-    """Write the lowest *number* bits of a value, where nothing but 0s is."""
+    """Write the lowest *number* bits of a value over 0s."""
     while number > 0:
         within = bit & 7
         some = min(8 - within, number)
@@ -105,7 +105,7 @@ def _put(stream, bit, value, number):
 
 @kernel
 def encode(words, bucket_bits, codes, sizes, offsets, stream):
-    """Write the words of one table to *stream*, where it is zero, as it was measured."""
+    """Write the words of one table to *stream*, which holds zeros, at the offsets of ``measure``."""
     to_bucket = np.uint64(64 - bucket_bits)
     bit = np.int64(0)
     last = np.int64(-1)
@@ -124,7 +124,7 @@ def encode(words, bucket_bits, codes, sizes, offsets, stream):
 
 @njit(nogil=True)
 def _word(stream, bit):
-    """Read 64 bits from any bit on."""
+    """Read 64 bits from any bit position."""
     byte, within = np.int64(bit >> _THREE), bit & _SEVEN
     return (word_at(stream, byte) >> within) | (word_at(stream, byte + 8) << (_LAST - within) << _ONE)
 
@@ -133,8 +133,8 @@ def _word(stream, bit):
 def _take(stream, bit, lengths):
     """Read the difference written at *bit*; return it, the end of its code, and the beginning of the next one.
 
-    It is written there only if the bucket ends behind its code. There are no branches in here, as Numba would count
-    references to the arrays in each of them, which takes longer than all the rest.
+    There is a difference only if the bucket ends after its code. The function has no branches, because Numba would
+    count references to the arrays in each branch, which takes longer than everything else.
     """
     code = np.uint64(lengths[_word(stream, bit) & _CODE])
     place, length = bit + (code & _SIZE), code >> _EIGHT
@@ -211,9 +211,9 @@ def search(
     starts,
     guard,
 ):
-    """Find what is near each of the *queries*, at most 2**30: packed ``query << 33 | rank << 3 | distance``.
+    """Find the values near each of the *queries* (at most 2**30): packed ``query << 33 | rank << 3 | distance``.
 
-    As ``search`` in ``neardup.kernels.hamming``, with the same tables in all but how they are written.
+    The same as ``search`` in ``neardup.kernels.hamming`` for compressed tables.
     """
     orders, stored = (rotations, masks), (stream, bases, offsets, lengths, starts)
     to_bucket = np.uint64(64 - bucket_bits)

@@ -1,7 +1,7 @@
 """UTF-8 text to words: case folded, every word ended by a zero byte, everything else removed.
 
 Code points outside words become zero bytes, so a word is a maximal run of bytes that are not zero. Invisible code
-points leave nothing behind: they do not separate. A symbol that counts (``neardup.kernels.symbols``) is a word.
+points are removed and do not separate. A symbol that counts (``neardup.kernels.symbols``) is a word.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ _MINUS, _HYPHEN = np.uint32(0x2212), np.uint32(0x2D)
 
 @njit(nogil=True)
 def _encode(code, target, position):
-    """Write a code point as UTF-8; returns the position behind it."""
+    """Write a code point as UTF-8; returns the position after it."""
     if code < 0x80:
         target[position] = _BYTE(code)
         return position + 1
@@ -173,7 +173,7 @@ def may_change(data, offsets, index, table, bit, flags):
 
     ``flags[d]`` is set to 1 where a code point has *bit* in the ``normal`` table, or combining
     marks are out of canonical order; all other documents are certainly normalised. Invalid
-    UTF-8 is passed over. A document with more than ``MOST_MARKS`` combining marks in a row is not
+    UTF-8 is skipped. A document with more than ``MOST_MARKS`` combining marks in a row is not
     flagged: ordering them would take quadratic time.
     """
     for document in range(offsets.size - 1):

@@ -1,10 +1,10 @@
-"""The values of a document that are small enough to be sampled, and how many of them two documents share.
+"""The smallest values of a document as its sample, and how many of them two documents share.
 
-The number of a value (uint64) is its upper 32 bits; ``EMPTY`` counts as ``EMPTY - 1``. A row holds distinct numbers
-(uint32), ascending, and then ``EMPTY`` to its end: of those below a *bound* or among the document's ``FEWEST``
-smallest, the smallest ones that fit. So every number of the document up to the row's *limit* is in the row: up to its
-last one if the row is full or, unless it has fewer than ``FEWEST``, up to the larger one of the last and
-``bound - 1``; otherwise any number.
+The number of a value (uint64) is its upper 32 bits; ``EMPTY`` counts as ``EMPTY - 1``. The sample of a document are its
+numbers below a *bound* and its ``FEWEST`` smallest numbers. A row holds the smallest numbers of the sample that fit
+(uint32, distinct, ascending), and then ``EMPTY`` to its end. So the row contains every number of the document up to its
+*limit*: the last number if the row is full; any number if the row has fewer than ``FEWEST``; otherwise the larger of
+the last number and ``bound - 1``.
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ def sample(values, starts, ends, bound, rows):
 
 @njit(nogil=True)
 def _limit(row, number, bound):
-    """Return the number up to which a row of *number* values has all of its document."""
+    """Return the limit of a row of *number* values."""
     if number < FEWEST:
         return _EMPTY
     last = row[number - 1]
@@ -47,9 +47,9 @@ def _limit(row, number, bound):
 
 @kernel
 def shares(left, right, left_rows, right_rows, bound, measure, shared, among):
-    """Count what ``left[left_rows[i]]``, the asking row, and ``right[right_rows[i]]`` share up to the limit of both.
+    """Count the values up to the limit of both rows that ``left[left_rows[i]]`` and ``right[right_rows[i]]`` share.
 
-    ``shared[i]`` is the count, and ``among[i]`` the size of the set that it is a share of by the *measure*: see
+    The left row is the asking one. ``shared[i]`` is the count, and ``among[i]`` its denominator by the *measure*: see
     ``neardup.kernels.sets.denominator``.
     """
     for pair in range(left_rows.size):

@@ -1,20 +1,20 @@
 """Tables of 64-bit values, and finding the values that differ from a query in few bits.
 
-*How a table reads.* Rows *t* of ``rotations`` and ``masks`` define the order in which table *t* reads the bits of a
-value *v*: as the bitwise or of ``rotate_left(v & masks[t, m], rotations[t, m])`` over *m*. Table 0 reads them as they
-are.
+*Order of bits.* Rows *t* of ``rotations`` and ``masks`` define the order in which table *t* reads the bits of a value
+*v*: the bitwise or of ``rotate_left(v & masks[t, m], rotations[t, m])`` over *m*. Table 0 does not reorder them.
 
-*What is stored.* The first ``leads[t]`` bits that a table reads lead, and the table is sorted by them; table 0 is
-sorted by all. The first *bucket_bits* of them, at most 32, choose an entry's bucket, ``starts[t, b]`` up to
-``starts[t, b + 1]``. The low 32 bits are in ``lows[t]``, those between in ``highs[t]``, the lowest byte first.
+*Entries.* The first ``leads[t]`` bits in a table's order are its leading bits, and the table is sorted by them; table 0
+is sorted by all bits. The first *bucket_bits* of them, at most 32, choose an entry's bucket, ``starts[t, b]`` up to
+``starts[t, b + 1]``. The low 32 bits are in ``lows[t]``, the bits between in ``highs[t]``, the lowest byte first.
 
-*What is found.* A table is probed for a query with each of ``flips[flip_bounds[t]:flip_bounds[t + 1]]`` changed, and
-a probe finds what has exactly these leading bits. The flips are all those of at most ``radii[t]`` leading bits;
-``covers[t]`` are the leading bits in the order of the value. So a table finds the values that differ there in no more
-bits, and a match belongs to the first table that finds it: each is found once, without remembering matches.
+*Probes.* A table is probed for a query with each of ``flips[flip_bounds[t]:flip_bounds[t + 1]]`` applied, and a probe
+finds the values with exactly these leading bits. The flips are all those of at most ``radii[t]`` leading bits;
+``covers[t]`` are the leading bits in the order of the value. So a table finds the values that differ from the query in
+at most ``radii[t]`` of its leading bits. A match belongs to the first table that finds it, so that each match is
+reported once without remembering matches.
 
-*Where it is.* The distinct values are ranked by size. Those of rank *r* are at
-``positions[bounds[r]:bounds[r + 1]]``, ascending; where all are distinct, *bounds* is empty and the position is
+*Positions.* The distinct values are ranked by size. Those of rank *r* are at
+``positions[bounds[r]:bounds[r + 1]]``, ascending; if all values are distinct, *bounds* is empty and the position is
 ``positions[r]``.
 
 Found pairs are packed as ``left << 33 | right << 3 | distance``: ``search`` finds ranks, ``listed`` and ``tally`` look
@@ -28,8 +28,8 @@ is ``None``, and nothing is compiled for it.
 
 Values from a file are bounded by its size, so that a forged file may return wrong answers, but causes no wrong access.
 
-``search`` and ``join`` repeat the code of a probe: most find nothing, and a function that returns *near* for each takes
-twice the time.
+``search`` and ``join`` repeat the code of a probe: most probes find nothing, and a function that returns *near* for
+each probe takes twice the time.
 """
 
 import numpy as np
@@ -67,7 +67,7 @@ def _rotated(value, by):
 
 @njit(nogil=True)
 def reordered(value, rotations, masks):
-    """Put the bits of a value in a table's order."""
+    """Return a value with its bits in a table's order."""
     word = _ZERO
     for move in range(masks.size):
         word |= _rotated(value & masks[move], rotations[move])
@@ -76,7 +76,7 @@ def reordered(value, rotations, masks):
 
 @njit(nogil=True)
 def restored(word, rotations, masks):
-    """Put bits that a table has read back in their own order."""
+    """Return a value with its own order of bits from that of a table."""
     value = _ZERO
     for move in range(masks.size):
         value |= _rotated(word, (64 - rotations[move]) & 63) & masks[move]
@@ -109,7 +109,7 @@ def store(words, bucket_bits, lows, highs, starts):
 
 @njit(nogil=True)
 def is_intact(guard, array, table, begin, end):
-    """Return whether these entries of a table's row may be used, and note it if not."""
+    """Return whether these entries of a table's row are intact; otherwise record the damaged block."""
     if guard is None:
         return True
     data, sums, seen, begins, sizes, fault = guard
@@ -122,9 +122,9 @@ def is_intact(guard, array, table, begin, end):
 
 @njit(nogil=True)
 def are_intact(guard, array, probes, number):
-    """Return whether all entries from ``probes[i, 3]`` up to ``probes[i, 4]`` may be used, of tables ``probes[i, 1]``.
+    """Return whether the entries ``probes[i, 3]`` up to ``probes[i, 4]`` of tables ``probes[i, 1]`` are all intact.
 
-    It does what ``is_intact`` does for one, in less time: a call of that counts references to all arrays of a guard.
+    It is faster than ``is_intact`` for each probe, because every call counts references to all arrays of a guard.
     """
     if guard is None:
         return True
@@ -178,7 +178,7 @@ def _next_near(lows, begin, end, low, distance):
 
 @njit(nogil=True)
 def room_for(found, number):
-    """Return an array with the same contents and room for this number, at least."""
+    """Return an array with the same contents and room for at least this number of entries."""
     if number <= found.size:
         return found
     grown = np.empty(max(2 * found.size, number), np.uint64)
@@ -210,13 +210,13 @@ def is_first(difference, table, covers, radii):
 
 @njit(nogil=True)
 def behind_first(lead):
-    """Mask the bits behind the first *lead* ones, which are 1 to 64."""
+    """Return a mask of the bits after the first *lead* bits (1 to 64)."""
     return (_ALL >> np.uint64(lead - 1)) >> _ONE
 
 
 @njit(nogil=True)
 def _range(word, lead, bucket_bits, lows, highs, starts, guard, table):
-    """Find where the entries with the leading bits of *word* are, or a few more, in a table given by its rows."""
+    """Find the range of the entries with the leading bits of *word*, or a slightly larger one; a table is its rows."""
     to_bucket = np.uint64(64 - bucket_bits)
     bucket = np.int64(word >> to_bucket)
     entries = highs.shape[0]
@@ -266,11 +266,10 @@ def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bit
 
 @njit(nogil=True)
 def list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, directory, words, probes):
-    """List the next probes, and ask for the memory of the directory that they will need.
+    """List the next probes, and prefetch the memory of the directory that they need.
 
-    *cursor* holds the next query, table and flip. Writes the queries as the tables read them to *words*, and to
-    *probes* the numbers of query, table and flip, and from where up to where the directory is to be read. Returns how
-    many.
+    *cursor* holds the next query, table and flip. Writes the queries in the order of the tables to *words*, and to
+    *probes* the numbers of query, table and flip, and the range of the directory. Returns the number of probes.
     """
     to_bucket = np.uint64(64 - bucket_bits)
     number = 0
@@ -296,9 +295,9 @@ def list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, direct
 
 @njit(nogil=True)
 def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, guard, words, probes):
-    """List the next probes with what they are to scan, and ask for the memory that they will need.
+    """List the next probes with the entries that they scan, and prefetch their memory.
 
-    Writes to *probes* where the entries are. Returns how many, and a negative number if something is damaged.
+    Writes the ranges of the entries to *probes*. Returns the number of probes; a negative number if a block is damaged.
     """
     lows, highs, starts = stored
     number = list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, starts, words, probes)
@@ -326,13 +325,13 @@ def positions_of(rank, bounds, guard):
 
 @njit(nogil=True, forceinline=True)
 def is_there(there, position):
-    """Return whether a position counts; one that is too large does, and callers refuse it."""
+    """Return whether a position exists. A position that is too large counts as existing, and callers refuse it."""
     return there.size == 0 or np.int64(position) >= there.size or there[position]
 
 
 @njit(nogil=True)
 def last_of(begin, end, most, positions, there, guard):
-    """Find where the first *most* positions that are *there* end, in a list from *begin* up to *end*."""
+    """Return the end of the first *most* positions that are *there*, in the list from *begin* up to *end*."""
     if there.size == 0:
         end = min(end, begin + most)
     is_intact(guard, POSITIONS, FIRST, begin, end)
@@ -362,9 +361,9 @@ def search(
     starts,
     guard,
 ):
-    """Find what is near each of the *queries*, at most 2**30: packed ``query << 33 | rank << 3 | distance``.
+    """Find the values near each of the *queries* (at most 2**30): packed ``query << 33 | rank << 3 | distance``.
 
-    They are in no order within a query.
+    The values of one query are not sorted.
     """
     orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
     cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
@@ -405,9 +404,10 @@ def search(
 
 @kernel
 def listed(found, most, there, positions, bounds, guard):
-    """Return pairs with positions, ``query << 33 | position << 3 | distance``, for those with ranks that were *found*.
+    """Return *found* pairs with positions instead of ranks: ``query << 33 | position << 3 | distance``.
 
-    Of the positions of equal values the first *most* count that are *there* (bool[positions]; if it is empty, all are).
+    Of the positions of equal values, the first *most* existing ones count; *there* (bool[positions]) marks them, and if
+    it is empty, all exist.
     """
     pairs = np.empty(found.size, np.uint64)
     number = 0
@@ -424,7 +424,7 @@ def listed(found, most, there, positions, bounds, guard):
 
 @kernel
 def tally(found, bounds, guard, counts):
-    """Add the positions of those found, with ranks, to *counts* (int64), one per query."""
+    """Add the number of positions of the found ranks to *counts* (int64, one entry per query)."""
     for pair in found:
         begin, end = positions_of(np.int64((pair >> _DISTANCE) & _POSITION_MASK), bounds, guard)
         counts[np.int64(pair >> _RIGHT)] += end - begin
@@ -454,10 +454,10 @@ def join(
     other_positions,
     other_bounds,
 ):
-    """Find what is near the values of other tables of the same design: packed pairs (position, other, distance).
+    """Find the values near those of other tables of the same design: packed pairs (position, other, distance).
 
-    The other tables are read in their order, one after the other, so that probes go from bucket to bucket. With
-    *itself* both are the same tables: each pair is found once, the smaller position left, and none with itself.
+    The other tables are read in their own order, so that probes go from bucket to bucket. With *itself*, both are the
+    same tables: each pair is found once, with the smaller position on the left, and no value is paired with itself.
     """
     orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
     to_bucket = np.uint64(64 - other_bits)

@@ -35,9 +35,9 @@ def _same(data, first, last, other, other_first, other_last):
 def find_ids(keys, ids, bounds, entries, starts, document_bits, alive, guard, begins, offsets, data, found):
     """Find the existing document with id *r*, ``ids[bounds[r]:bounds[r + 1]]`` with the key ``keys[r]``, or -1.
 
-    *entries* and *starts* are those of one list (uint64[m], uint32[p + 1]); *alive* marks existing documents; an empty
-    one marks all. In what is guarded, the entries, starts, offsets and data begin at the bytes *begins*. Returns the
-    first damaged block, or one that names documents or bytes that are not there; or ``INTACT``.
+    *entries* and *starts* are those of one list (uint64[m], uint32[p + 1]); *alive* marks existing documents; if it is
+    empty, all exist. In guarded files, the entries, starts, offsets and data begin at the bytes *begins*. Returns the
+    first block that is damaged, or that refers to missing documents or bytes; otherwise ``INTACT``.
 
     Several passes over the ids prefetch the memory that they need.
     """

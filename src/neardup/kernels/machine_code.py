@@ -105,7 +105,7 @@ def _own_folder(instead: str) -> str | None:
 
 @cache
 def _fill(place: Path, source: Path) -> None:
-    """Copy machine code that *place* does not have; each index after the code that it lists."""
+    """Copy the machine code that *place* does not have; each index file is copied after the code that it lists."""
     try:
         known = {path.name for path in place.glob("*.nbi")}
         indexes = [path for path in source.glob("*.nbi") if path.name not in known]

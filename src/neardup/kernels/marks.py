@@ -19,8 +19,8 @@ _FOUND, _JOINED = np.uint8(1), np.uint8(2)  # a word of a term; and what is betw
 def fold_terms(data, offsets, index, table, expansions, letters, bounds, terms):
     """Split terms: term *t* is the words ``terms[t] .. terms[t + 1] - 1``.
 
-    Word *w* folds to ``letters[bounds[w]:bounds[w + 1]]``. There is room in *letters* (uint32) and in *bounds* (int64)
-    for ``ROOM`` entries per byte, and one more.
+    Word *w* folds to ``letters[bounds[w]:bounds[w + 1]]``. *letters* (uint32) and *bounds* (int64) have room for
+    ``ROOM`` entries per byte, and one more.
     """
     terms[0] = 0
     for term in range(offsets.size - 1):
@@ -39,7 +39,7 @@ def fold_terms(data, offsets, index, table, expansions, letters, bounds, terms):
 def _stands_at(first, words, letters, bounds, term_letters, term_bounds, begin, end, begins):
     """Return whether the words *begin* .. *end* - 1 of a term are in a text from its word *first* on.
 
-    Also returns how many words and letters were compared.
+    Also returns the number of words and letters compared.
     """
     compared = 1
     if first + end - begin > words:
@@ -58,10 +58,10 @@ def _stands_at(first, words, letters, bounds, term_letters, term_bounds, begin, 
 
 @njit(nogil=True)
 def _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins, most, begun, ended, marks):
-    """Note the places of terms among the words of a text.
+    """Find the terms among the words of a text.
 
-    ``marks[w]`` is the kind of a word; ``begun`` and ``ended`` have bit *t* at the first and the last word of each, of
-    one that takes more than *most* words at the last of these.
+    ``marks[w]`` is the kind of a word. ``begun`` and ``ended`` have bit *t* at the first and the last word of each
+    occurrence of term *t*; an occurrence of more than *most* words ends after *most* words.
     """
     for word in range(words):
         begun[word], ended[word], marks[word] = 0, 0, 0
@@ -87,9 +87,9 @@ def _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins
 
 @njit(nogil=True)
 def _best_passage(words, begun, ended, terms, most, often):
-    """Find, of all *most* words, those with the most different terms, then with the most terms, then the first.
+    """Find the *most* consecutive words with the most different terms; ties by the most terms, then the first.
 
-    Returns the first word of a term in them, and the word after the last one of a term; 0 and 0 if there are none.
+    Returns the first word of a term in them, and the word after the last word of a term; 0 and 0 without terms.
     """
     often[:] = 0
     different = together = most_different = most_together = entering = 0
@@ -140,7 +140,7 @@ def _begins_sentence(source, start):
 
 @njit(nogil=True)
 def _frame(source, first, behind, words, starts, most):
-    """Choose *most* words around those from *first* up to *behind*: begin with the sentence, or have these amidst."""
+    """Choose *most* words around *first* .. *behind* - 1: begin with their sentence, or put them in the middle."""
     for begin in range(first, max(-1, behind - most - 1), -1):
         if begin == 0 or _begins_sentence(source, starts[begin]):
             return begin, min(words, begin + most)
@@ -151,7 +151,7 @@ def _frame(source, first, behind, words, starts, most):
 
 @njit(nogil=True)
 def _find_spans(window, begin, end, starts, ends, marks, spans):
-    """Note the marked spans among some words, in bytes from the byte *window* on; return their number."""
+    """Find the marked spans among words, in bytes from the byte *window*; return their number."""
     count = 0
     word = begin
     while word < end:
@@ -180,11 +180,11 @@ def mark(
     Text *d* is ``data[offsets[d]:offsets[d + 1]]`` (uint8, UTF-8). Terms, 64 at most, are as ``fold_terms`` returns
     them; in those with ``begins[t]`` (bool) the last word may be longer. *most* is 1 or more.
 
-    Shown of text *d* is ``data[windows[d, 0]:windows[d, 1]]`` (int64), all of it if there are no more words; in it,
-    counted in bytes, ``spans[d, i]`` (int64[n, most, 2]) for *i* below ``counts[d]`` (int64) is marked. A phrase is one
-    span, and so are words that touch. Best are the words with the most different terms, then with the most terms, then
-    the first; shown are these with the sentence before them, if there is room, or else in the middle. Only ``REACH``
-    bytes of a text are looked at, without the word that is cut there.
+    The window of text *d* is ``data[windows[d, 0]:windows[d, 1]]`` (int64): all of it if it has at most *most* words.
+    In the window, counted in bytes, ``spans[d, i]`` (int64[n, most, 2]) for *i* below ``counts[d]`` (int64) are marked.
+    A phrase is one span, and so are words without anything between them. The best words are those with the most
+    different terms; ties by the most terms, then the first. The window begins with their sentence if it fits; otherwise
+    they are in the middle. Only the first ``REACH`` bytes of a text are searched, without the word that is cut there.
     """
     longest = 0
     for document in range(offsets.size - 1):

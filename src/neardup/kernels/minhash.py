@@ -92,7 +92,7 @@ def _sketch_many(features, multipliers, addends, row, fresh, filled_in):
 
 @njit(nogil=True)
 def _sketch_few(features, multipliers, addends, row, filled_in):
-    """Fill a row from few features, without going through all bins in each of the many rounds."""
+    """Fill a row from few features, without visiting all bins in each of the many rounds."""
     bins = row.size
     filled_in[:] = -1
     waiting = bins
@@ -120,8 +120,8 @@ def sketch(values, starts, ends, multipliers, addends, minima):
     """Fill one row of *minima* (uint32 or uint16, p columns) per document.
 
     Document *d* has the values ``values[starts[d]:ends[d]]`` (uint64); repeats have no effect.
-    *multipliers* and *addends* are uint64, 2p each. A document without values gets a row of
-    ``EMPTY``. Of 16 bits, a minimum is its value mod 2**16, in which 0xFFFF counts as 0xFFFE, and
+    *multipliers* and *addends* are uint64, 2p each. The row of a document without values is filled
+    with ``EMPTY``. In 16 bits, a minimum is its value mod 2**16, where 0xFFFF counts as 0xFFFE, and
     ``EMPTY`` is 0xFFFF.
     """
     bins = minima.shape[1]

@@ -12,7 +12,7 @@ _ONE = np.uint64(1)
 
 @njit(nogil=True)
 def _place(keys, groups, value):
-    """Find a value's place in a table, or the free one where it belongs."""
+    """Return the place of a value in a table, or the free place for it."""
     mask = np.uint64(keys.size - 1)
     place = first_place(value, mask)
     while groups[place] >= 0 and keys[place] != value:
@@ -66,12 +66,12 @@ def passages(left, right, left_shingles, right_shingles, least, found):
     token of *left* that no passage covers, at most ``TRIES`` occurrences of its shingle in *right* are
     tried: those nearest to the continuation of the last passage. The longest one is taken (of equal ones, the nearest),
     and the search continues after it. So passages are disjoint in *left*, in order, and end only where the sequences
-    differ or one ends; in *right* they may lie anywhere, even on one another, as moved and repeated text does.
+    differ or one ends. In *right* they may be anywhere and may overlap, because text can be moved and repeated.
 
     Row *p* of *found* (int64, ``left.size // least`` rows) becomes ``(begin, end)`` in *left* and
     ``(begin, end)`` in *right*. Returns the number of passages, and of steps, which is at most
-    ``(TRIES + 1) * (left.size + 1)``: a try that fails is no longer than the passage taken. (A step is a
-    comparison of two tokens or a look at the table; the way to the nearest occurrence takes a logarithm.)
+    ``(TRIES + 1) * (left.size + 1)``: a rejected try is not longer than the chosen passage. (A step is a
+    comparison of two tokens or a table lookup; finding the nearest occurrence takes logarithmic time.)
     """
     keys, groups, bounds, positions = _occurrences(right_shingles)
     count = 0
@@ -114,7 +114,7 @@ def passages(left, right, left_shingles, right_shingles, least, found):
 
 @kernel
 def cover(begins, ends, covered):
-    """Set ``covered`` (bool) on every range ``begins[i] .. ends[i] - 1``, however many overlap, in linear time."""
+    """Set ``covered`` (bool) on every range ``begins[i] .. ends[i] - 1``, in linear time even if many overlap."""
     changes = np.zeros(covered.size + 1, np.int64)
     for i in range(begins.size):
         changes[begins[i]] += 1

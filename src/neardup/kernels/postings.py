@@ -3,24 +3,24 @@
 *Keys.* ``keys`` is uint64[n, K]. A key belongs to its column, unless keys are position-independent (*pooled*): then row
 *d* is the set of its keys, and a repeat of the row's first key adds nothing.
 
-*Room.* Of the documents that share a key the first *room* are listed, in the order of their numbers. ``listed[r, c]``
-(int32[n, K]) counts how many row *r* has listed by the key of column *c*, here and in the lists and chains that were
-asked before; it ends at ``room + 1`` where there is a document more. Such a key is *oversized*.
+*Room.* Of the documents that share a key, the first *room* are listed, in the order of their numbers. ``listed[r, c]``
+(int32[n, K]) counts the documents that row *r* has listed by the key of column *c*, here and in the lists and chains
+that were searched before; it ends at ``room + 1`` if there is another document. Such a key is *oversized*.
 
 *Sorted lists.* Row *c* of ``entries`` (uint64[C, m], ascending) holds the keys of column *c* (of all columns if keys
 are position-independent; then C is 1), their low *document_bits* replaced by the document's number. ``starts[c, p]`` up
 to ``starts[c, p + 1]`` are those that begin with the bits *p*.
 
-*Chains.* Keys of a column that are equal in some mixed bits are on one chain, the oldest first, from ``heads[bits]``
-on by ``following`` up to ``tails[bits]``. A node has ``node_keys`` (mixed with its column) and ``node_documents``. The
-nodes of a document's columns follow each other.
+*Chains.* Keys of a column whose mixed bits are equal are on one chain, the oldest first: from ``heads[bits]`` by
+``following`` up to ``tails[bits]``. A node has ``node_keys`` (mixed with its column) and ``node_documents``. The nodes
+of a document's columns are consecutive.
 
 *Division.* Documents that share an oversized key *x* of column *c* are divided by *y*, their key in column *c + 1*, and
-then by *z*, that in column *c + 2*, and so on down to some *depth*; the first column follows the last one. Of the
-documents of *x* in a list or chain the first *whole* ones are looked at one by one. All others have a further entry or
-node for each level: by the chained key ``((x * 0x9E3779B97F4A7C15) ^ y) * 0xD6E8FEB86659FD93 mod 2**64``, by the same
-of this and *z*, and so on. ``finer[cuts[i]:cuts[i + 1]]``, ascending, are such entries of column *c* and level *l*,
-counted from 0, where *i* is ``c * depth + l``.
+then by *z*, their key in column *c + 2*, and so on down to some *depth*; the first column follows the last one. The
+first *whole* documents of *x* in a list or chain are compared one by one. Each later document has a further entry or
+node for each level: with the chained key ``((x * 0x9E3779B97F4A7C15) ^ y) * 0xD6E8FEB86659FD93 mod 2**64``, then with
+the key chained from this one and *z*, and so on. ``finer[cuts[i]:cuts[i + 1]]``, ascending, are the entries of column
+*c* and level *l*, counted from 0, where *i* is ``c * depth + l``.
 """
 
 import numpy as np
@@ -46,9 +46,9 @@ def _repeats(keys, row, column, pooled):
 
 @njit(nogil=True)
 def _is_new(seen, row, document):
-    """Note a document in a table of a power of two places; return whether it is new for this row.
+    """Enter a document in a table whose size is a power of two; return whether it is new for this row.
 
-    A place that another row filled is free.
+    Places of other rows count as free.
     """
     mask = seen.size - 1
     stamp = (np.uint64(row + 1) << _HALF) | np.uint64(document)
@@ -72,7 +72,7 @@ def _table(most):
 
 @njit(nogil=True)
 def _appended(found, number, document):
-    """Put a document behind the *number* that were found, in a larger array if need be."""
+    """Append a document to the *number* found ones; return the array, or a larger copy if it was full."""
     if number == found.size:
         larger = np.empty(2 * found.size, found.dtype)
         for place in range(number):
@@ -94,7 +94,7 @@ def pack(keys, documents, document_bits, packed):
 def repack(packed, old_bits, renumbered, document_bits, out):
     """Return the entries of one list with new numbers; those with negative numbers are omitted.
 
-    *document_bits* is *old_bits* or more. Returns how many there are.
+    *document_bits* is *old_bits* or more. Returns the number of entries.
     """
     below = (_ONE << np.uint64(old_bits)) - _ONE
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
@@ -109,7 +109,7 @@ def repack(packed, old_bits, renumbered, document_bits, out):
 
 @kernel
 def prefixes(entries, bits, starts):
-    """Return where the entries of each prefix of a number of bits begin, for one sorted list."""
+    """Fill *starts* with the first entry of each prefix of *bits* bits, for one sorted list."""
     shift = np.uint64(64 - bits)
     following = 0
     for i in range(entries.size):
@@ -132,7 +132,7 @@ def bits_of(size):
 
 @njit(nogil=True, forceinline=True)
 def begin_of(entries, low, high, key, guard, entries_begin):
-    """Find the first of ``entries[low:high]`` that is not below *key*; and a damaged block too, or ``INTACT``."""
+    """Return the first of ``entries[low:high]`` that is not below *key*, and a damaged block or ``INTACT``."""
     while high - low > _FEW:
         middle = (low + high) >> 1
         at = entries_begin + 8 * middle
@@ -153,9 +153,9 @@ def begin_of(entries, low, high, key, guard, entries_begin):
 def find(keys, asking, pooled, entries, starts, document_bits, alive, room, listed, guard, entries_begin, starts_begin):
     """Find the documents that share a key with each row that is *asking*, in sorted lists.
 
-    *alive* marks existing documents; an empty one marks all. Returns ``(bounds, found, oversized,
-    block)``: row *r* has found ``found[bounds[r]:bounds[r + 1]]``, each once, in no order; *block* is the first damaged
-    block, or ``INTACT`` if what was found counts.
+    *alive* marks existing documents; if it is empty, all exist. Returns ``(bounds, found, oversized, block)``: row *r*
+    has found ``found[bounds[r]:bounds[r + 1]]``, each once and not sorted. *block* is the first damaged block, which
+    makes the result invalid, or ``INTACT``.
 
     Three passes over the lists of a row prefetch the memory that they need; for rows of one key, also that of later
     rows. Prefetched blocks need not be verified.
@@ -248,7 +248,7 @@ def find_divided(
 
     The keys are those of ``rows[i]``, ascending, in ``columns[i]``. ``listed[i, l]`` (int32[m, depth]) counts what was
     listed in the division of level *l*; it ends at *room*. Returns ``(bounds, found, block)``: key *i* has found
-    ``found[bounds[i]:bounds[i + 1]]``, as far as no earlier key of its row has.
+    ``found[bounds[i]:bounds[i + 1]]``, without the documents that an earlier key of its row has found.
     """
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
     shift = np.uint64(64) - np.uint64(bits_of(starts.shape[1] - 1))
@@ -331,7 +331,7 @@ def find_divided(
 
 @njit(nogil=True)
 def _mixed(key, column, pooled):
-    """Bring the column into a key."""
+    """Mix the column into a key."""
     return key if pooled else (key ^ (np.uint64(column + 1) * _COLUMN)) * _MIX
 
 
@@ -361,12 +361,12 @@ def follow(
     ends,
     secret,
 ):
-    """Find the documents that share a key with each row that is *asking*, on chains; then put them there, in turn.
+    """Find the documents that share a key with each *asking* row on chains, and add each row to the chains.
 
-    Row *r* becomes document ``first + r``, so that later rows find it; with a negative *first* nothing is put anywhere.
-    The arrays of nodes must have places left for all keys, and as many for each level of *depth*. Documents that are
-    not *alive* leave the chains. ``ends[r]`` (int64[n]) becomes the number of nodes that row *r* has found. Returns
-    ``(bounds, found, oversized, nodes)``, as ``find`` does, and the number of nodes there are then.
+    Row *r* becomes document ``first + r``, so that later rows find it; with a negative *first*, rows are not added. The
+    arrays of nodes must have free places for all keys, and the same number for each level of *depth*. Documents that
+    are not *alive* are removed from the chains. ``ends[r]`` (int64[n]) becomes the number of nodes before row *r* was
+    added. Returns ``(bounds, found, oversized, nodes)``: the first three as in ``find``, and the new number of nodes.
     """
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
@@ -439,9 +439,9 @@ def follow_divided(
     ends,
     secret,
 ):
-    """Find the documents in the divisions of oversized keys, on chains, as ``find_divided`` does in lists.
+    """Find the documents in the divisions of oversized keys on chains; as ``find_divided``, which searches lists.
 
-    Row *r* finds the first ``ends[r]`` nodes only: those that were there when ``follow`` found its keys.
+    Row *r* only finds the first ``ends[r]`` nodes, which existed when ``follow`` searched its keys.
     """
     depth, number_of_columns = listed.shape[1], keys.shape[1]
     bounds = np.zeros(rows.size + 1, np.int64)
@@ -501,7 +501,7 @@ def follow_divided(
 
 @njit(nogil=True)
 def _put_last(node, mixed, document, chain, heads, tails, node_keys, node_documents, following):
-    """Put a node of a key and a document at the end of a chain."""
+    """Append a node of a key and a document to a chain."""
     node_keys[node] = mixed
     node_documents[node] = document
     following[node] = -1
@@ -527,7 +527,7 @@ def _left_out(node, last, chain, heads, tails, following):
 
 @kernel
 def chain_anew(node_keys, node_documents, nodes, heads, tails, following, secret):
-    """Put all nodes on other chains, in their old order."""
+    """Distribute all nodes to new chains, in their old order."""
     heads[:] = -1
     for node in range(nodes):
         mixed, document = node_keys[node], node_documents[node]

@@ -1,6 +1,6 @@
-"""Words sorted digit by digit, the lowest digit first: each pass keeps the order of the ones before.
+"""Words sorted digit by digit, the lowest digit first; each pass is stable.
 
-The time depends on how many words there are, never on what they are.
+The time depends on the number of words only, not on their values.
 """
 
 import numpy as np
@@ -12,10 +12,10 @@ DIGIT_BITS = 8
 
 @kernel
 def sort(words, places, lowest):
-    """Sort *words* (uint64) by their bits from *lowest* on, equal ones in their old order, and *places* with them.
+    """Sort *words* (uint64) by their bits from *lowest* on, stably, and *places* with them.
 
-    *places* (uint32) are as many as the words, or none. Returns ``(words, places)`` in the new order; the
-    arrays that were given are changed, too. A digit that is the same in all words costs no pass.
+    *places* (uint32) has an entry for each word, or is empty. Returns ``(words, places)`` in the new order; the
+    arguments are changed, too. A digit that is the same in all words costs no pass.
     """
     values = 1 << DIGIT_BITS
     digits = (64 - lowest + DIGIT_BITS - 1) // DIGIT_BITS

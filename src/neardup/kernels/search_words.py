@@ -21,7 +21,7 @@ _POINT = np.uint32((1 << 21) - 1)
 
 @njit(nogil=True)
 def _extended(last, code):
-    """Return the Hangul syllable of a letter and the vowel or final consonant after it; 0 if they make none."""
+    """Return the Hangul syllable of a letter and the vowel or final consonant after it; otherwise 0."""
     if 0x1161 <= code <= 0x1175 and 0x1100 <= last <= 0x1112:
         return np.uint32(0xAC00 + ((np.int64(last) - 0x1100) * 21 + np.int64(code) - 0x1161) * 28)
     if 0x11A8 <= code <= 0x11C2 and 0xAC00 <= last <= 0xD7A3 and (np.int64(last) - 0xAC00) % 28 == 0:
@@ -105,7 +105,7 @@ def _beginning(source, most):
 
 @njit(nogil=True)
 def _put(code, out, place):
-    """Write a code point as UTF-8; return the place behind it."""
+    """Write a code point as UTF-8; return the place after it."""
     if code < 0x80:
         out[place] = code
         return place + 1

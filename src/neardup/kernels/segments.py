@@ -44,7 +44,7 @@ def _closes(code):
 
 @njit(nogil=True)
 def _ends_at_once(code):
-    """Full stops of scripts that put no space behind them: CJK, Devanagari, Arabic."""
+    """Full stops of scripts without a space after them: CJK, Devanagari, Arabic."""
     return (
         code == 0x3002
         or code == 0xFF01
@@ -99,7 +99,7 @@ def _may_follow(code):
 
 @njit(nogil=True)
 def _begins_sentence(source, position, index, table, endings):
-    """Return whether the word at *position*, directly behind a full stop, begins a sentence: no part of a name."""
+    """Return whether the word at *position*, directly after a full stop, begins a sentence and not a part of a name."""
     word = np.uint64(0)
     letters = 0
     while position < source.size:
@@ -157,7 +157,7 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
       tags were removed, if both have at least two letters (in the first one, digits count as letters), the first is not
       an abbreviation, the second not one of the *endings* of names (``example.com``), and after the second is white
       space, an apostrophe, a closing quote or bracket or one of ``,;!?``;
-    - at a full stop of a script that writes no space behind it (``。``), closing brackets included;
+    - at a full stop of a script that writes no space after it (``。``), closing brackets included;
     - at an empty line. A single line break is a space.
 
     Upper and lower case are the same. Invisible code points are skipped. The three lists hold
@@ -269,7 +269,7 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
 
 @kernel
 def blank(data, offsets, flags):
-    """Flag the documents that hold nothing but white space; of others only the beginning is read."""
+    """Flag the documents that contain only white space; only the beginning of others is read."""
     for document in range(offsets.size - 1):
         source = data[offsets[document] : offsets[document + 1]]
         position = 0

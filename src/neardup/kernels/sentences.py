@@ -43,7 +43,7 @@ def _crc32(value):
 
 @njit(nogil=True)
 def insert(row, number, value):
-    """Insert a value in a row of *number* values, unless it is there or too large for a full row; returns how many."""
+    """Insert a value in a row of *number* values unless it is there or too large; return their number."""
     most = row.size
     if number == most and value >= row[most - 1]:
         return number
@@ -91,9 +91,9 @@ def filled(row):
 def overlaps(left, right, left_rows, right_rows, of_smaller, shares):
     """Return how much ``left[left_rows[i]]`` and ``right[right_rows[i]]`` overlap; 0 where one has no values.
 
-    With *of_smaller*, ``|A & B| / min(|A|, |B|)``. Without, of the ``min(columns, |A | B|)`` smallest
-    values of the union, the share that is in both. Returns the number of steps: values of the union
-    that were looked at.
+    With *of_smaller*, ``|A & B| / min(|A|, |B|)``. Without it, the share that is in both, among the
+    ``min(columns, |A | B|)`` smallest values of the union. Returns the number of steps: the values of
+    the union that were read.
     """
     steps = 0
     for pair in range(left_rows.size):
@@ -116,11 +116,11 @@ def overlaps(left, right, left_rows, right_rows, of_smaller, shares):
 
 @njit(nogil=True)
 def decided(one, other, of_smaller, least):
-    """Return whether two rows overlap enough, as ``overlaps`` would have it, as soon as it is certain; and the steps.
+    """Return whether two rows overlap enough, by the measure of ``overlaps``, and the steps; stop once it is certain.
 
-    ``least[w]``, for w up to the number of columns, is the least count whose share of *w* is enough,
-    at least 1. A pair matches for certain once the shared values seen are enough though no other
-    should follow, and cannot match once they would not be enough though all that may follow did.
+    ``least[w]``, for w up to the number of columns, is the smallest sufficient count for a denominator of *w*, at
+    least 1. A pair certainly matches once the shared values found so far suffice even if no other follows, and
+    certainly does not match once they would not suffice even if all remaining values were shared.
     """
     ones, others = filled(one), filled(other)
     window = ones + others if of_smaller else one.size
@@ -145,7 +145,7 @@ def decided(one, other, of_smaller, least):
 
 @kernel
 def decide(left, right, left_rows, right_rows, of_smaller, least, flags):
-    """Apply ``decided`` to ``left[left_rows[i]]`` and ``right[right_rows[i]]``; returns all the steps."""
+    """Apply ``decided`` to ``left[left_rows[i]]`` and ``right[right_rows[i]]``; returns the total number of steps."""
     steps = 0
     for pair in range(left_rows.size):
         flags[pair], seen = decided(left[left_rows[pair]], right[right_rows[pair]], of_smaller, least)
@@ -155,7 +155,7 @@ def decide(left, right, left_rows, right_rows, of_smaller, least, flags):
 
 @kernel
 def spread(rows, keys):
-    """Make ``keys[:, c] = mix(rows[:, c])`` (uint64), and the row's first key of every ``EMPTY`` behind its values."""
+    """Make ``keys[:, c] = mix(rows[:, c])`` (uint64); the first key replaces each ``EMPTY`` at the end."""
     for row in range(rows.shape[0]):
         for column in range(rows.shape[1]):
             value = rows[row, column]

@@ -1,7 +1,8 @@
 """Ragged sets of uint64 hashes: what two of them have in common.
 
-A set is ``values[starts[d] : starts[d] + sizes[d]]``. What an asking set A shares with another one, B, is measured by a
-share: of the union (``RESEMBLANCE``), of the smaller set (``OVERLAP``), or of A (``CONTAINMENT``).
+A set is ``values[starts[d] : starts[d] + sizes[d]]``. The measure of an asking set A and another set B is their number
+of common values, divided by the size of the union (``RESEMBLANCE``), of the smaller set (``OVERLAP``), or of A
+(``CONTAINMENT``).
 """
 
 import numpy as np
@@ -31,7 +32,7 @@ def places_for(entries):
 def first_place(value, mask):
     """Choose a value's first place in a table of ``mask + 1`` places.
 
-    It must not be foreseeable, or crafted texts would make long runs of collisions. It has no effect on any result.
+    It must not be predictable; otherwise crafted texts would cause long runs of collisions. It never affects a result.
     """
     salted = value * process_salt()
     return (salted ^ (salted >> np.uint64(32))) & mask
@@ -120,7 +121,7 @@ def _shared_with_ascending(values, ascending, enough):
 
 @njit(nogil=True)
 def few_distinct(values, most):
-    """Return the distinct values, in order of first occurrence; if there are more than *most*, all as they are."""
+    """Return the distinct values, in order of first occurrence; if there are more than *most*, all values unchanged."""
     keys = np.empty(places_for(most), np.uint64)
     taken = np.zeros(keys.size, np.bool_)
     mask = np.uint64(keys.size - 1)
@@ -142,9 +143,9 @@ def few_distinct(values, most):
 
 @kernel
 def digests(values, bounds, sums):
-    """Sum each segment's values times 1, 3, 5, ..., mod 2**64: equal segments have equal sums, others hardly ever.
+    """Sum each segment's values times 1, 3, 5, ..., mod 2**64: equal segments have equal sums, others almost never.
 
-    Segments of the same values in another order are not equal, and have other sums.
+    Segments of the same values in another order are not equal, and have different sums.
     """
     for segment in range(bounds.size - 1):
         total, factor = np.uint64(0), _ONE
@@ -158,8 +159,8 @@ def digests(values, bounds, sums):
 def make_distinct(values, starts, sizes, chosen, distinct):
     """Remove repeats from the *chosen* segments, in place; their *sizes* shrink, first occurrences stay.
 
-    Segments of more than ``LONG`` distinct values then ascend. Segments that are ``distinct`` already are passed over;
-    the others become so.
+    Segments of more than ``LONG`` distinct values are sorted. Segments that are already ``distinct`` are skipped; the
+    others become distinct.
     """
     keys, owners = table_for(sizes, chosen)
     for segment in chosen:
@@ -218,7 +219,7 @@ def equal_ranges(values, starts, ends, other_values, other_starts, other_ends, l
 
 @njit(nogil=True)
 def denominator(size, other, shared, measure):
-    """Return the size of the set that *shared* values are a share of; *size* is that of the asking set."""
+    """Return the size of the set by which *shared* is divided; *size* is that of the asking set."""
     if measure == OVERLAP:
         return min(size, other)
     return size if measure == CONTAINMENT else size + other - shared
@@ -238,7 +239,7 @@ def may_match(size, other, threshold, measure):
 
 @njit(nogil=True)
 def least_shared(size, other, threshold, measure):
-    """Return a number of values, at most one too small, with which two sets reach the threshold."""
+    """Return the number of common values with which two sets reach the threshold, or this number less one."""
     of_union = threshold * (size + other) / (1.0 + threshold)
     least = of_union if measure == RESEMBLANCE else threshold * denominator(size, other, 0, measure)
     return np.int64(least) - 1  # rounding loses nothing
@@ -248,8 +249,8 @@ def least_shared(size, other, threshold, measure):
 def shared_enough(size, other, values, start, keys, owners, owner, threshold, measure, asking=-1):
     """Count what the asking set in the table (*size* values) shares with ``values[start : start + other]``.
 
-    It is 0 if that is not enough: one division of integers, by ``denominator``, decides. With *asking*, where the
-    asking set begins, long sets ascend (see ``make_distinct``), and a much shorter one is looked up in them.
+    It is 0 if that is not enough: one division of integers, by ``denominator``, decides. *asking* is where the asking
+    set begins: long sets are sorted (see ``make_distinct``), and the values of a much shorter set are searched in them.
     """
     enough = least_shared(size, other, threshold, measure)
     if asking >= 0 and other > LONG and other > _TIMES * size:
@@ -276,11 +277,11 @@ def first_matches(
 ):
     """Find for each asking set the first candidate that matches it, in the given order.
 
-    ``asking[i]`` has the candidates ``candidates[bounds[i]:bounds[i + 1]]``, ascending; those below
-    *lowest* or from *highest* on are passed over, and so is a candidate *c* with ``matched[c] >= 0``:
-    it was removed. All sets are distinct. The first that shares at least *least*, by the *measure*, becomes
-    ``matched[asking[i]]``, and ``|A & B|`` its ``common``; *least* is what *thresholds* require of the pair. An asking
-    set that has a match already is passed over. Returns the number of comparisons.
+    ``asking[i]`` has the candidates ``candidates[bounds[i]:bounds[i + 1]]``, ascending. Candidates below *lowest* or
+    from *highest* on are skipped, and so is a candidate *c* with ``matched[c] >= 0``: it was removed. All sets are
+    distinct. The first candidate whose *measure* reaches the threshold of the pair, by *thresholds*, becomes
+    ``matched[asking[i]]``, and ``|A & B|`` its ``common``. An asking set that already has a match is skipped. Returns
+    the number of comparisons.
     """
     compared = 0
     keys, owners = table_for(sizes, asking)
@@ -323,10 +324,9 @@ def first_matches(
 
 @kernel
 def closest_matches(asking, bounds, candidates, values, starts, sizes, thresholds, measure, matched, common):
-    """Replace the match of each asking set that has one by the closest candidate that matches it and has none itself.
+    """Replace each asking set's match by its closest matching candidate that has no match itself.
 
-    Arrays and rule are as in ``first_matches``; of equally close candidates the first counts. Returns the number of
-    comparisons.
+    Arrays and rule are as in ``first_matches``; ties go to the first candidate. Returns the number of comparisons.
     """
     compared = 0
     keys, owners = table_for(sizes, asking)
@@ -368,7 +368,7 @@ def closest_matches(asking, bounds, candidates, values, starts, sizes, threshold
 
 @kernel
 def first_given(asking, bounds, candidates, holds, matched):
-    """As ``first_matches``, where ``holds[j]`` already has whether ``candidates[j]`` matches."""
+    """As ``first_matches``, but ``holds[j]`` is whether ``candidates[j]`` matches."""
     for turn in range(asking.size):
         for place in range(bounds[turn], bounds[turn + 1]):
             if holds[place] and matched[candidates[place]] < 0:
@@ -397,8 +397,8 @@ def _unite(parents, one, other):
 def connect(asking, bounds, candidates, values, starts, sizes, thresholds, measure, parents):
     """Join each asking set with every candidate that matches it; returns the comparisons.
 
-    Arrays and rule are as in ``first_matches``. *parents* is a union-find forest; a pair that is connected
-    already is not compared.
+    Arrays and rule are as in ``first_matches``. *parents* is a union-find forest; a pair that is already connected
+    is not compared.
     """
     compared = 0
     keys, owners = table_for(sizes, asking)
@@ -438,7 +438,7 @@ def connect(asking, bounds, candidates, values, starts, sizes, thresholds, measu
 
 @kernel
 def connect_given(asking, bounds, candidates, holds, parents):
-    """As ``connect``, where ``holds[j]`` already has whether ``candidates[j]`` matches."""
+    """As ``connect``, but ``holds[j]`` is whether ``candidates[j]`` matches."""
     for turn in range(asking.size):
         for place in range(bounds[turn], bounds[turn + 1]):
             if holds[place]:

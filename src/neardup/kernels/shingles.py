@@ -22,7 +22,7 @@ _ONE = np.uint64(1)
 
 @njit(nogil=True)
 def mix(value):
-    """Spread every bit of a uint64 over all of its bits; one to one."""
+    """Spread every bit of a uint64 over all of its bits; invertible."""
     value ^= value >> _SHIFT
     value *= _MIX_1
     value ^= value >> _SHIFT
@@ -32,7 +32,7 @@ def mix(value):
 
 @njit(nogil=True)
 def absorbed(key, value):
-    """Return a key of several values with one more value: ``h = (key ^ value) * SPREAD; h ^ (h >> 32)``."""
+    """Return the key of several values extended by one value: ``h = (key ^ value) * SPREAD; h ^ (h >> 32)``."""
     key = (key ^ value) * _SPREAD
     return key ^ (key >> np.uint64(32))
 
@@ -43,9 +43,9 @@ def shingles(tokens, offsets, size, values, bounds):
 
     Document *d* has the tokens ``tokens[offsets[d]:offsets[d + 1]]``; its shingle hashes go to
     ``values[bounds[d]:bounds[d + 1]]`` in order, repeats included. A document of fewer than *size*
-    tokens has one shingle, all of its tokens: the hash of the sequence ``missing, t[0], t[1], ...``,
-    where *missing* is how many tokens it lacks, so it equals no shingle of a longer document. A document
-    without tokens has none. Returns the number of shingles, at most that of the tokens.
+    tokens has one shingle of all its tokens: the hash of the sequence ``missing, t[0], t[1], ...``,
+    where *missing* is the number of tokens it lacks, so it differs from all shingles of longer documents.
+    A document without tokens has no shingle. Returns the number of shingles, at most that of the tokens.
     """
     count = 0
     for document in range(offsets.size - 1):
@@ -77,7 +77,7 @@ def shingles(tokens, offsets, size, values, bounds):
 
 @njit(nogil=True)
 def _unmixed(value):
-    """Return what ``mix`` has spread."""
+    """Return the inverse of ``mix``."""
     value = (value ^ (value >> _SHIFT)) * _UNMIX_2
     value = (value ^ (value >> _SHIFT)) * _UNMIX_1
     return value ^ (value >> _SHIFT)
@@ -100,9 +100,9 @@ def enter(values, bits):
 
 @kernel
 def filtered(tokens, offsets, size, bits, values, bounds):
-    """Hash runs of tokens as ``shingles`` does, but leave only those whose bit in the filter is set.
+    """Hash runs of tokens as ``shingles`` does, but keep only those whose bit in the filter is set.
 
-    *values* must have room for all. Returns the number of those that were left.
+    *values* must have room for all. Returns the number of kept hashes.
     """
     count = 0
     highest = _ONE  # what the first token of a run is multiplied by when it has left the run
@@ -154,7 +154,7 @@ def sequences(tokens, offsets, parts, hashes, bounds):
 def label_repeats(values, bounds):
     """Make bags of sets, in place: the n-th repeat of a value becomes ``mix(value + n * SPREAD)``.
 
-    The first occurrence (n = 0) stays as it is, so a set is a part of its bag.
+    The first occurrence (n = 0) does not change, so a set is a subset of its bag.
     """
     widest = 0
     for document in range(bounds.size - 1):

@@ -6,8 +6,8 @@ mixed already). Bit *i* of a fingerprint is bit ``i % 64`` of word ``i // 64``. 
 features whose hash has that bit carry more than half of the document's total weight; a tie gives 0.
 
 The count of a bit is spread over planes: bit *i* of plane *k* is bit *k* of the count of bit *i*. Words are
-added 16 at a time by full adders, a Harley-Seal tree; what a group carries waits, one word a plane,
-for the next group's, so that the planes above cost one full adder a group in all.
+added 16 at a time by full adders, a Harley-Seal tree. The carry of a group waits, one word per plane, for
+the carry of the next group, so that all higher planes together cost one full adder per group.
 """
 
 import numpy as np
@@ -72,7 +72,7 @@ def _count(words, groups, planes, waiting, turn):
 
 @njit(nogil=True)
 def _settle(planes, waiting, turn):
-    """Add what waits after *turn* groups to the planes; returns how many of them may be other than zero."""
+    """Add the waiting carries after *turn* groups to the planes; returns the number of planes that may not be zero."""
     plane = _GROUP_PLANES
     carry = _ZERO
     while turn > 0:
@@ -101,7 +101,7 @@ def _majority(planes, total):
 
 @njit(nogil=True)
 def _hash(values, place, hashes):
-    """Write word *place* of each value's hash, then zeros up to a whole group, which add nothing.
+    """Write word *place* of each value's hash, then zeros up to a whole group, which do not change the sum.
 
     Returns the number of groups.
     """
@@ -119,10 +119,10 @@ def _hash(values, place, hashes):
 
 @kernel
 def fingerprints(values, starts, ends, rows):
-    """Fill one row of *rows* (uint64, a column for 64 bits) a document.
+    """Fill one row of *rows* (uint64, one column per 64 bits) per document.
 
-    Document *d* has the features ``values[starts[d]:ends[d]]`` (uint64), each of weight 1; a repeat
-    counts again. A document without features gets zeros.
+    Document *d* has the features ``values[starts[d]:ends[d]]`` (uint64), each of weight 1; repeats
+    count. The row of a document without features is zero.
     """
     hashes = np.empty(BLOCK, np.uint64)
     planes = np.zeros(_PLANES, np.uint64)
@@ -153,10 +153,10 @@ def _add_planes(planes, others, used, shift):
 
 @kernel
 def weighted_fingerprints(values, starts, ends, terms, bounds, units, otherwise, rows):
-    """As ``fingerprints``, where each occurrence of a feature has the weight that ``weigh`` looks up in a table.
+    """As ``fingerprints``, but each occurrence of a feature has the weight that ``weigh`` looks up in a table.
 
-    Counts run once for each bit of the weights: those of bit *b* count the hashes of the features
-    whose weight has it, and enter the sum ``2**b`` times. Weights are above 0.
+    There is one pass for each bit of the weights: pass *b* counts the hashes of the features whose
+    weight has bit *b*, and its counts are added ``2**b`` times. Weights are above 0.
     """
     longest = 0
     for document in range(starts.size):
@@ -211,10 +211,10 @@ def distances(left, right, left_rows, right_rows, counts):
 
 @kernel
 def block_keys(rows, masks, keys):
-    """Hash the bits that each mask chooses of each row to ``keys[:, m]`` (uint64).
+    """Hash the bits of each row that each mask chooses to ``keys[:, m]`` (uint64).
 
     ``h = m + 1``, then for each word *w* of the row ``h = mix(h * SPREAD + (word & masks[m, w])) mod 2**64``:
-    one to one where a row has one word.
+    injective if a row has one word.
     """
     for row in range(rows.shape[0]):
         for table in range(masks.shape[0]):

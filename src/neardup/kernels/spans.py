@@ -1,4 +1,4 @@
-"""Where the words of one text lie, counted in characters, and where normalisation may move them."""
+"""The positions of the words of one text, in characters, and the parts that normalisation may change."""
 
 import numpy as np
 
@@ -22,11 +22,11 @@ _SLASH = 0x2F
 
 @kernel
 def spans(data, index, table, symbols, starts, ends):
-    """Find the words of one UTF-8 text (uint8), the same that ``fold`` finds, in order; *symbols* as there.
+    """Find the words of one UTF-8 text (uint8), in order: the words of ``fold`` with the same *symbols*.
 
     Word *w* is the characters ``starts[w] .. ends[w] - 1`` (int64), a character being a byte that does
-    not continue one: a code point, or a lone surrogate in the three bytes that it is written with.
-    Invisible code points are in a word only between two others of it. *index* and *table* are the ``analysis``
+    not continue one: a code point, or a lone surrogate in its three bytes. Invisible code points
+    are part of a word only between two other code points of it. *index* and *table* are the ``analysis``
     tables of ``neardup.text.unicode``. Returns the number of words, at most that of the bytes.
     """
     count = 0

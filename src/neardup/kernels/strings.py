@@ -1,6 +1,6 @@
-"""Byte strings that lie end to end: string *d* is ``data[offsets[d]:offsets[d + 1]]``.
+"""Concatenated byte strings: string *d* is ``data[offsets[d]:offsets[d + 1]]``.
 
-In what is guarded (``neardup.kernels.blocks``), the offsets and the data begin at the bytes *begins*.
+In guarded files (``neardup.kernels.blocks``), the offsets and the data begin at the bytes *begins*.
 """
 
 import numpy as np
@@ -14,9 +14,9 @@ TOGETHER = 128  # strings whose memory is on its way together
 
 @njit(nogil=True, forceinline=True)
 def bounds_of(guard, begin, offsets, data, string):
-    """Return where a string begins and ends, and the damaged block with these bounds, or ``INTACT``.
+    """Return the bounds of a string, and the damaged block that contains them or ``INTACT``.
 
-    *begin* is where the offsets begin.
+    *begin* is the byte at which the offsets begin.
     """
     at = begin + 8 * string
     block = damaged(guard, at, at + 16)
@@ -28,19 +28,19 @@ def bounds_of(guard, begin, offsets, data, string):
 
 @njit(nogil=True, forceinline=True)
 def fetch_string(data, first):
-    """Ask for the memory where a string begins, of two lines at most: few ids are longer."""
+    """Prefetch the first cache lines of a string, two at most: few ids are longer."""
     fetch_ahead(data, max(0, min(first, data.size - 1)))
     fetch_ahead(data, max(0, min(first + LINE - 1, data.size - 1)))
 
 
 @kernel
 def locate(guard, begins, offsets, data, strings, most, firsts, bounds):
-    """Find where *strings* (int64[n]) begin, ``firsts[i]``, and, end to end, would end, ``bounds[i + 1]``.
+    """Find the beginnings ``firsts[i]`` of *strings* (int64[n]), and the ends ``bounds[i + 1]`` of their concatenation.
 
-    Of each only the first *most* bytes count.
+    Only the first *most* bytes of each string count.
 
-    Returns the first damaged block, or one that names bytes that are not there, that of the first offset for a string
-    that is not there; or ``INTACT``. The bytes that count are verified, too.
+    Returns the first block that is damaged or refers to missing bytes, the block of the first offset for a missing
+    string, or ``INTACT``. The bytes that count are verified, too.
     """
     bounds[0] = 0
     for start in range(0, strings.size, TOGETHER):
@@ -75,10 +75,10 @@ def copy(data, firsts, bounds, out):
 
 @kernel
 def unpack(packed, data, offsets):
-    """Lay the strings of an array in MessagePack end to end: number *i* at ``data[offsets[i]:offsets[i + 1]]``.
+    """Concatenate the strings of a MessagePack array: number *i* is ``data[offsets[i]:offsets[i + 1]]``.
 
-    *packed* and *data* (uint8) are of one size; *offsets* (int64) has one more than there are strings. Returns whether
-    all are strings; otherwise the written values have no meaning.
+    *packed* and *data* (uint8) have the same size; *offsets* (int64) has one more entry than there are strings. Returns
+    whether all items are strings; otherwise the written values are invalid.
     """
     position = 1 if packed[0] < 0xDC else 3 if packed[0] == 0xDC else 5
     offsets[0] = 0

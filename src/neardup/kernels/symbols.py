@@ -1,11 +1,11 @@
-"""Which symbols of a text are tokens: those that carry meaning, and not what structures prose.
+"""The symbols of a text that are tokens: those that carry meaning and do not only structure prose.
 
 A symbol is a character of kind 3 in the ``analysis`` table of ``neardup.text.unicode``: mathematical signs, currencies,
 emoji and other pictures, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``. It counts, as a token of its own, except:
 
-- a **marker**: ``# * + - > | /`` or a geometric shape, alone or in a row, at the beginning of a line, and white space
-  behind it: bullets, headings, quotations. Only other markers and white space are between it and the line's
-  beginning, within ``REACH`` bytes;
+- a **marker**: ``# * + - > | /`` or a geometric shape, alone or in a row, at the beginning of a line and before white
+  space: bullets, headings, quotations. Only other markers and white space are between it and the beginning of the line,
+  within ``REACH`` bytes;
 - a **ruler**: four or more of the same ASCII symbol in a row;
 - ``*`` with white space on one side only: emphasis and footnotes;
 - ``|`` alone, with white space on any side: tables, and titles of pages;
@@ -22,11 +22,11 @@ Directly before ``=`` each of ``* / | - !`` counts (``*=``, ``!=``), unless it i
 A **picture**, an emoji or another pictograph (U+2600 to U+27BF, U+1F000 to U+1FFFF), counts as two equal tokens: it
 replaces a phrase, and at the end of a short text it must have more weight than one more word.
 
-An **address** is one word: ``://`` directly between a letter of ASCII and characters of addresses, with all of them
-that follow (letters and digits of ASCII and ``-._~:/?#@!$&'*+,;=%``), but not the last ones of ``.,;:!?'*``.
+An **address** is one word: ``://`` directly after an ASCII letter, and all characters of addresses that follow (ASCII
+letters and digits and ``-._~:/?#@!$&'*+,;=%``; at least one), without trailing ``.,;:!?'*``.
 
-The beginning and the end of a text, or of the line or sentence that is a token, are like white space. Invisible
-characters are as if they were not there.
+The beginning and the end of a text, or of the line or sentence that is a token, count as white space. Invisible
+characters are ignored.
 """
 
 import numpy as np
@@ -95,7 +95,7 @@ def _before(source, position, index, table):
 
 @njit(nogil=True)
 def _behind(source, position, index, table):
-    """Return the visible code point at or behind *position*, and where it ends; a blank at the end of the text."""
+    """Return the visible code point at or after *position*, and where it ends; a blank at the end of the text."""
     while position < source.size:
         code, length = code_point(source, position)
         position += length
@@ -106,7 +106,7 @@ def _behind(source, position, index, table):
 
 @njit(nogil=True)
 def _run(source, begin, end, index, table):
-    """Find the row of equal code points around the one at ``begin .. end``, at most ``RULER`` - 1 on each side."""
+    """Find the run of equal code points around the one at ``begin .. end``, at most ``RULER`` - 1 on each side."""
     code, _ = code_point(source, begin)
     length = 1
     for _ in range(RULER - 1):
@@ -226,7 +226,7 @@ def is_picture(code):
 
 @njit(nogil=True)
 def address_end(source, position, index, table):
-    """Return where the address ends whose first slash is at *position*, or *position* if there is none."""
+    """Return the end of the address whose first slash is at *position*; *position* if there is no address."""
     if position < 2 or position + 2 >= source.size or source[position - 1] != _COLON or source[position + 1] != _SLASH:
         return position
     if not 0x61 <= (source[position - 2] | 0x20) <= 0x7A:

@@ -1,4 +1,4 @@
-"""The least measure of two sets that match, which may depend on the pair."""
+"""The threshold of a pair of sets, which may depend on the pair."""
 
 from typing import Any, NamedTuple
 
@@ -12,10 +12,10 @@ _NOTHING = np.zeros(2)
 
 
 class Thresholds(NamedTuple):
-    """What a pair of sets needs: the highest of the thresholds that count for it.
+    """The threshold of each pair of sets: the highest of those that apply to it.
 
-    *base* counts for every pair. ``of_groups[g % 2]`` counts for two sets of one group *g*; a set of the group 0 is in
-    none, and without *groups* all are. *of_short* counts if the smaller set has fewer than *short* values.
+    *base* applies to every pair. ``of_groups[g % 2]`` applies to two sets of one group *g*; 0 means that a set has no
+    group, as all sets without *groups*. *of_short* applies if the smaller set has fewer than *short* values.
     """
 
     base: float
@@ -26,15 +26,15 @@ class Thresholds(NamedTuple):
 
     @property
     def vary(self) -> bool:
-        """Whether some pairs may need more than others."""
+        """Whether the threshold may depend on the pair."""
         return len(self.groups) > 0 or self.short > 0
 
     def at(self, sets: Any) -> "Thresholds":
-        """Return what some of the sets need."""
+        """Return the thresholds of some of the sets."""
         return self._replace(groups=self.groups[sets]) if len(self.groups) else self
 
     def of(self, left: Any, right: Any, smaller: Any) -> Any:
-        """Return what each pair needs: float64[n]. *smaller* are the sizes of the smaller sets.
+        """Return the threshold of each pair: float64[n]. *smaller* are the sizes of the smaller sets.
 
         ``None`` are unknown sizes: then no set is short.
 
@@ -54,7 +54,7 @@ class Thresholds(NamedTuple):
 
 @njit(nogil=True)
 def required(one, other, smaller, thresholds):
-    """Return what a pair of sets needs whose smaller set has *smaller* values."""
+    """Return the threshold of a pair of sets whose smaller set has *smaller* values."""
     least = thresholds.base
     groups = thresholds.groups
     if groups.size > 0 and groups[one] > 0 and groups[one] == groups[other]:
@@ -66,6 +66,6 @@ def required(one, other, smaller, thresholds):
 
 @kernel
 def of_pairs(left, right, smaller, thresholds, found):
-    """Fill in what each pair ``(left[i], right[i])`` needs whose smaller set has ``smaller[i]`` values."""
+    """Write the threshold of each pair ``(left[i], right[i])`` whose smaller set has ``smaller[i]`` values."""
     for pair in range(left.size):
         found[pair] = required(left[pair], right[pair], smaller[pair], thresholds)

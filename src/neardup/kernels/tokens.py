@@ -7,9 +7,9 @@ ones padded with zero bytes; a token whose length divides by 8 has one more word
 Keyed: SipHash-1-3 of the token's bytes under the 128-bit key (Aumasson and Bernstein 2012). It takes blocks
 of 8 bytes; the last one is padded with zero bytes and ends in the token's length mod 256.
 
-Tokens are found first and hashed then, in groups: all as if they were shorter than 8 bytes, without a
-branch, as the lengths of words cannot be predicted; then longer ones again. So keyed
-hashes of several tokens are computed side by side in vector registers.
+Tokens are found first and then hashed in groups: all as if they were shorter than 8 bytes, without a
+branch, because the lengths of words cannot be predicted; then the longer tokens again. So the keyed
+hashes of several tokens are computed in parallel in vector registers.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def _zero_bytes(word):
 
 @njit(nogil=True)
 def _below(zeros):
-    """Mask what lies below the lowest zero byte's high bit."""
+    """Return a mask of the bits below the high bit of the lowest zero byte."""
     return (zeros & (_ZERO - zeros)) - _ONE
 
 
@@ -48,7 +48,7 @@ def _step(state, word):
 
 @njit(nogil=True)
 def _hash_from(folded, position, state):
-    """Bring what is left of a zero-ended token, from *position* on, into the public hash."""
+    """Update the public hash with the rest of a zero-ended token, from *position* on."""
     word = word_at(folded, position)
     zeros = _zero_bytes(word)
     while zeros == 0:
@@ -124,14 +124,14 @@ def _sip_end(v0, v1, v2, v3):
 
 @njit(nogil=True)
 def _last_block(word, zeros, before):
-    """Make the last block of a token that ends within *word*, behind *before* bytes."""
+    """Make the last block of a token that ends within *word*, after *before* earlier bytes."""
     length = np.uint64(before) + (trailing_zeros(zeros) >> np.uint64(3))
     return (word & _below(zeros)) | (length << np.uint64(56))
 
 
 @njit(nogil=True)
 def _hash_any(folded, position, key0, key1):
-    """SipHash-1-3 of the zero-ended token at *position*, however long."""
+    """SipHash-1-3 of the zero-ended token at *position*, of any length."""
     v0, v1, v2, v3 = _sip_start(key0, key1)
     begin = position
     word = word_at(folded, position)
@@ -147,7 +147,7 @@ def _hash_any(folded, position, key0, key1):
 
 @njit(nogil=True)
 def _hash_ones(blocks, key0, key1):
-    """Replace, in place, each block by the hash of the token that has no other."""
+    """Replace, in place, each block by the hash of the token that consists of it."""
     for i in range(blocks.size):
         v0, v1, v2, v3 = _sip_start(key0, key1)
         v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, blocks[i])
@@ -229,7 +229,7 @@ def sip_words(words, key0, key1):
 
 @kernel
 def _find_words(folded, bounds, seed, keyed, tokens, offsets, starts):
-    """Do what ``words`` does, but leave the words' positions instead of hashes if *keyed*."""
+    """As ``words``, but if *keyed*, return the positions of the words instead of hashes."""
     count = 0
     for document in range(bounds.size - 1):
         offsets[document] = count
@@ -263,9 +263,10 @@ def _find_words(folded, bounds, seed, keyed, tokens, offsets, starts):
 def words(folded, bounds, key, keyed, tokens, offsets, starts) -> int:
     """Hash every word of a folded batch.
 
-    *folded* and *bounds* are as ``fold`` leaves them; *key* is two uint64 (public: the seed is the
-    first). The hashes go to ``tokens[offsets[d]:offsets[d + 1]]`` in order, the words' positions to
-    *starts* if it is not empty. Returns their number, at most half of the bytes; *tokens* holds ``USUAL`` more.
+    *folded* and *bounds* are the results of ``fold``; *key* is two uint64 (public: the first is the
+    seed). The hashes are written to ``tokens[offsets[d]:offsets[d + 1]]`` in order, the positions of the words to
+    *starts* unless it is empty. Returns their number, at most half of the bytes; *tokens* must have room for ``USUAL``
+    more.
     """
     count: int = _find_words(folded, bounds, key[0], keyed, tokens, offsets, starts)
     if keyed:  # a kernel of its own: few need it, and it takes a second to compile
@@ -275,7 +276,7 @@ def words(folded, bounds, key, keyed, tokens, offsets, starts) -> int:
 
 @njit(nogil=True)
 def _letter_block(letter, width, seed, keyed):
-    """Hash the token of the *width* < 8 bytes packed in *letter*; keyed, only make its block."""
+    """Hash the token of the *width* < 8 bytes packed in *letter*; if keyed, only make its block."""
     return letter | (np.uint64(width) << np.uint64(56)) if keyed else _step(seed, letter)
 
 
@@ -283,7 +284,7 @@ def _letter_block(letter, width, seed, keyed):
 def letters(folded, bounds, key, keyed, tokens, offsets):
     """Hash every letter of a folded batch, with one space between two words.
 
-    A letter is a code point of a word. Otherwise as ``words``; at most one token a byte.
+    A letter is a code point of a word. Otherwise as ``words``; at most one token per byte.
     """
     count = 0
     for document in range(bounds.size - 1):

@@ -1,4 +1,4 @@
-"""Trials: keys that make "enough of them agree" an equality. A document has one row of uint64, a column a trial."""
+"""Trials: keys that turn "enough trials agree" into an equality. A document has one row of uint64."""
 
 import numpy as np
 

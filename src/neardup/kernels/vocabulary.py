@@ -18,7 +18,7 @@ _INVALID = np.uint32(INVALID)
 
 @njit(nogil=True)
 def _place(keys, key):
-    """Where *key* is, or the free place where it would be."""
+    """Return the place of *key*, or the free place for it."""
     mask = np.uint64(keys.size - 1)
     place = first_place(key, mask)
     while keys[place] != _NOTHING and keys[place] != key:
@@ -28,7 +28,7 @@ def _place(keys, key):
 
 @kernel
 def insert(keys, values, new_keys, new_values):
-    """Add entries; the table must keep a free place. A key already there gets the new value."""
+    """Add entries; at least one place must remain free. The value of an existing key is replaced."""
     for entry in range(new_keys.size):
         place = _place(keys, new_keys[entry])
         keys[place] = new_keys[entry]
@@ -37,10 +37,10 @@ def insert(keys, values, new_keys, new_values):
 
 @kernel
 def meet(tokens, keys, values, found, places):
-    """Add each token that the table does not know, for now as its own value, and never one that is ``DROPPED``.
+    """Add each token that is not in the table, with itself as its value, except ``DROPPED``.
 
-    Their positions, the first of each, go to *found*, and where they are in the table to *places*. The table must have
-    places for all and a free one. Returns their number.
+    The position of each token's first occurrence is written to *found*, its place in the table to *places*. The table
+    must have places for all and a free one. Returns the number of new tokens.
     """
     count = 0
     for position in range(tokens.size):
@@ -57,7 +57,7 @@ def meet(tokens, keys, values, found, places):
 
 @kernel
 def gather(folded, starts, words):
-    """Copy the zero-ended words at *starts*, one behind the other, with their zeros; return their size in bytes."""
+    """Concatenate the zero-ended words at *starts*, with their zeros; return their size in bytes."""
     out = 0
     for start in starts:
         position = start
@@ -107,7 +107,7 @@ def drop_runs(tokens, offsets, runs, bounds):
 
 @kernel
 def translate(tokens, keys, values):
-    """Replace, in place, each token that the table knows."""
+    """Replace, in place, each token that is in the table."""
     for position in range(tokens.size):
         place = _place(keys, tokens[position])
         if keys[place] != _NOTHING:
@@ -118,7 +118,7 @@ def translate(tokens, keys, values):
 def drop_short(tokens, starts, folded, minimum, index, table):
     """Set to ``DROPPED``, in place, the words of fewer than *minimum* code points.
 
-    A word of a script without spaces is one character by nature and always stays.
+    A word of a script without spaces has one character and always stays.
     """
     for position in range(tokens.size):
         at = starts[position]

@@ -33,7 +33,7 @@ def place_of(value, terms, bounds, shift):
 
 @kernel
 def weigh(values, terms, bounds, units, otherwise, weights):
-    """Return every value its weight (uint32): that of the equal term, or *otherwise*.
+    """Write the weight (uint32) of every value: that of the equal term, or *otherwise*.
 
     *terms* (uint64) are ascending and distinct, *units* (uint32) their weights. ``bounds`` (int64,
     ``2**b + 1`` of them, b from 1 to 63) has the terms whose highest *b* bits are *p* at

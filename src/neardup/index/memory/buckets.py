@@ -18,7 +18,7 @@ _SPREAD = 8  # values of the filter for each key of an asking document
 
 
 class Keys(Protocol):
-    """Keys that are made when they are asked for: uint64[n, K], for some documents at a time."""
+    """Keys that are computed on request: uint64[n, K], for some documents at a time."""
 
     @property
     def columns(self) -> int:
@@ -51,7 +51,7 @@ class _Map(Protocol):
 
 
 class Column(NamedTuple):
-    """The buckets of one column of keys, finer ones included: the members of each in turn, by rank, and the sizes.
+    """The buckets of one column of keys, with their divisions: the members of each bucket, by rank, and the sizes.
 
     *not_compared* counts the pairs of an asking document that share a key and are not candidates by it.
     """
@@ -61,7 +61,7 @@ class Column(NamedTuple):
     not_compared: int
 
     def within(self, begin: int, end: int) -> "Column":
-        """Return the part of the buckets that the ranks from *begin* to *end* need to ask in them."""
+        """Return the part of the buckets that determines the candidates of the ranks from *begin* to *end*."""
         members, sizes = np.empty(len(self.members), np.int32), np.empty(len(self.sizes), np.int32)
         count, found = kernels.within(self.members, self.sizes, ROOM, begin, end, members, sizes)
         return Column(members[:count].copy(), sizes[:found].copy(), 0)
@@ -87,7 +87,7 @@ def column_of(keys: Words | Keys, present: Flags, *, column: int = 0, first: int
 
 
 class Proposals(CandidateSource):
-    """The candidates of the ranks from *begin* to *end* in the buckets of all *columns*, which are used up."""
+    """The candidates of the ranks from *begin* to *end* in the buckets of all *columns*; this empties the list."""
 
     def __init__(self, columns: list[Column], begin: int, end: int) -> None:
         self._first = begin
@@ -121,7 +121,7 @@ class Proposals(CandidateSource):
         return Candidates(asking[:done], bounds, self._candidates[: bounds[done]].copy())
 
     def _arrange(self, columns: list[Column], number: int) -> None:
-        """Lay out what each bucket lists, and the buckets of each rank."""
+        """Arrange the members that each bucket lists, and the buckets of each rank."""
         bounds = np.zeros(number + 1, np.int64)
         rooms = [np.empty(len(column.sizes), np.int32) for column in columns]
         for column, listed in zip(columns, rooms, strict=True):
@@ -145,8 +145,8 @@ class Proposals(CandidateSource):
 class Buckets(Proposals):
     """The candidates of every document by the canonical rule, in memory; see ``neardup.model.candidates``.
 
-    ``keys`` is uint64[n, K], row *i* the document of rank *i*, or what makes parts of it. Those that are *present* are
-    members. *pooled* keys count in any column. Only members from the rank *first* on ask for candidates.
+    ``keys`` is uint64[n, K], or an object that computes parts of this array; row *i* is the document of rank *i*. Only
+    *present* documents are members. *pooled* keys count in any column. Only members from rank *first* on ask.
     ``not_compared`` counts the pairs of an asking document that share a key and are not candidates by it; they may be
     candidates by another key.
     """
@@ -172,7 +172,7 @@ def _numbered(keys: Keys, present: Flags, first: int, pooled: bool, column: int)
 
 
 def _asked_for(keys: Words, members: Ranks, first: int) -> tuple[Words, Ranks]:
-    """Leave out keys that no asking document has, and whose they are; a few of them may stay."""
+    """Remove most keys that no asking document has, and their members."""
     if not first:
         return keys, members
     asking = members >= first
@@ -199,10 +199,10 @@ def _passed_over(sizes: AnyPositions) -> int:
 
 
 def _with_finer(shared: Words, members: Ranks, following: Callable[[int, Ranks], Words], first: int) -> Column:
-    """Find the buckets of some keys, and the finer ones that oversized buckets divide into.
+    """Find the buckets of keys, and the divisions of oversized buckets.
 
-    Member *i* has the key ``shared[i]``, and *following* gives the keys of members in a later column. A finer bucket of
-    all members of the one that it divides proposes nothing more, and is left out.
+    Member *i* has the key ``shared[i]``, and *following* returns the keys of members in a later column. A division that
+    has all members of its bucket proposes no more candidates, and is omitted.
     """
     found: list[tuple[Ranks, Ranks]] = [(members[:0], members[:0])]
     not_compared = 0
@@ -227,9 +227,9 @@ def _with_finer(shared: Words, members: Ranks, following: Callable[[int, Ranks],
 
 
 def _shared(keys: Words, members: Ranks) -> tuple[Ranks, Ranks]:
-    """Find the keys that several documents have: the places of each one's members, ascending, and how many these are.
+    """Find the keys of several documents: the places of the members of each key, ascending, and their numbers.
 
-    *members* are the documents of the keys, if a document may have a key several times, otherwise empty.
+    *members* are the documents of the keys if a document may have a key several times, otherwise empty.
     """
     bits = max(1, (len(keys) - 1).bit_length())
     packed = keys & ~np.uint64((1 << bits) - 1)
@@ -248,14 +248,14 @@ def _shared(keys: Words, members: Ranks) -> tuple[Ranks, Ranks]:
 
 
 def _distinct(rows: Words, documents: Ranks) -> tuple[Words, Ranks]:
-    """List the keys of some documents, and whose they are; a row of fewer keys repeats its first one."""
+    """List the keys of documents, and the document of each; a row with fewer keys repeats its first key."""
     listed = rows != rows[:, :1]
     listed[:, :1] = True
     return rows[listed], np.repeat(documents, listed.sum(axis=1))
 
 
 def changes(values: npt.NDArray[np.integer[Any]]) -> Flags:
-    """Mark the first one of each run of equal values in sorted *values*."""
-    anew = np.ones(len(values), np.bool_)
-    np.not_equal(values[1:], values[:-1], out=anew[1:])
-    return anew
+    """Mark the first value of each run of equal values in sorted *values*."""
+    first = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    return first
