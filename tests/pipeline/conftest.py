@@ -12,8 +12,6 @@ from neardup.pipeline.spilled.job import Job
 from neardup.sources.read import request_of
 from neardup.sources.shards import Shards
 
-READING = {"text": "text", "id": "id", "format": None, "quoting": "auto", "glob": (), "strict": False}
-
 
 @pytest.fixture
 def records():
@@ -90,7 +88,7 @@ def job_of(tmp_path):
     opened = []
 
     def begin(paths, scheme=None, *, block=1 << 20, size=1 << 20, columns=(), **policy):
-        request = request_of(**READING, columns=columns, max_bytes=1 << 30)
+        request = request_of(columns=columns)
         journal = Journal.open(tmp_path / f"work{len(opened)}", {})
         opened.append(journal)
         salt = np.array([1, 2], np.uint64)

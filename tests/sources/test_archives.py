@@ -116,9 +116,7 @@ def test_an_archive_inside_a_record_is_never_cut(tmp_path):
     (tmp_path / "x.warc.gz").write_bytes(packed([page(1)]) + stored + packed([page(2), page(3)]))
     ranges = ranges_of(str(tmp_path / "x.warc.gz"), 200)
     assert len(ranges) > 2
-    request = request_of(
-        text="text", id="id", columns=(), format=None, quoting="auto", glob=(), strict=False, max_bytes=1
-    )
+    request = request_of(max_bytes=1)
     pieces = [
         piece
         for begin, end in ranges

@@ -199,9 +199,7 @@ def test_a_field_of_pages_becomes_text(pages, view, monkeypatch):
     assert got.has_pages
     assert got.text == "page"
     assert not read([pages]).has_pages
-    given = {"text": "text", "id": "id", "columns": (), "format": None, "quoting": "auto", "glob": (), "strict": False}
-    request = request_of(**given, html="page", extraction=extraction, max_bytes=1 << 20)
-    shards = Shards.split([pages], request)
+    shards = Shards.split([pages], request_of(html="page", extraction=extraction))
     shards = Shards.from_dict(json.loads(json.dumps(shards.to_dict())))
     assert shards.extraction == extraction.identity
     assert [

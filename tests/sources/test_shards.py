@@ -72,14 +72,9 @@ def put(path, data):
     return path
 
 
-def requested(**options):
-    given = {"text": "text", "id": "id", "columns": (), "format": None, "quoting": "auto", "glob": (), "strict": False}
-    return request_of(**given | {"max_bytes": 1 << 30} | options)
-
-
 def split(inputs, size, **options):
     """The shards of some inputs, as another process gets them."""
-    made = Shards.split(inputs, requested(**options), size=size)
+    made = Shards.split(inputs, request_of(**options), size=size)
     return Shards.from_dict(json.loads(json.dumps(made.to_dict())))
 
 
@@ -359,7 +354,7 @@ def test_pipes_are_refused(tmp_path):
 def test_standard_input_is_read_from_its_copy(tmp_path):
     copy = put(tmp_path / ".neardup-stdin.jsonl", JSONL["dirty"])
     other = put(tmp_path / "x.jsonl", JSONL["plain"])
-    made = Shards.opened([other, "-"], requested()).copied({"-": copy}).cut(1)
+    made = Shards.opened([other, "-"], request_of()).copied({"-": copy}).cut(1)
     assert made.inputs == (str(other), str(copy))
     assert [str(one).partition(": ")[0] for piece in pieces_of(made) for one in piece.rejected] == [
         f"<stdin>:{line}" for line in (2, 4, 5, 6, 7, 9)
@@ -576,12 +571,9 @@ def test_standard_input_and_files_at_urls_are_copied_and_the_copies_removed(monk
     fsspec = pytest.importorskip("fsspec")
     lines = JSONL["plain"]
     fsspec.filesystem("memory").pipe("/copied/a.jsonl", lines)
-    request = request_of(
-        text="text", id="id", columns=[], format=None, quoting="auto", glob=(), strict=False, max_bytes=1 << 20
-    )
     for given in ("-", "memory://copied/a.jsonl"):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
-        with local_shards([given], request, size=64) as shards:
+        with local_shards([given], request_of(), size=64) as shards:
             for _ in range(2):  # they can be read again
                 texts = [text for shard in shards.shards for piece in shards.pieces(shard) for text in piece.texts]
                 assert [text.as_py() for text in texts] == ["one", "two", None, None]

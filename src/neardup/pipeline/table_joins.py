@@ -1,6 +1,5 @@
 """Joins of saved fingerprint tables, shard by shard, on the executors of a Spark session."""
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations_with_replacement, product
@@ -11,8 +10,7 @@ import pyarrow as pa
 from neardup.engines.spark import SparkExecutors
 from neardup.index.hamming.shards import ShardedTables
 from neardup.model.errors import require_path
-
-AnyPath = str | os.PathLike[str]
+from neardup.sources.output import AnyPath
 
 _COLUMNS: Final = "left long, right long, distance int"
 

@@ -21,6 +21,7 @@ from neardup.model.errors import (
     require_whole,
 )
 from neardup.sources.collection import (
+    DEFAULT_ID,
     DEFAULT_TEXT,
     DEFAULT_URL,
     Advance,
@@ -36,41 +37,24 @@ from neardup.sources.remote import fetched
 from neardup.text.extraction import Extraction
 
 MAX_BYTES: Final = 8 << 30
-_AUTO: Final = Extraction()
+AUTO: Final = Extraction()  # how HTML becomes text by default
 Progress = Callable[[str, int, int], None]
 
 
-def read(  # noqa: PLR0913 - each is an option of its own
+def read(
     inputs: Sequence[str | os.PathLike[str]],
     *,
-    text: str = "text",
-    id: str = "id",  # noqa: A002 - the field's name, as everywhere
-    columns: Sequence[str] = (),
-    format: str | None = None,  # noqa: A002 - what users call it
-    quoting: Quoting = "auto",
-    glob: Sequence[str] = (),
-    extraction: Extraction = _AUTO,
-    html: str | None = None,
-    url: str = DEFAULT_URL,
-    strict: bool = False,
-    max_bytes: int = MAX_BYTES,
     threads: int | None = None,
     progress: Progress | None = None,
+    **reading: Any,
 ) -> Collection:
     """Read the documents of files, patterns, folders or, as ``-``, of standard input.
 
     All inputs are of one format: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz``, ``.zst``, ``.bz2`` or
     ``.xz``), ``.parquet``, web archives (``.warc``, also ``.gz``, ``.zst`` or ``.lz4``), or folders of text and HTML
-    files. *format* (``jsonl``, ``csv``, ``tsv`` or ``parquet``) is that of files with other names, and of standard
-    input, which is JSON lines by default. *glob* chooses the files of a folder by patterns such as ``*.py``.
-    *extraction* decides how HTML becomes text; *html* is the field that holds it, instead of *text*. *quoting* of CSV
-    and TSV is explained in ``neardup.sources.delimited``.
-
-    The field *text* contains the text, *id* the id, if there is one. Naming other *columns* that will be requested
-    saves a second pass. A record that cannot be read is rejected; with *strict* it raises ``DataError``. Each format's
-    module defines which records are rejected. *max_bytes* limits the expanded size of a compressed file, a Parquet file
-    or standard input in memory. Many web pages are extracted by as many processes as there are *threads* (``None``:
-    every core), which end before this function does; their texts do not depend on the number.
+    files. *reading* are the parameters of ``request_of``. A record that cannot be read is rejected; each format's
+    module defines which records are. Many web pages are extracted by as many processes as there are *threads*
+    (``None``: every core), which end before this function does; their texts do not depend on the number.
 
     *progress* is called with ``"read"``, the bytes read so far, and the total (of the files on disk; 0 of 0 for
     standard input).
@@ -81,33 +65,17 @@ def read(  # noqa: PLR0913 - each is an option of its own
     names = require_sequence("inputs", inputs, "names")
     for name in names:
         require_path("inputs", name)
-    request = request_of(
-        text=text,
-        id=id,
-        columns=columns,
-        format=format,
-        quoting=quoting,
-        glob=glob,
-        extraction=extraction,
-        html=html,
-        url=url,
-        strict=strict,
-        max_bytes=max_bytes,
-    )
-    if extraction.templates is not None and html is not None:
-        request = replace(request, columns=tuple(dict.fromkeys([*request.columns, url])))
+    request = request_of(**reading)
+    extraction, globs = request.extraction, request.globs
+    if extraction.templates is not None and request.html:
+        request = replace(request, columns=tuple(dict.fromkeys([*request.columns, request.url])))
     paths = expand(names)
-    found = common_format(paths, format)
-    require(
-        not glob or found == FOLDER, "glob", " ".join(glob), f"can only be used with folders; the inputs are {found}"
-    )
-    require(
-        quoting == "auto" or found in {"csv", "tsv"},
-        "quoting",
-        quoting,
-        f"can only be used with CSV and TSV; the inputs are {found}",
-    )
-    require_pages(extraction, pages=html is not None or found in {FOLDER, WARC})
+    found = common_format(paths, request.format)
+    rule = f"can only be used with folders; the inputs are {found}"
+    require(not globs or found == FOLDER, "glob", " ".join(globs), rule)
+    rule = f"can only be used with CSV and TSV; the inputs are {found}"
+    require(request.quoting == "auto" or found in {"csv", "tsv"}, "quoting", request.quoting, rule)
+    require_pages(extraction, pages=request.html or found in {FOLDER, WARC})
     with fetched(paths) as (local, folder), processes_for(extraction, thread_count(threads)) as processes:
         request = replace(request, processes=processes)
         advance = _advance(local, progress)
@@ -126,19 +94,28 @@ def read(  # noqa: PLR0913 - each is an option of its own
 
 def request_of(  # noqa: PLR0913 - each is an option of its own
     *,
-    text: str,
-    id: str,  # noqa: A002 - the field's name, as everywhere
-    columns: Sequence[str],
-    format: str | None,  # noqa: A002 - what users call it
-    quoting: Quoting,
-    glob: Sequence[str],
-    extraction: Extraction = _AUTO,
+    text: str = DEFAULT_TEXT,
+    id: str = DEFAULT_ID,  # noqa: A002 - the field's name, as everywhere
+    columns: Sequence[str] = (),
+    format: str | None = None,  # noqa: A002 - what users call it
+    quoting: Quoting = "auto",
+    glob: Sequence[str] = (),
+    extraction: Extraction = AUTO,
     html: str | None = None,
     url: str = DEFAULT_URL,
-    strict: bool,
-    max_bytes: int,
+    strict: bool = False,
+    max_bytes: int = MAX_BYTES,
 ) -> Request:
-    """Return what is requested of inputs; ``ParameterError`` for wrong parameters. See ``read``."""
+    """Return what is requested of inputs; ``ParameterError`` for wrong parameters.
+
+    The field *text* contains the text, *id* the id, if there is one. Naming other *columns* that will be requested
+    saves a second pass. *format* (``jsonl``, ``csv``, ``tsv`` or ``parquet``) is that of files with other names, and of
+    standard input, which is JSON lines by default. *glob* chooses the files of a folder by patterns such as ``*.py``.
+    *extraction* decides how HTML becomes text; *html* is the field that holds it, instead of *text*, and *url* that of
+    the address. *quoting* of CSV and TSV is explained in ``neardup.sources.delimited``. With *strict*, a record that
+    cannot be read raises ``DataError``. *max_bytes* limits the expanded size of a compressed file, a Parquet file or
+    standard input in memory.
+    """
     require_name("text", text)
     require(html is None or text == DEFAULT_TEXT, "html", html, f"cannot be used with the text field {text!r}")
     if html is not None:

@@ -11,12 +11,11 @@ from neardup.pipeline.spilled import files
 from neardup.sources.read import request_of
 from neardup.text.extraction import Extraction
 
-READING = {"text": "body.content", "id": "name", "quoting": "auto", "glob": (), "strict": False, "max_bytes": 1 << 30}
 KEY = bytes(range(16))
 
 
 def request(*columns, format=None):  # noqa: A002 - what users call it
-    return request_of(**READING, columns=columns, format=format)
+    return request_of(text="body.content", id="name", columns=columns, format=format)
 
 
 @pytest.fixture

@@ -82,20 +82,32 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     documents.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
-    chosen, ignore_common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
+    chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
     require_policy(chosen, policy)
-    needed = [*policy.fields, *_required(chosen)]
-    if ignore_common is not None:
-        require_fitting(ignore_common, chosen)
     require_name("text", text)
     if id is not None:
         require_name("id", id)
-    documents = Documents.of(table_or_texts, text, id, needed, chosen.columns)
-    if ignore_common is not None:
-        chosen = _without_common(chosen, ignore_common, documents)
-    warn_if_short(chosen, documents.texts, exact=verify == "exact")
     with followed(progress) as follow, LocalEngine(threads) as engine:
-        return replace(_Run(documents, chosen, policy, engine, follow).result(), source=table_or_texts)
+        return deduplicated(table_or_texts, text, id, chosen, common, policy, engine, follow)
+
+
+def deduplicated(  # noqa: PLR0913, PLR0917 - as dedup
+    source: Any,
+    text: str,
+    id_: str | None,
+    scheme: Scheme,
+    common: float | CommonShingles | None,
+    policy: Policy,
+    engine: LocalEngine,
+    progress: Progress,
+) -> Result:
+    """Return the result of a collection; see ``dedup``. *scheme* and *common* are those of ``chosen_scheme``."""
+    documents = Documents.of(source, text, id_, [*policy.fields, *_required(scheme)], scheme.columns)
+    if common is not None:
+        listed = common if isinstance(common, CommonShingles) else fitted_common(scheme, documents.texts, common)
+        scheme = scheme.with_common(listed)
+    warn_if_short(scheme, documents.texts, exact=policy.verify == "exact")
+    return replace(_Run(documents, scheme, policy, engine, progress).result(), source=source)
 
 
 def chosen_scheme(
@@ -106,7 +118,7 @@ def chosen_scheme(
     measure: str | None = None,
 ) -> tuple[Scheme, float | CommonShingles | None]:
     """Return the scheme of a run, and which common shingles it ignores; ``ParameterError`` for what does not fit."""
-    chosen: Scheme = registry.default() if scheme is None else scheme
+    chosen: Any = registry.default() if scheme is None else scheme
     if measure is not None:
         require(preset is None, "measure", measure, "cannot be used with preset: a preset chooses the scheme")
         chosen = registry.for_measure(measure) if scheme is None else with_measure(chosen, measure)
@@ -115,6 +127,10 @@ def chosen_scheme(
         chosen = preset_scheme(preset)
         common = PRESETS[preset].ignore_common if common is None else common
     require_scheme(chosen, "sign_at")
+    if common is not None and not isinstance(common, CommonShingles):
+        require_share_of_documents("ignore_common", common)
+    if common is not None:
+        chosen.require_shingles()
     return chosen if threshold is None else chosen.with_threshold(threshold), common
 
 
@@ -128,21 +144,6 @@ def with_measure(scheme: Any, measure: str) -> Scheme:
 def _required(scheme: Scheme) -> list[str]:
     """Return the columns that the scheme requires; the text replaces a missing ``BODY``."""
     return [name for name in scheme.required_columns if name != BODY] if isinstance(scheme, FieldScheme) else []
-
-
-def require_fitting(common: float | CommonShingles, scheme: Any) -> None:
-    """Raise ``ParameterError`` for an invalid share, and for a scheme without lists of common shingles."""
-    if not isinstance(common, CommonShingles):
-        require_share_of_documents("ignore_common", common)
-    if scheme is not None:
-        scheme.require_shingles()
-
-
-def _without_common(scheme: Scheme, common: float | CommonShingles, documents: Documents) -> Scheme:
-    if not isinstance(common, CommonShingles):
-        common = fitted_common(scheme, documents.texts, common)
-    made: Scheme = scheme.with_common(common)
-    return made
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,10 +22,10 @@ from neardup.model.arrays import Positions, Words
 from neardup.model.errors import DataError, require, require_kind
 from neardup.pipeline.corpus.run import dedup
 from neardup.schemes.minhash import MinHash
-from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, DEFAULT_URL, Rejected, missing_field
+from neardup.sources.collection import DEFAULT_URL, Rejected, missing_field
 from neardup.sources.formats import FOLDER, WARC, display
 from neardup.sources.pages import host_of
-from neardup.sources.read import MAX_BYTES, request_of
+from neardup.sources.read import AUTO, request_of
 from neardup.sources.shards import SHARD, Shards
 from neardup.text import sites
 from neardup.text.extraction import Extraction
@@ -39,7 +39,6 @@ MOST: Final = 500  # pages of a host that its template is learned from
 STEP: Final = 100  # pages by which they grow from ``FROZEN`` on, while fewer than ``FROZEN`` of them are different
 
 _SAME: Final = MinHash()  # decides which pages of a host count as different
-_AUTO: Final = Extraction()
 _SHOWN: Final = 100  # characters of the example of a line
 _FOLDS: Final = 32  # files that hold the pages of some hosts each
 _TOGETHER: Final = 1 << 23  # bytes of pages that are written together
@@ -58,7 +57,7 @@ _PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 def learn_templates(
     pages: Iterable[tuple[str | None, bytes | str] | tuple[str | None, bytes | str, str | None]],
     *,
-    extraction: Extraction = _AUTO,
+    extraction: Extraction = AUTO,
     known: HostTemplates | None = None,
 ) -> HostTemplates:
     """Learn the template of each host: the lines that many of its different pages share, and the view they are read in.
@@ -106,12 +105,10 @@ def learn_from_files(
     canonical; or tables, where the field *html* (``None``: ``html``) contains a page and *url* its address. Pages
     without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing field.
     """
-    ways: Any = {"text": DEFAULT_TEXT, "id": DEFAULT_ID, "columns": [], "format": format, "quoting": "auto", "glob": ()}
-    ways |= {"strict": False, "max_bytes": MAX_BYTES}
-    opened = Shards.opened(inputs, request_of(**ways))
+    opened = Shards.opened(inputs, request_of(format=format))
     if any(opened.kind(source).format not in {FOLDER, WARC} for source in range(len(opened.inputs))):
         html = "html" if html is None else html
-        opened = Shards.opened(inputs, request_of(**ways | {"html": html, "columns": [url]}))
+        opened = Shards.opened(inputs, request_of(format=format, html=html, columns=[url]))
     shards = opened.cut(SHARD)
     rejected: list[Rejected] = []
 

@@ -26,13 +26,12 @@ from neardup.pipeline.spilled.state_decisions import StateDecisions
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Collection
 from neardup.sources.output import AnyPath
-from neardup.sources.read import MAX_BYTES, read, request_of
+from neardup.sources.read import read, request_of
 from neardup.sources.shards import Shards, local_shards
 from neardup.text.columns import text_lengths
 from neardup.text.sites import NO_SITES
 
 _LENGTH: Final = "\0length"  # of a text, in bytes
-_READ: Final = {"format": None, "quoting": "auto", "glob": (), "strict": False, "max_bytes": MAX_BYTES}
 
 
 def audit_files(  # noqa: PLR0913 - every one an option of the command line
@@ -71,14 +70,14 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     policy = Policy() if keep is None else Policy(keep=keep)
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
     if of is not None and is_state(Path(of)):
-        request = request_of(text=text, id=id, columns=(), **_READ | reading)
+        request = request_of(text=text, id=id, **reading)
         with State.open(of) as state:
             found = schemes.read(state.header.scheme, key) if scheme is None else scheme
             require_texts(found)
             stored = StateDecisions(state, found, keep)
             stored.require(Shards.opened(inputs, request).inputs)
             return audit_run(_of_state(stored, found), found, **ways)
-    request = request_of(text=text, id=id, columns=list(policy.fields), **_READ | reading)
+    request = request_of(text=text, id=id, columns=policy.fields, **reading)
     with local_shards(inputs, request) as shards:
 
         def collections() -> Iterator[Collection]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pyarrow as pa
 
@@ -26,18 +26,20 @@ from neardup.model.errors import (
     require_whole,
 )
 from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
-from neardup.model.protocols import Scheme, require_scheme
+from neardup.model.protocols import Scheme
+from neardup.pipeline.corpus.comparison import require_policy
 from neardup.pipeline.corpus.documents import SITE
 from neardup.pipeline.corpus.memory import LEAST_MEMORY, MEMORY
 from neardup.pipeline.corpus.result import Result, totals, with_places
 from neardup.pipeline.corpus.revisits import revisit_rows
-from neardup.pipeline.corpus.run import chosen_scheme, dedup, require_fitting
+from neardup.pipeline.corpus.run import chosen_scheme, deduplicated
 from neardup.pipeline.progress import Progress, followed
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_URL, Collection, Quoting, Rejected, check_marks
 from neardup.sources.formats import STDIN, WARC, Kind, common_format, expand, is_url, kind, local
 from neardup.sources.output import (
     PAGES,
+    AnyPath,
     check_output,
     check_separate,
     check_table,
@@ -46,15 +48,13 @@ from neardup.sources.output import (
     write_file,
     write_table,
 )
-from neardup.sources.read import MAX_BYTES, read, request_of
+from neardup.sources.read import AUTO, MAX_BYTES, read, request_of
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction
 
 if TYPE_CHECKING:  # runs in pieces are loaded when there is one
     from neardup.pipeline.spilled.forecast import Forecast
     from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
-
-AnyPath = str | os.PathLike[str]
 
 DOCUMENT: Final = (
     "\0id"  # the column of the ids, a name that no field has: the field may rank documents, by its numbers
@@ -63,7 +63,6 @@ _RANK: Final = "\0rank of "
 _EXPANDED: Final = 4  # bytes of text in a byte of a compressed file
 _NEEDED: Final = 3  # bytes of memory for a byte of text
 _PLAIN: Final = (None, Kind("jsonl"), Kind("csv"), Kind("tsv"))
-_AUTO: Final = Extraction()
 _WORK: Final = ".neardup-work"
 _LARGE: Final = 1 << 30  # bytes: smaller runs always fit
 
@@ -112,7 +111,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     format: str | None = None,  # noqa: A002 - what users call it
     quoting: Quoting = "auto",
     glob: Sequence[str] = (),
-    extraction: Extraction = _AUTO,
+    extraction: Extraction = AUTO,
     html: str | None = None,
     url: str = DEFAULT_URL,
     mark: AnyPath | None = None,
@@ -160,109 +159,94 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     require_name("text", text)
     require(text != id, "id", id, "must be another field than the text")
-    _check_scheme(scheme, ignore_common)
+    chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
+    require_policy(chosen, policy)
     threads = thread_count(threads)
     given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
     _check_paths(require_sequence("inputs", inputs, "names"), given_outputs, revisits=revisits)
     outputs = {name: None if path is None else local(path) for name, path in given_outputs.items()}
+    reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
+    reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
+    reading |= {"strict": strict, "max_bytes": max_bytes}
     known = _known(state, against)
     if "state" in known and gather == "components":
         raise ParameterConflict("gather", gather, "against" if state is None else "state", str(known["state"]))
     if work is None and known:
         work = _work_of(state, *outputs.values())
-    unasked = work is None and out is not None
-    if unasked and out is not None:
-        work = _work_if_large(inputs, out)
+    unasked = None if work is not None or out is None else _work_if_large(inputs, out)
+    work = unasked if work is None else work
     if work is None and not known:
         _refuse_parts(part_size=part_size, out_format=out_format)
         require(executors is None, "work", work, "must be a folder that the executors see")
-    else:
-        from neardup.pipeline.spilled.files import RunSettings, dedup_in_pieces
+        _check_outputs(outputs, inputs, force=force, format=format, glob=glob, page=page is not None)
+        with followed(progress) as follow, LocalEngine(threads) as engine:
+            documents = read(inputs, threads=threads, progress=follow, **reading)
+            done = _decided(documents, chosen, common, policy, engine, follow)
+        _write(done, outputs, page, force=force, revisits=revisits)
+        return done
+    from neardup.pipeline.spilled.files import RunSettings, dedup_in_pieces
 
-        with _work_folder(work) as folder, followed(progress) as follow, LocalEngine(threads) as engine:
-            given: dict[str, Any] = {"text": text, "id": id, "format": format, "quoting": quoting}
-            given |= {"glob": glob, "extraction": extraction, "html": html, "url": url}
-            chosen, share = _listed(*chosen_scheme(scheme, preset, threshold, ignore_common, measure), known)
-            settings = RunSettings(
-                request=request_of(
-                    **given, columns=_columns(chosen.columns, policy), strict=strict, max_bytes=max_bytes
-                ),
-                scheme=chosen,
-                ignore_common=share,
-                policy=policy,
-                work=folder,
-                memory=require_whole("memory", memory, LEAST_MEMORY, unit="bytes"),
-                restart=restart,
-                force=force,
-                outputs={name: os.fspath(path) for name, path in outputs.items() if path is not None},
-                part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
-                out_format=out_format,
-                revisits=revisits,
-                page=None if page is None else lambda done: page(_stored(done)),
-                announce=_announce if unasked else lambda _: None,
-                **known,
-                executors=executors,
-            )
-            return _stored(dedup_in_pieces(inputs, settings, engine, follow))
-    _check_outputs(outputs, inputs, force=force, format=format, glob=glob, page=page is not None)
-    fields = scheme.columns if scheme is not None else ()
-    with followed(progress) as follow:
-        documents = read(
-            inputs,
-            text=text,
-            id=id,
-            columns=_columns(fields, policy),
-            format=format,
-            quoting=quoting,
-            glob=glob,
-            extraction=extraction,
-            html=html,
-            url=url,
-            strict=strict,
-            max_bytes=max_bytes,
-            threads=threads,
-            progress=follow,
+    with _work_folder(work) as folder, followed(progress) as follow, LocalEngine(threads) as engine:
+        chosen, share = _listed(chosen, common, known)
+        settings = RunSettings(
+            request=request_of(**reading),
+            scheme=chosen,
+            ignore_common=share,
+            policy=policy,
+            work=folder,
+            memory=require_whole("memory", memory, LEAST_MEMORY, unit="bytes"),
+            restart=restart,
+            force=force,
+            outputs={name: os.fspath(path) for name, path in outputs.items() if path is not None},
+            part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
+            out_format=out_format,
+            revisits=revisits,
+            page=None if page is None else lambda done: page(_stored(done)),
+            announce=_announce if unasked else lambda _: None,
+            **known,
+            executors=executors,
         )
-    text = documents.text
-    table, keep = ranked_table(documents, text, fields, policy)
+        return _stored(dedup_in_pieces(inputs, settings, engine, follow))
+
+
+def _decided(  # noqa: PLR0913, PLR0917 - as deduplicated
+    documents: Collection,
+    scheme: Scheme,
+    common: float | CommonShingles | None,
+    policy: Policy,
+    engine: LocalEngine,
+    progress: Progress,
+) -> FilesResult:
+    """Decide the documents of files in memory; an error names their places."""
+    table, keep = ranked_table(documents, documents.text, scheme.columns, policy)
+    ranked = replace(policy, keep=keep)
     try:
-        result = dedup(
-            table,
-            text=text,
-            id=DOCUMENT,
-            scheme=scheme,
-            preset=preset,
-            measure=measure,
-            threshold=threshold,
-            keep=keep,
-            verify=verify,
-            gather=gather,
-            representative=representative,
-            ignore_common=ignore_common,
-            threads=threads,
-            progress=progress,
-        )
+        result = deduplicated(table, documents.text, DOCUMENT, scheme, common, ranked, engine, progress)
     except ValueRefused as error:
         place = "{}:{}".format(*documents.place(error.row))
         field = error.field.removeprefix(_RANK)
         raise ValueRefused(place, f"its {field!r} {error.rule}", error.code, error.row, field) from error
     decisions = with_places(result.decisions, documents.places())
-    result = replace(result, decisions=decisions, source=None, summary=replace(result.summary, policy=policy))
-    done = FilesResult(result, documents.rejected, documents)
-    if report is not None:
+    summary = replace(result.summary, policy=policy)
+    return FilesResult(
+        replace(result, decisions=decisions, source=None, summary=summary), documents.rejected, documents
+    )
+
+
+def _write(
+    done: FilesResult, outputs: Mapping[str, AnyPath | None], page: Page | None, *, force: bool, revisits: bool
+) -> None:
+    """Write the outputs of a run in memory, the kept documents last."""
+    result, documents = cast("Result", done.result), cast("Collection", done.documents)
+    if (report := outputs["report"]) is not None:
         _write_report(report, done, page, force=force)
-    if dropped is not None:
+    if (dropped := outputs["dropped"]) is not None:
         documents.write(dropped, result.representatives >= 0, force=force)
-    if mark is not None:
+    if (mark := outputs["mark"]) is not None:
         documents.write_marked(mark, _marks(result, documents), force=force)
-    if out is not None:
-        documents.write(
-            out,
-            result.kept,
-            originals=documents.originals(result.representatives) if revisits else None,
-            force=force,
-        )
-    return done
+    if (out := outputs["out"]) is not None:
+        originals = documents.originals(result.representatives) if revisits else None
+        documents.write(out, result.kept, originals=originals, force=force)
 
 
 def _refuse_parts(**options: object) -> None:
@@ -373,22 +357,14 @@ def _check_outputs(  # noqa: PLR0913 - the outputs, and how they are checked
         check_marks(os.fspath(mark), {common_format(expand(inputs), format)})
 
 
-def _columns(fields: Sequence[str], policy: Policy) -> list[str]:
-    """Return the fields that are read besides the text and the id."""
-    return [*dict.fromkeys([*fields, *policy.fields])]
-
-
 def _listed(
     scheme: Scheme, common: float | CommonShingles | None, known: Mapping[str, Any]
 ) -> tuple[Scheme, float | None]:
     """Return a scheme with a list of common shingles, or the share that finds this list."""
-    if common is None:
-        return scheme, None
-    require_fitting(common, scheme)
     if isinstance(common, CommonShingles):
         return scheme.with_common(common), None
     rule = "cannot be used with a state, all of whose runs need the same list: find that first"
-    if "state" in known:
+    if common is not None and "state" in known:
         raise ParameterError("ignore_common", common, rule, "share with state")
     return scheme, common
 
@@ -418,14 +394,6 @@ def _write_report(path: AnyPath, done: FilesResult, page: Page | None, *, force:
         schema = result.decisions.schema
         rows = revisit_rows(documents.revisits, documents.places(), documents.ids, result.representatives, schema)
         write_table(path, [result.decisions, *rows], force=force)
-
-
-def _check_scheme(scheme: Scheme | None, ignore_common: float | CommonShingles | None) -> None:
-    """Refuse, before anything is read, a scheme or list that ``dedup`` would refuse."""
-    if scheme is not None:
-        require_scheme(scheme, "sign_at")
-    if ignore_common is not None:
-        require_fitting(ignore_common, scheme)
 
 
 def _check_paths(inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None], *, revisits: bool) -> None:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,6 +28,7 @@ from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
 from neardup.pipeline.index.records import HOST, URL, address_fields, fields_of, named
 from neardup.pipeline.index.transfer import Filled, fill
+from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.search import TITLE, Search, keeping_up
 from neardup.pipeline.spilled.state import State
 from neardup.schemes import terms as schemes
@@ -35,13 +36,10 @@ from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import DEFAULT_URL, Collection, QuotedLines, Quoting, Rejected, WithoutText
 from neardup.sources.formats import common_format, expand
-from neardup.sources.read import MAX_BYTES, read
+from neardup.sources.output import AnyPath
+from neardup.sources.read import AUTO, MAX_BYTES, read
 from neardup.text.columns import gathered
 from neardup.text.extraction import Extraction
-
-AnyPath = str | os.PathLike[str]
-_AUTO: Final = Extraction()
-Progress = Callable[[str, int, int], None]
 
 _STEP_DOCUMENTS: Final = 1 << 13
 _STEP_BITS: Final = 25  # 32 MiB of text
@@ -102,7 +100,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     format: str | None = None,  # noqa: A002 - what users call it
     quoting: Quoting = "auto",
     glob: Sequence[str] = (),
-    extraction: Extraction = _AUTO,
+    extraction: Extraction = AUTO,
     html: str | None = None,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,

@@ -28,11 +28,10 @@ from neardup.sources.collection import Rejected, missing_field
 from neardup.sources.formats import display
 from neardup.sources.output import AnyPath, check_table, write_table
 from neardup.sources.pages import processes_for
-from neardup.sources.read import MAX_BYTES, nothing_left, request_of
+from neardup.sources.read import nothing_left, request_of
 from neardup.sources.shards import SHARD, Shards, is_distant
 
 _BLOCKS: Final = 16  # blocks whose features have as many bytes as the memory: two, and tables of them, are in memory
-_READ: Final = {"format": None, "quoting": "auto", "glob": (), "strict": False, "max_bytes": MAX_BYTES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +77,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     rule = PairRule.of(measure, threshold, clusters=clusters, between=others is not None)
     chosen = scheme_of_texts(scheme)
     block = require_whole("memory", memory, LEAST_MEMORY, unit="bytes") // _BLOCKS
-    request = request_of(text=text, id=id, columns=(), **_READ | reading)
+    request = request_of(text=text, id=id, **reading)
     folder = Path(work)
     names = [*inputs, *(others or ())]
     check_table(out, [os.fspath(name) for name in names], force=force)

@@ -3,7 +3,6 @@
 Only the numbers of tasks pass through Spark; the executors read files and write to the work folder.
 """
 
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +18,8 @@ from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.files import dedup as files
 from neardup.pipeline.spilled.job import digest
 from neardup.schemes.checksum import BODY
+from neardup.sources.output import AnyPath
 from neardup.text.common_shingles import CommonShingles
-
-AnyPath = str | os.PathLike[str]
 
 _RUN: Final = "run"
 _DECISIONS: Final = "decisions.parquet"

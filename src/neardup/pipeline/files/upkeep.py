@@ -1,6 +1,5 @@
 """Maintenance of an index: checks and statistics without its key, and removing documents."""
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -23,8 +22,7 @@ from neardup.model.seen import Removal, Stats
 from neardup.pipeline.index import terms
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.query.search import keeping_up
-
-AnyPath = str | os.PathLike[str]
+from neardup.sources.output import AnyPath
 
 
 def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:

@@ -17,7 +17,7 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import Collection, Rejected, missing_field
 from neardup.sources.formats import display
 from neardup.sources.output import AnyPath
-from neardup.sources.read import MAX_BYTES, request_of
+from neardup.sources.read import request_of
 from neardup.sources.shards import local_shards
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, gathered, text_column, whole_batch
@@ -28,7 +28,6 @@ THRESHOLD: Final = 0.8
 _SHORT: Final = 3  # words of a run in items that are shorter than a run
 _READ: Final = 200_000  # characters of a document that are searched for passages
 _ANY: Final = 1e-12  # the least share of an item: one run that both have
-_READING: Final = {"format": None, "quoting": "auto", "glob": (), "strict": False, "max_bytes": MAX_BYTES}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +107,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     rejected: list[Rejected] = []
 
     def pieces(inputs: Sequence[AnyPath]) -> Iterator[tuple[Collection, int, int]]:
-        with local_shards(inputs, request_of(text=text, id=id, columns=[], **_READING | reading)) as shards:
+        with local_shards(inputs, request_of(text=text, id=id, **reading)) as shards:
             total, done = sum(shard.size for shard in shards.shards), 0
             existing: list[str] | None = None
             found = False

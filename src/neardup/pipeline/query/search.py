@@ -33,6 +33,7 @@ from neardup.model.query import Term, terms_of, written
 from neardup.pipeline.index.fields import field_values, moment_of
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import as_strings
+from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.collapse import Collapsed
 from neardup.pipeline.query.collapse import collapse as collapsed_hits
 from neardup.pipeline.query.hits import PlacedHits
@@ -44,7 +45,6 @@ from neardup.sources.hosts import host
 from neardup.text.marking import REACH, Marker
 from neardup.text.search_words import query_words, search_words
 
-Progress = Callable[[str, int, int], None]
 Collapsing = Literal["near", "exact", "site", "off"]
 Sort = Literal["score", "newest"]
 

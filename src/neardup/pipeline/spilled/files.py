@@ -16,7 +16,6 @@ from neardup.engines.local import LocalEngine
 from neardup.model.errors import Change, DataError, NeardupError, OutputRefused, ParameterError, RunChanged
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.corpus.comparison import require_policy
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import changes
@@ -104,7 +103,6 @@ def dedup_in_pieces(inputs: Any, settings: RunSettings, engine: LocalEngine, pro
     ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its removal
     was left, and ``StorageBusy`` if another process uses it.
     """
-    require_policy(settings.scheme, settings.policy)
     for path in settings.outputs.values():  # the folder would have files of others when the run continues
         if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(settings.work)):
             raise OutputRefused(path, "it must not be inside the work folder")
