@@ -41,7 +41,7 @@ def start(folder):
 
         def target():
             try:
-                results.append(work(folder, functions, **options))
+                results.append(work(folder, functions.get, **options))
             except Exception as error:  # noqa: BLE001 - the test looks at it
                 results.append(error)
 
@@ -103,20 +103,20 @@ def test_the_coordinator_waits_for_claimed_tasks(folder, start, monkeypatch):
 
 
 def test_there_is_no_run(folder):
-    assert work(folder, {}, idle=0.02) == Worked(0, "absent")
+    assert work(folder, {}.get, idle=0.02) == Worked(0, "absent")
     folder.mkdir()
-    assert work(folder, {}, idle=0) == Worked(0, "absent")
+    assert work(folder, {}.get, idle=0) == Worked(0, "absent")
 
 
 def test_a_run_that_is_finished_but_kept(folder):
     with Journal.open(folder, {}) as journal:
         journal.finish(keep=True)
-    assert work(folder, {}) == Worked(0, "finished")
+    assert work(folder, {}.get) == Worked(0, "finished")
 
 
 def test_a_coordinator_that_stopped_is_awaited(folder, start):
     Journal.open(folder, {}).close()
-    assert work(folder, {"sign": of_the_worker}, idle=0.02) == Worked(0, "stopped")
+    assert work(folder, {"sign": of_the_worker}.get, idle=0.02) == Worked(0, "stopped")
     result = start({"sign": of_the_worker}, idle=120)
     time.sleep(0.05)
     with Journal.open(folder, {}) as journal:
@@ -180,12 +180,12 @@ def test_another_version_is_refused(folder, monkeypatch):
     with Journal.open(folder, {}):
         monkeypatch.setattr(runner, "__version__", "99.0")
         with pytest.raises(StorageRefused, match=r"started by neardup .*, and this is 99.0; use the same"):
-            work(folder, {})
+            work(folder, {}.get)
 
 
 def test_threads_have_a_rule(folder):
     with pytest.raises(ParameterError, match="threads=0"):
-        work(folder, {}, threads=0)
+        work(folder, {}.get, threads=0)
 
 
 def test_an_error_ends_the_worker_and_leaves_the_task(folder, start):
@@ -211,10 +211,10 @@ def test_a_folder_without_its_run(folder, monkeypatch):
         header = read_header(folder)
         journal.path("workers").rename(folder / "elsewhere")
         with pytest.raises(StorageFailed, match="No such file"):
-            work(folder, {})
+            work(folder, {}.get)
         monkeypatch.setattr(runner, "_await_run", lambda *_: header)
         (folder / "terms.json").unlink()
-        assert work(folder, {}) == Worked(0, "finished")
+        assert work(folder, {}.get) == Worked(0, "finished")
         (folder / "elsewhere").rename(journal.path("workers"))
 
 
@@ -240,15 +240,15 @@ def sign(run, task):
 role, folder, tasks = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 TASKS, enough = 60, folder.with_name("enough")
 if role == "worker":
-    print(*work(folder, {"sign": sign}, idle=120, threads=tasks))
+    print(*work(folder, {"sign": sign}.get, idle=120, threads=tasks))
 elif role == "suspended":
     def sign(run, task):
         with run.output("out.bin") as file:
             os.kill(os.getpid(), signal.SIGSTOP)
         return {}
-    print(*work(folder, {"sign": sign}, idle=120))
+    print(*work(folder, {"sign": sign}.get, idle=120))
 elif role == "endless":
-    work(folder, {"sign": lambda *_: time.sleep(1000)}, idle=120)
+    work(folder, {"sign": lambda *_: time.sleep(1000)}.get, idle=120)
 else:
     with Journal.open(folder, {"tasks": tasks}) as journal, LocalEngine(2) as engine:
         journal.run("sign", tasks, lambda task: sign(journal, task), map=engine.map)
@@ -355,7 +355,7 @@ def test_handlers_of_the_caller_stay(folder, monkeypatch):
     for handler in (signal.SIG_DFL, signal.SIG_IGN):
         signal.signal(signal.SIGTERM, handler)
         try:
-            work(folder, {}, idle=0)
+            work(folder, {}.get, idle=0)
             assert signal.getsignal(signal.SIGTERM) == handler
         finally:
             signal.signal(signal.SIGTERM, before)

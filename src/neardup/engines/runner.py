@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -42,18 +42,18 @@ class Worked(NamedTuple):
 
 def work(
     folder: Path,
-    functions: Mapping[str, Function],
+    function_of: Callable[[str], Function | None],
     *,
     idle: float = LEASE,
     threads: int | None = 1,
     waiting: Callable[[End], None] | None = None,
 ) -> Worked:
-    """Do tasks of the run in a folder until the run ends, with one of the *functions* for each stage.
+    """Do tasks of the run in a folder until the run ends, with the function of each stage.
 
-    A function has the arguments *work folder* and *task*, and returns what that of ``Journal.run`` returns. Stages
-    without a function are left to other processes. The worker waits *idle* seconds for a run, and for a coordinator
-    that continues an interrupted one; *waiting* is called with why it waits. ``threads=None`` uses every core available
-    to the process.
+    *function_of* returns the function for the name of a stage: its arguments are the work folder and the task, and it
+    returns what that of ``Journal.run`` returns. Stages without a function are left to other processes. The worker
+    waits *idle* seconds for a run, and for a coordinator that continues an interrupted one; *waiting* is called with
+    why it waits. ``threads=None`` uses every core available to the process.
 
     SIGTERM and SIGINT end the worker immediately, even in compiled code, and release its tasks, if this is the main
     thread: then tasks run in other threads. An error that a function raises ends the worker and is raised; the task is
@@ -72,7 +72,7 @@ def work(
         if _is_over(folder, header):
             return Worked(0, "finished")
         raise
-    worker = _Worker(run, header, functions, idle, waiting)
+    worker = _Worker(run, header, function_of, idle, waiting)
     with _exiting_on_sigterm():
         try:
             worker.run(threads)
@@ -97,11 +97,11 @@ class _Worker:
         self,
         run: WorkFolder,
         header: Header,
-        functions: Mapping[str, Function],
+        function_of: Callable[[str], Function | None],
         idle: float,
         waiting: Callable[[End], None],
     ) -> None:
-        self._run, self._header, self._functions, self._idle = run, header, functions, idle
+        self._run, self._header, self._function_of, self._idle = run, header, function_of, idle
         self._waiting, self._stopped = waiting, threading.Lock()
         self.stopping = threading.Event()
         self.tasks: list[int] = []
@@ -155,12 +155,13 @@ class _Worker:
                 self._stopped.release()
 
     def _has_done_one(self, stage: Stage) -> bool:
-        if stage.name not in self._functions:
+        function = self._function_of(stage.name)
+        if function is None:
             return False
         for task in sorted({*range(stage.tasks)} - self._run.done(stage.name)):
             if self.stopping.is_set():
                 break
-            if self._run.attempt(stage.name, task, partial(self._functions[stage.name], self._run)):
+            if self._run.attempt(stage.name, task, partial(function, self._run)):
                 self.tasks.append(task)
                 return True
         return False

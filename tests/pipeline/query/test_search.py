@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from oracles import collapsed
 
 from neardup import Checksum, Index, MinHash, SimHash, resemblance
 from neardup.errors import StorageRefused
@@ -202,13 +203,18 @@ def test_who_opens_it_to_write_catches_up(index):
     Search.open(index, make=True).close()
     index.admit(["c"], [STORM])
     index.remove(["a"])
-    with keeping_up(index) as search:
-        assert search._table.ordinals().tolist() == [1, 2]
+    with keeping_up(index) as catch_up:
+        index.admit(["d"], [BAKER])
+        assert catch_up() == 1
+    with Search.open(index) as search:
+        assert search._table.ordinals().tolist() == [1, 2, 3]
 
 
 def test_without_a_table(index, tmp_path):
     assert not has_table(index.store.folder)
-    assert keeping_up(index) is None
+    with keeping_up(index) as catch_up:
+        catch_up()
+    assert not has_table(index.store.folder)
     with pytest.raises(StorageRefused, match="has no search table"):
         Search.open(index)
     with Index.open(index.store.folder) as reading:
@@ -370,14 +376,8 @@ def hidden_by(search, hits, *, collapse, threshold, keep, verify):
             return bool(own.strip()) and own == documents[hits[better].id].text
         return site_of(hits[rank].url) == site_of(hits[better].url)
 
-    of, heads = [], []
-    for rank in range(len(hits)):
-        head = next((heads[better] for better in range(rank) if of[better] is None and same(rank, better)), rank)
-        kept = [better for better in range(rank) if of[better] is None and heads[better] == head]
-        hides = next((better for better in kept if same(rank, better)), None)
-        of.append(hides if len(kept) >= keep else None)
-        heads.append(head)
-    return of, heads
+    of, _, heads = collapsed(len(hits), [keep], lambda _, better, rank: same(rank, better))
+    return [None if better < 0 else better for better in of], heads
 
 
 @pytest.mark.parametrize(

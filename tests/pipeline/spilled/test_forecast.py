@@ -34,7 +34,7 @@ def free(monkeypatch):
 
 def signed_of(job):
     records = [sign(job, task) for task in range(len(job.shards.shards))]
-    return records, Signed(job, [record["documents"] for record in records])
+    return records, Signed(job, records)
 
 
 @pytest.mark.parametrize("scheme", [MinHash(), SimHash(), Checksum(fields=(Field(name="title"),))])

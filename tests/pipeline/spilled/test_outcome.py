@@ -14,7 +14,7 @@ def decided(job):
     for block in range(number):
         blocks.settle(job, block)
     found, _ = signed_of(job)
-    signed = Signed(job, [record["documents"] for record in found])
+    signed = Signed(job, found)
     with LocalEngine(1) as engine:
         record = outcome.decide(job, signed, number, engine)
     return record, outcome.Decisions(job, signed, signed.ids(), record["rules"])

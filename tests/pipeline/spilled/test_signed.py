@@ -8,7 +8,7 @@ from neardup.sources.read import read
 
 def signed_of(job):
     found = [sign(job, task) for task in range(len(job.shards.shards))]
-    return found, Signed(job, [record["documents"] for record in found])
+    return found, Signed(job, found)
 
 
 def test_documents_are_signed_as_in_memory(job_of, sources):

@@ -58,9 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
     admit, fields = arguments.admit, {"text": html or arguments.text, "url": arguments.url, "id": arguments.id}
     with (
         options.opened(arguments, "w" if admit else "r") as index,
-        (keeping_up(index) if admit else None) or nullcontext() as table,
+        keeping_up(index) if admit else nullcontext() as catch_up,
     ):
-        ways: dict[str, Any] = {"addresses": options.addresses_of(arguments), "admit": admit, "search": table}
+        ways: dict[str, Any] = {"addresses": options.addresses_of(arguments), "admit": admit, "catch_up": catch_up}
         ways["changed_at_least"] = vars(arguments).get("changed_at_least")
         ways["extraction"] = None if html is None else options.extraction_of(arguments)
         answering = Answering(index, **fields, **ways)

@@ -32,7 +32,7 @@ def address_ranks(policy: Policy, ids: pa.ChunkedArray, values: dict[str, pa.Chu
     own = pc.utf8_lower(pc.utf8_ltrim(ids, _BLANKS))
     named = np.zeros(len(ids), np.int64)
     if CANONICAL in policy.fields:
-        named = _times_named(ids, values[CANONICAL].cast(pa.large_string()))
+        named = times_named(*_addresses(ids, values[CANONICAL].cast(pa.large_string())))
     https = pc.fill_null(pc.starts_with(own, "https:"), fill_value=False)
     sizes = pc.fill_null(pc.binary_length(ids), 0)
     return AddressRanks(named, https.to_numpy(zero_copy_only=False).astype(np.bool_), sizes.to_numpy().astype(np.int64))
@@ -82,10 +82,6 @@ def hint_counts(ids: pa.ChunkedArray, canonicals: pa.ChunkedArray, representativ
     width = int(clusters.max(initial=0)) + 1
     agree = np.isin(places * width + clusters[others], codes * width + clusters)
     return HintCounts(len(np.unique(of_others[inside][followed])), int((there & ~agree).sum()))
-
-
-def _times_named(ids: pa.ChunkedArray, canonicals: pa.ChunkedArray) -> Positions:
-    return times_named(*_addresses(ids, canonicals))
 
 
 def _addresses(ids: pa.ChunkedArray, canonicals: pa.ChunkedArray) -> tuple[Words, Words]:

@@ -148,8 +148,11 @@ class LeaderComparison:
             pass
         return block.where(holds)
 
-    def evidence(self, common: Shared, left: Positions, right: Positions, equal: Flags) -> dict[str, Any]:
-        """Return the rule and measures of dropped leaders *left* and kept leaders *right*; null if not verified."""
+    def evidence(self, common: Shared, left: Positions, right: Positions, equal: Flags, exact: Flags) -> dict[str, Any]:
+        """Return the rule and measures of dropped leaders *left* and kept leaders *right*; null if not verified.
+
+        *equal* are pairs of equal documents, *exact* those of them with the same text.
+        """
         scheme, verify, signatures = self._scheme, self._policy.verify, self._signatures
         least = self._thresholds.of(left, right, common.smaller)
         measured = {
@@ -177,6 +180,8 @@ class LeaderComparison:
         if self._thresholds.vary:
             verified = (rule != "component") & ~equal & (verify != "none")
             measured["threshold"] = np.where(verified, least, np.nan)
+        rule[equal] = "same features"
+        rule[exact] = "same text"
         return {"rule": rule, **measured}
 
 

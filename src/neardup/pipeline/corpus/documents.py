@@ -1,6 +1,6 @@
 """Containers of documents, read as one Arrow table with texts and ids."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -112,6 +112,14 @@ class Documents:
         if BODY in columns and BODY not in table.column_names:
             table = table.append_column(BODY, self.texts)
         return table
+
+
+def placed(every: Iterable[TextBatch]) -> Iterator[tuple[int, TextBatch]]:
+    """Yield batches of documents, each with the position of its first document."""
+    start = 0
+    for batch in every:
+        yield start, batch
+        start += len(batch)
 
 
 def _opened(source: Any, needed: Sequence[str], optional: Sequence[str]) -> Any:

@@ -2,15 +2,18 @@
 
 from dataclasses import asdict, dataclass, replace
 from html import escape
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
 
+from neardup.decisions.evidence import exact_measure
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.model.policy import Policy
+from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.clusters import LargeCluster
+from neardup.schemes.terms import common_of
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.containers import Rows, rows_where
 
@@ -57,6 +60,21 @@ class Summary:
     canonical_contradicted: int = 0
     common: CommonShingles | None = None
     largest_clusters: tuple[LargeCluster, ...] = ()
+
+    @classmethod
+    def of(cls, scheme: Scheme, policy: Policy, **counts: Any) -> Self:
+        """Return the summary of a run by this scheme and policy."""
+        return cls(
+            scheme=scheme.name,
+            recipe=scheme.recipe,
+            threshold=scheme.threshold,
+            measure=exact_measure(scheme.rule),
+            short=scheme.short,
+            short_threshold=scheme.short_threshold,
+            policy=policy,
+            common=common_of(scheme),
+            **counts,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers as plain values, as ``--json`` prints them."""

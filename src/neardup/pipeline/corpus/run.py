@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from neardup.decisions.drops import UNKNOWN, GivenMatches, Matcher
-from neardup.decisions.evidence import FeatureSets, Shared, count_shared, exact_measure
+from neardup.decisions.evidence import FeatureSets, Shared, count_shared
 from neardup.decisions.exact import Heads, leaders_by_content, leaders_by_digest, leaders_by_features, spread
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
@@ -28,7 +28,7 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
 from neardup.schemes.presets import preset as preset_scheme
-from neardup.schemes.terms import common_of, fitted_common
+from neardup.schemes.terms import fitted_common
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import batches
 from neardup.text.common_shingles import CommonShingles, require_share_of_documents
@@ -36,7 +36,6 @@ from neardup.text.shingling import FeatureBuffer
 from neardup.text.sites import NO_SITES, separate
 
 _SIGNED = 1 << 12  # documents signed together
-_MANY = 8  # largest ratio of documents to dropped ones that is worth a search
 
 
 def dedup(  # noqa: PLR0913 - every one a keyword with a default
@@ -308,9 +307,7 @@ class _Run:
             equal = exact = self._documents.same_text(left, right)
             unknown = np.full(len(dropped), UNKNOWN)
             common = self._shared(FeatureSets(shingled.features, order), dropped, matched[dropped], unknown)
-        evidence = comparison.evidence(common, own, kept_for, equal)
-        evidence["rule"][equal] = "same features"
-        evidence["rule"][exact] = "same text"
+        evidence = comparison.evidence(common, own, kept_for, equal, exact)
 
         number = len(order)
         representative = np.full(number, -1, np.int64)
@@ -323,7 +320,9 @@ class _Run:
         same[left] = exact
         signed = np.zeros(number, np.bool_)
         signed[order] = signatures.present[heads.of]
-        summary = Summary(
+        summary = Summary.of(
+            self._scheme,
+            self._policy,
             documents=number,
             kept=len(kept),
             exact=int(exact.sum()),
@@ -334,16 +333,8 @@ class _Run:
             candidates=decided.candidates,
             compared=decided.compared,
             not_compared=decided.not_compared,
-            scheme=self._scheme.name,
-            recipe=self._scheme.recipe,
-            threshold=self._scheme.threshold,
-            measure=exact_measure(self._scheme.rule),
-            short=self._scheme.short,
-            short_threshold=self._scheme.short_threshold,
-            policy=self._policy,
             canonical_kept=hints.kept,
             canonical_contradicted=hints.contradicted,
-            common=common_of(self._scheme),
             largest_clusters=largest_clusters(self._documents, representative, same, self._scheme),
         )
         decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)

@@ -1,6 +1,6 @@
 """A crawl filter for JSON lines: records in, verdicts out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -15,7 +15,6 @@ from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
 from neardup.pipeline.index.records import address_fields
-from neardup.pipeline.query.search import Search
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.arriving import MOST_BYTES
@@ -40,10 +39,10 @@ class Answering:
     ``representative`` the kept page for which this page may be dropped, null if it must be kept. The answer to an
     invalid line has an ``error``.
 
-    With *admit* the pages are recorded, and what ``answer`` returns is acknowledged; with the index's *search* table
-    they can be found, too. Otherwise nothing changes, and a reader compares with what a writer has acknowledged.
-    *changed_at_least* is as in ``Index.visit``. With an *extraction* the texts are HTML, and become texts as it
-    describes.
+    With *admit* the pages are recorded, what ``answer`` returns is acknowledged, and *catch_up* is called, such as that
+    of the search table, so that they can be found. Otherwise nothing changes, and a reader compares with what a writer
+    has acknowledged. *changed_at_least* is as in ``Index.visit``. With an *extraction* the texts are HTML, and become
+    texts as it describes.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -55,7 +54,7 @@ class Answering:
         id: str = "id",  # noqa: A002 - the field's name, as everywhere
         addresses: Addresses | None = None,
         admit: bool = False,
-        search: Search | None = None,
+        catch_up: Callable[[], object] | None = None,
         changed_at_least: float | None = None,
         extraction: Extraction | None = None,
     ) -> None:
@@ -66,7 +65,7 @@ class Answering:
         if extraction is not None:
             require_extraction(index, extraction)
         self._text, self._url, self._id = text, url, id
-        self._search, self._least = search, changed_at_least
+        self._catch_up, self._least = catch_up, changed_at_least
         self._signed: tuple[str, ...] = index.scheme.columns
         self._fields = tuple(dict.fromkeys([*self._signed, *index.fields]))
         self._wanted = tuple(dict.fromkeys([url, id, *(name for name in self._fields if name != text)]))
@@ -89,8 +88,8 @@ class Answering:
         if pages:
             for row, page, said in zip(rows, pages, self._verdicts(pages), strict=True):
                 answers[row] |= {"id": page[0], **as_record(said), "representative": said.representative}
-            if self._admit and self._search:
-                self._search.catch_up()
+            if self._admit and self._catch_up:
+                self._catch_up()
         return answers
 
     def _verdicts(self, pages: list[tuple[str, str | None, str, dict[str, Any]]]) -> list[Any]:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from heapq import heappush, heappushpop
 from itertools import pairwise, starmap
@@ -22,7 +22,7 @@ from neardup.model.arrays import Positions, Words
 from neardup.model.errors import DataError, require, require_kind
 from neardup.pipeline.corpus.run import dedup
 from neardup.schemes.minhash import MinHash
-from neardup.sources.collection import DEFAULT_URL, Rejected, missing_field
+from neardup.sources.collection import DEFAULT_URL, LackingFields, Rejected
 from neardup.sources.formats import FOLDER, WARC, display
 from neardup.sources.pages import host_of
 from neardup.sources.read import AUTO, request_of
@@ -113,19 +113,15 @@ def learn_from_files(
     rejected: list[Rejected] = []
 
     def pages() -> Iterator[Page]:
-        existing: list[str] | None = None
-        found = False
+        lacking = LackingFields([] if html is None else [html])
         for shard in shards.shards:
             for piece in shards.pieces(shard, markup=True):
                 rejected.extend(piece.rejected)
-                if not len(piece):
-                    continue
-                if html is not None:
-                    existing = piece.lacking(html)
-                    found = found or existing is None
-                yield from piece.html_pages(url)
-        if existing is not None and not found:
-            raise missing_field(", ".join(map(display, shards.inputs)), str(html), existing)
+                if not lacking.all_found:
+                    lacking.add(piece)
+                if len(piece):
+                    yield from piece.html_pages(url)
+        lacking.require(", ".join(map(display, shards.inputs)))
 
     return (learn or learn_templates)(pages()), rejected
 
@@ -176,15 +172,6 @@ def rule_of(extraction: Extraction) -> dict[str, Any]:
         "step": STEP,
         "most": MOST,
     }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pages:
-    """The pages of a host, in the order of a hash, in both views."""
-
-    host: str
-    main: Any
-    visible: Any
 
 
 class _Gathered:
@@ -239,7 +226,8 @@ class _Gathered:
                     found[own].append((order, *self._extraction.both(page, charset)))
             for own in [*found]:
                 rows = sorted(found[own], key=itemgetter(0))[:end]
-                template = _learned(_Pages(own, *_columns(rows)), self._extraction)
+                main, visible = (pa.array(view, pa.large_string()) for view in [*zip(*rows, strict=True)][1:])
+                template = _learned(own, main, visible, self._extraction)
                 if len(self._largest[own]) <= end or (template is not None and template.kept >= FROZEN):
                     del found[own]
                     if template is not None:
@@ -282,24 +270,18 @@ def _fold(host: str) -> int:
     return crc32(host.encode()) % _FOLDS
 
 
-def _columns(rows: list[tuple[int, str, str]]) -> tuple[pa.Array, pa.Array]:
-    """Return the main and the visible views of some pages."""
-    _, main, visible = zip(*rows, strict=True)
-    return pa.array(main, pa.large_string()), pa.array(visible, pa.large_string())
-
-
 def _table(rows: list[tuple[object, ...]]) -> pa.Table:
     columns = list(zip(*rows, strict=True)) or [()] * len(_SCHEMA)
     return pa.table([pa.array(column, part.type) for column, part in zip(columns, _SCHEMA, strict=True)], _SCHEMA)
 
 
-def _learned(pages: _Pages, extraction: Extraction) -> Template | None:
-    """Return the template of a host; ``None`` if too few of its pages differ."""
-    visible, heads, shared = _shared(pages.visible)
+def _learned(host: str, main_texts: pa.Array, visible_texts: pa.Array, extraction: Extraction) -> Template | None:
+    """Return the template of a host, whose pages are in the order of a hash; ``None`` if too few of them differ."""
+    visible, heads, shared = _shared(visible_texts)
     view: PageView = "visible"
     lines, kept, seen = shared, heads, [visible]
     if extraction.view != "visible":
-        main, main_heads, main_shared = _shared(pages.main)
+        main, main_heads, main_shared = _shared(main_texts)
         both: Words = np.union1d(main_shared, shared)
         compared = heads if len(heads) >= PAGES else main_heads
         left = (_words_left(main, both)[compared], _words_left(visible, shared)[compared])
@@ -308,7 +290,7 @@ def _learned(pages: _Pages, extraction: Extraction) -> Template | None:
             lines, kept, seen = both, main_heads, [main, visible]
     if len(kept) < PAGES:
         return None
-    return Template(host=pages.host, view=view, kept=len(kept), lines=lines, examples=_examples(lines, seen))
+    return Template(host=host, view=view, kept=len(kept), lines=lines, examples=_examples(lines, seen))
 
 
 def _shared(texts: Any) -> tuple[Lines, Positions, Words]:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,7 +29,7 @@ from neardup.pipeline.index.page_terms import require_extraction, require_url_ru
 from neardup.pipeline.index.records import HOST, URL, address_fields, fields_of, named
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
-from neardup.pipeline.query.search import TITLE, Search, keeping_up
+from neardup.pipeline.query.search import TITLE, keeping_up
 from neardup.pipeline.spilled.state import State
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
@@ -174,9 +174,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         created = index is None
         if index is None:
             index = stack.enter_context(Index.create(folder, scheme, fields=kinds, texts=texts or search, **ways))
-        table = keeping_up(index, make=search, progress=progress)
-        if table:
-            stack.enter_context(table)
+        catch_up = stack.enter_context(keeping_up(index, make=search, progress=progress))
         if urls is not None:
             require_url_rules(index, None if addresses is None else addresses.rules)
         if documents.has_pages:
@@ -184,7 +182,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         last = {own: row for row, own in enumerate(ids) if own is not None}  # the last document of each id
         rows = np.array(sorted(last.values()), np.int64)
         batch = _Batch(documents.texts, ids, urls, _with(found.table, sites))
-        counts = _admitted(index, batch, rows, at, progress, table)
+        counts = _admitted(index, batch, rows, at, progress, catch_up)
         total, estimated = len(index), index.estimates
     number = len(ids) - len(rejected)
     return Added(
@@ -247,18 +245,9 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
             stack.enter_context(index)
         required = _required(fields or (), url=url, search=search)
         follow = progress or (lambda *_: None)
-        done = fill(
-            index,
-            earlier,
-            url=url,
-            addresses=addresses,
-            progress=follow,
-            required=required,
-        )
+        done = fill(index, earlier, url=url, addresses=addresses, progress=follow, required=required)
         undo.pop_all()
-        table = keeping_up(index, make=search, progress=progress)
-        if table:
-            stack.enter_context(table)
+        stack.enter_context(keeping_up(index, make=search, progress=progress))
     return done
 
 
@@ -280,7 +269,12 @@ class _Batch:
 
 
 def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
-    index: Index, batch: _Batch, rows: Positions, at: Moment, progress: Progress | None, table: Search | None
+    index: Index,
+    batch: _Batch,
+    rows: Positions,
+    at: Moment,
+    progress: Progress | None,
+    catch_up: Callable[[], object],
 ) -> "Counter[str]":
     """Admit some documents, step by step, and count the verdicts; the search table is updated after each step."""
     counts: Counter[str] = Counter()
@@ -290,8 +284,7 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
     for some in np.split(rows, steps) if len(rows) else []:
         ids, texts, fields = batch.at(index, some)
         counts.update(map(_counted, index.visit(ids, texts, fields, at=at), texts.is_valid().to_pylist()))
-        if table:
-            table.catch_up()
+        catch_up()
         done += len(some)
         if progress:
             progress("admit", done, len(rows))

@@ -1,9 +1,8 @@
 """All pairs of the documents of files, in a work folder: the collections may be larger than memory."""
 
-import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
 from pathlib import Path
@@ -11,19 +10,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.engines.journal import Journal, OtherTerms
 from neardup.engines.local import LocalEngine
-from neardup.model.errors import DataError, OutputRefused, ParameterError, RunChanged, require_whole
+from neardup.model.errors import OutputRefused, ParameterError, require_whole
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.memory import LEAST_MEMORY, MEMORY
 from neardup.pipeline.partners.pairs import PairMeasure, PairRule, scheme_of_texts
 from neardup.pipeline.progress import Progress, followed
-from neardup.pipeline.spilled.changes import changes
+from neardup.pipeline.spilled.changes import abandoning, journal_of, terms_of
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, lacking_fields
-from neardup.schemes.terms import written
+from neardup.pipeline.spilled.signed import fields_of
 from neardup.sources.collection import Rejected, missing_field
 from neardup.sources.formats import display
 from neardup.sources.output import AnyPath, check_table, write_table
@@ -93,34 +91,17 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
         shards = Shards.opened(names, request)
         for path in filter(is_distant, shards.inputs):
             raise ParameterError("inputs", path, "cannot be used with a work folder; save it first")
-        terms = {
-            "inputs": [list(one) for one in zip(shards.inputs, shards.identities, strict=True)],
-            "compared": compared,
-            "state": None,
-            "reading": {**asdict(replace(request, processes=None)), "columns": None, "extraction": shards.extraction},
-            "recipe": chosen.recipe,
-            "key": chosen.key_identity,
-            "ignore_common": None,
-            "pairs": {"measure": rule.measure, "threshold": rule.threshold, "memory": memory},
-            "changeable": {"scheme": json.loads(json.dumps(written(chosen)))},
-        }
-        try:
-            journal = Journal.open(folder, terms, restart=restart)
-        except OtherTerms as error:
-            raise RunChanged(error.where, changes(error, chosen)) from None
-        with journal:
+        searched = {"measure": rule.measure, "threshold": rule.threshold, "memory": memory}
+        terms = terms_of(shards, chosen, shards.extraction, {}, compared=compared, pairs=searched)
+        with journal_of(folder, terms, chosen, restart=restart) as journal:
             stages = Stages(journal, engine, follow)
             begun = stages.one("split", "", lambda: {"shards": shards.cut(min(SHARD, block)).to_dict()})
             shards = Shards.from_dict(begun["shards"], request)
             job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
             sizes = [shard.size for shard in shards.shards]
-            try:
+            with abandoning(journal):
                 records = stages.each("shingle", "", partial(shingle, job, rule), sizes, "shingle")
                 _require_documents(job, records)
-            except DataError as error:
-                if getattr(error.__cause__, "errno", None) is None:  # the input must be changed, and read again
-                    journal.abandon()
-                raise
             stored = StoredSets(job, rule, records)
             number = sum(shard.source < compared for shard in shards.shards)
             first = int(stored.shards[number]) if rule.between else None
@@ -145,7 +126,7 @@ def _require_documents(job: Job, records: list[dict[str, Any]]) -> None:
         rejected = _rejected(some)
         if rejected and not any(record["documents"] for record in some):
             raise nothing_left(names, rejected)
-        for name in (job.shards.request.text, job.shards.request.id):
+        for name in fields_of(job):
             existing = lacking_fields(some, name) if some else None
             if existing is not None:
                 raise missing_field(", ".join(names), name, existing)

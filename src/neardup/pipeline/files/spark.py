@@ -90,7 +90,7 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     """
     folder = require_path("work", work).absolute()
     policy = Policy(keep=keep)
-    chosen, _ = chosen_scheme(scheme, preset, threshold, ignore_common)
+    chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common)
     fields = [name for name in chosen.columns if name != BODY or name in frame.columns]
     columns = [*dict.fromkeys([id, text, *fields, *policy.fields])]
     for parameter, name in (("text", text), ("id", id), *(("columns", name) for name in columns)):
@@ -113,11 +113,9 @@ def dedup(  # noqa: PLR0913 - all are options of a run
         report=decisions,
         text=text,
         id=id,
-        scheme=scheme,
-        preset=preset,
-        threshold=threshold,
+        scheme=chosen,
         keep=keep,
-        ignore_common=ignore_common,
+        ignore_common=common,
         restart=restart,
         executors=executors,
         force=True,

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.decisions.admission import NONE, Matches, Standing, stand
+from neardup.decisions.admission import NONE, Matches, Standing
 from neardup.decisions.exact import leaders_by_content
 from neardup.index.disk.columns import NEVER, Batch, as_bytes
 from neardup.index.disk.reader import PlacedCandidates, Places
@@ -12,7 +12,7 @@ from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
 from neardup.pipeline.index.revision import Revision
-from neardup.pipeline.index.verification import Asked, Verifier
+from neardup.pipeline.index.verification import Asked, Verifier, standing
 
 
 class Judge:
@@ -21,7 +21,6 @@ class Judge:
     def __init__(self, store: Store, scheme: Any) -> None:
         self._store, self._scheme = store, scheme
         self._verifier = Verifier(store, scheme)
-        self._representative = store.manifest.terms["representative"]
         self._revision = Revision(store, scheme, self._verifier)
 
     def judged(self, given: Asked, own: Places | None, *, before: bool = False) -> list[Verdict]:
@@ -36,7 +35,7 @@ class Judge:
         if _nothing_repeated(equal, matches):
             return _new(given)
         copies = self._copies(given, equal, own, before=before)
-        return self._verdicts(given, nowhere, equal, copies, matches, self._stand(nowhere, equal, matches))
+        return self._verdicts(given, nowhere, equal, copies, matches, standing(store, nowhere, equal, matches))
 
     def _of_others(self, found: PlacedCandidates, own: Places, *, before: bool) -> PlacedCandidates:
         """Remove documents from their own candidates, and with *before* all later documents.
@@ -65,23 +64,11 @@ class Judge:
             copies[rows] = np.where(before & (found > own[rows]) & (own[rows] >= 0), NONE, found)
         return copies
 
-    def _stand(self, own: Places, equal: Places, matches: Matches) -> Standing:
-        """Decide what each document repeats, and its representative; documents are numbered by their places."""
-        store = self._store
-        places = np.unique(np.concatenate([matches.documents, equal[equal >= 0]]))
-        keepers = store.take("keeper", places)
-        others = np.flatnonzero(keepers != store.take("ordinal", places))
-        standing = places.copy()
-        if len(others):
-            standing[others] = store.with_ordinals(keepers[others])
-        known = dict(zip(places.tolist(), standing.tolist(), strict=True))
-        return stand(own.tolist(), equal.tolist(), matches, known, self._representative)
-
     def _verdicts(  # noqa: PLR0913, PLR0917 - everything that is known of the documents
-        self, given: Asked, own: Places, equal: Places, copies: Places, matches: Matches, standing: Standing
+        self, given: Asked, own: Places, equal: Places, copies: Places, matches: Matches, found: Standing
     ) -> list[Verdict]:
-        near = np.array(standing.closest, np.int64)
-        kept = np.array(standing.keepers, np.int64)
+        near = np.array(found.closest, np.int64)
+        kept = np.array(found.keepers, np.int64)
         kept[kept == own] = NONE
         of = np.where(copies >= 0, copies, equal)
         of[(equal < 0) & (near >= 0)] = matches.documents[near[(equal < 0) & (near >= 0)]]
@@ -145,15 +132,15 @@ class Judge:
             if _nothing_repeated(equal, matches):
                 verdicts = _new(given)
             else:
-                standing = self._stand(places, equal, matches)
-                keepers = np.array(standing.keepers, np.int64)
+                decided_by = standing(store, places, equal, matches)
+                keepers = np.array(decided_by.keepers, np.int64)
                 told = np.where(keepers == places, reported, NEVER)
                 decided = {"keeper": store.take("ordinal", keepers), "told": told}
                 for name, column in decided.items():
                     store.set(name, places, column)
                 batch |= decided
                 copies = self._copies(given, equal, places, before=True)
-                verdicts = self._verdicts(given, places, equal, copies, matches, standing)
+                verdicts = self._verdicts(given, places, equal, copies, matches, decided_by)
             store.log_change(old, leaders, moved, batch)
             store.commit()
         return verdicts

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from os import PathLike
 from typing import Any, Literal, Self, get_args
 
@@ -269,15 +270,8 @@ class Index:
     def get(self, ids: Iterable[str]) -> list[Document | None]:
         """Return the documents with these ids; ``None`` for an unknown id."""
         with self._store.busy:
-            names = as_strings(ids)
-            places = self._store.with_ids(names)
-            there = np.flatnonzero(places >= 0)
-            documents: list[Document | None] = [None] * len(names)
-            for row, document in zip(
-                there.tolist(), documents_at(self._store, self._kinds, places[there]), strict=True
-            ):
-                documents[row] = document
-            return documents
+            places = self._store.with_ids(as_strings(ids))
+            return self._each(places, partial(documents_at, self._store, self._kinds))
 
     def signatures(self, ids: Sequence[str]) -> Signatures:
         """Return the signatures of documents, one row per id; an unknown id has no signature."""
@@ -307,13 +301,7 @@ class Index:
             raise DataError(f"field {name!r}", f"is unknown; this index has {listed}")
         with self._store.busy:
             places = self._store.with_ids(as_strings(ids))
-            there = np.flatnonzero(places >= 0)
-            values: list[Any] = [None] * len(places)
-            for row, value in zip(
-                there.tolist(), field_values(self._store, name, self._kinds[name], places[there]), strict=True
-            ):
-                values[row] = value
-            return values
+            return self._each(places, partial(field_values, self._store, name, self._kinds[name]))
 
     @property
     def state(self) -> tuple[str, str, int, int]:
@@ -341,14 +329,12 @@ class Index:
 
     def admissions(self, ids: Iterable[str]) -> list[Admission | None]:
         """Return the admission numbers of documents; ``None`` for an unknown id."""
+
+        def numbers(places: Places) -> Iterable[Admission]:
+            return map(Admission, *(column.tolist() for column in self._store.take_all(("ordinal", "told"), places)))
+
         with self._store.busy:
-            places = self._store.with_ids(as_strings(ids))
-            there = np.flatnonzero(places >= 0)
-            found: list[Admission | None] = [None] * len(places)
-            numbers = (column.tolist() for column in self._store.take_all(("ordinal", "told"), places[there]))
-            for row, number, told in zip(there.tolist(), *numbers, strict=True):
-                found[row] = Admission(number, told)
-            return found
+            return self._each(self._store.with_ids(as_strings(ids)), numbers)
 
     @property
     def next_admission(self) -> int:
@@ -562,22 +548,34 @@ class Index:
 
     def stats(self) -> Stats:
         """Return the contents and the size of the index."""
-        store = self._store
-        with store.busy:
-            store.require_open()
-            return Stats(
-                documents=len(store),
-                kept=sum(part.kept for part in store.parts),
-                segments=len(store.segments),
-                bytes=sum(segment.stored.size for segment in store.segments) + store.log_bytes,
-                bytes_in_log=store.log_bytes,
-                removed_in_files=sum(int((~segment.alive).sum()) for segment in store.segments),
-                oversized_buckets=store.oversized_buckets,
-                discarded_bytes=store.discarded_bytes or store.torn,
-                scheme=self._scheme.name,
-                recipe=self._scheme.recipe,
-                generation=store.manifest.generation,
-            )
+        return stats_of(self._store)
+
+    def _each(self, places: Places, of: Callable[[Places], Iterable[Any]]) -> list[Any]:
+        """Return what a function returns for the documents at some places; ``None`` for an unknown document."""
+        there = np.flatnonzero(places >= 0)
+        found: list[Any] = [None] * len(places)
+        for row, one in zip(there.tolist(), of(places[there]), strict=True):
+            found[row] = one
+        return found
+
+
+def stats_of(store: Store) -> Stats:
+    """Return the contents and the size of an index with these files."""
+    with store.busy:
+        store.require_open()
+        return Stats(
+            documents=len(store),
+            kept=sum(part.kept for part in store.parts),
+            segments=len(store.segments),
+            bytes=sum(segment.stored.size for segment in store.segments) + store.log_bytes,
+            bytes_in_log=store.log_bytes,
+            removed_in_files=sum(int((~segment.alive).sum()) for segment in store.segments),
+            oversized_buckets=store.oversized_buckets,
+            discarded_bytes=store.discarded_bytes or store.torn,
+            scheme=store.manifest.terms["name"],
+            recipe=store.manifest.terms["recipe"],
+            generation=store.manifest.generation,
+        )
 
 
 def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:

@@ -5,14 +5,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.decisions.admission import NONE, stand
+from neardup.decisions.admission import NONE
 from neardup.index.disk.columns import as_bytes
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags, Positions, Signatures
 from neardup.pipeline.index.fields import sites_at
 from neardup.pipeline.index.inputs import BYTES_TOGETHER, TOGETHER
-from neardup.pipeline.index.verification import Asked, Verifier
+from neardup.pipeline.index.verification import Asked, Verifier, standing
 
 FIRST: Final = 64  # documents of the first step; later steps are larger
 NEAR: Final = 16  # times as many documents of a key are examined to find those that a newly kept document affects
@@ -83,11 +83,7 @@ class Revision:
         ordinals, keepers = store.take_all(("ordinal", "keeper"), found.places)
         found = found.where((ordinals == keepers) | np.isin(found.places, places))
         matches = self._verifier.matches(given, found)
-        known = np.unique(np.concatenate([matches.documents, equal[equal >= 0]]))
-        standing = store.with_ordinals(store.take("keeper", known))
-        before = dict(zip(known.tolist(), standing.tolist(), strict=True))
-        chosen = store.manifest.terms["representative"]
-        decided = stand(places.tolist(), equal.tolist(), matches, before, chosen)
+        decided = standing(store, places, equal, matches)
         own, old = store.take_all(("ordinal", "keeper"), places)
         return _Step(places, given, equal, own, old, store.take("ordinal", np.array(decided.keepers, np.int64)))
 

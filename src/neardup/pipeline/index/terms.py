@@ -10,10 +10,11 @@ import pyarrow as pa
 from neardup.index.disk.arrays import expect, understood
 from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
-from neardup.index.disk.folder import ATTACHED
+from neardup.index.disk.folder import ATTACHED, open_
 from neardup.index.disk.lookup import Lookup, Terms
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.store import LEAST_MEMORY, Store, Ways
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
 from neardup.model.policy import Representative
@@ -58,6 +59,11 @@ def terms_of(manifest: Manifest) -> Terms:
     """Return what a store must know to read an existing index; its key is not needed for that."""
     made = scheme_of_keys(manifest)
     return terms(made, layout_of(made, manifest), columns_of(manifest), chosen=bool(manifest.terms["chosen"]))
+
+
+def opened(folder: Path) -> Store:
+    """Open an index to read what needs no key; its candidates are those of its own keys."""
+    return open_(folder, terms_of, Ways("commit", LEAST_MEMORY, Disk()), writes=False)
 
 
 def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) -> Columns:

@@ -8,12 +8,10 @@ from typing import Any, BinaryIO, Final
 import msgspec
 import numpy as np
 
-from neardup.index.disk.files import Disk
-from neardup.index.disk.folder import open_
-from neardup.index.disk.store import Store, Ways
+from neardup.index.disk.store import Store
 from neardup.model.errors import DataError, StorageRefused, require
-from neardup.pipeline.index import terms
 from neardup.pipeline.index.fields import field_values, has_sites, sites_at
+from neardup.pipeline.index.terms import opened
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import SITE, Request
 from neardup.text.extraction import other_extraction
@@ -30,7 +28,7 @@ class IndexTexts:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        with closing(self._opened()) as store:
+        with closing(opened(Path(self.path))) as store:
             rule = (
                 "is an index without texts; compare with a state or files of documents, or create the index with texts"
             )
@@ -51,16 +49,13 @@ class IndexTexts:
         if pages is not None and self._extraction is not None and pages != self._extraction:
             raise StorageRefused(self.path, other_extraction(self._extraction, pages), "other extraction")
 
-    def _opened(self) -> Store:
-        return open_(Path(self.path), terms.terms_of, Ways("commit", 1 << 28, Disk()), writes=False)
-
     def write(self, file: BinaryIO, request: Request) -> None:
         """Write all documents, in the order of admission, as records with the fields of a request.
 
         Raises ``DataError`` if the index has changed since it was opened.
         """
         encode = msgspec.json.Encoder().encode
-        with closing(self._opened()) as store:
+        with closing(opened(Path(self.path))) as store:
             if _identity(store) != self.identity:
                 raise DataError(self.path, "it was changed after the run had begun", "changed")
             kinds = dict(store.columns.fields)

@@ -9,7 +9,7 @@ from typing import Any, Final, Self, cast
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.admission import Matches
+from neardup.decisions.admission import Matches, Standing, stand
 from neardup.decisions.evidence import FeatureSets, Shares, WeightedSets, exact_measure, shared_by
 from neardup.index.disk.buffers import some, taken
 from neardup.index.disk.reader import PlacedCandidates, Places
@@ -243,6 +243,21 @@ class Verifier:
 
     def _features(self, texts: TextBatch) -> Features:
         return self._scheme.shingling.batch_features(texts)
+
+
+def standing(store: Store, own: Places, equal: Places, matches: Matches) -> Standing:
+    """Decide what each document repeats, and its representative; documents are numbered by their places.
+
+    *equal* are the leaders of their equals.
+    """
+    places = np.unique(np.concatenate([matches.documents, equal[equal >= 0]]))
+    keepers = store.take("keeper", places)
+    others = np.flatnonzero(keepers != store.take("ordinal", places))
+    kept = places.copy()
+    if len(others):
+        kept[others] = store.with_ordinals(keepers[others])
+    known = dict(zip(places.tolist(), kept.tolist(), strict=True))
+    return stand(own.tolist(), equal.tolist(), matches, known, store.manifest.terms["representative"])
 
 
 def _closest(groups: Positions, estimates: Any, most: int) -> Positions:

@@ -45,12 +45,11 @@ class MatchRule:
         distance = min(_FARTHEST, int((1 - threshold) * BITS + _ROUNDING))
         return {**self.settings, "distance": distance, "verify": "estimate"}
 
-    def scores(self, texts: Sequence[str], left: Positions, right: Positions) -> Values:
-        """Return the scores of pairs of texts, given by their positions: float64[n]."""
-        return self.measured(texts, left, right)[0]
-
     def measured(self, texts: Sequence[str], left: Positions, right: Positions) -> tuple[Values, Positions]:
-        """Return the scores of pairs of texts, and the numbers of different features of their smaller documents."""
+        """Return the scores of pairs of texts, given by their positions, and the sizes of their smaller documents.
+
+        The scores are float64[n]; the size of a document is the number of its different features.
+        """
         scheme: Any = scheme_from(self.settings)
         column = pa.chunked_array([pa.array(texts, pa.large_string())])
         features = scheme.shingling.batch_features(whole_batch(column))

@@ -1,6 +1,6 @@
 """The pairs of a collection that can be labelled: drawn at random over the whole range of resemblance."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Final
@@ -18,7 +18,7 @@ from neardup.model.arrays import Features, Positions, TextBatch, Words
 from neardup.model.errors import DataError, require, require_whole
 from neardup.model.labels import DrawnPair, LabelledPair
 from neardup.model.protocols import FieldScheme, Scheme
-from neardup.pipeline.corpus.documents import Documents
+from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.progress import Progress, followed
 from neardup.text.columns import batches, gathered, text_lengths, whole_batch
@@ -188,7 +188,7 @@ class _Search:
             sizes = np.diff(features.offsets)
             return start, sizes, partners.among(features)
 
-        for start, sizes, found in engine.map(look, self._batches()):
+        for start, sizes, found in engine.map(look, placed(batches(self._documents.texts))):
             self._sizes[start : start + len(sizes)] = sizes
             self._note(found.left, found.right + start, found.common)
             progress("compare", start + len(sizes), self._number)
@@ -214,12 +214,6 @@ class _Search:
     def _features(self, positions: Positions) -> Features:
         texts = pa.chunked_array([gathered(self._documents.texts, positions)])
         return self._scheme.shingling.batch_features(whole_batch(texts))
-
-    def _batches(self) -> Iterator[tuple[int, TextBatch]]:
-        start = 0
-        for batch in batches(self._documents.texts):
-            yield start, batch
-            start += len(batch)
 
     def _note(self, left: Positions, right: Positions, common: Shared) -> None:
         """Count the partners of documents of the sample, and keep a random one of each document and band."""

@@ -1,6 +1,6 @@
 """Contamination: which items of a test set are in a training set."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -12,9 +12,9 @@ from neardup.engines.local import LocalEngine
 from neardup.evaluation.passages import shared_passages
 from neardup.model.arrays import Features, Positions, TextBatch
 from neardup.model.errors import require_kind, require_path, require_sequence, require_share, require_whole
-from neardup.pipeline.corpus.documents import Documents
+from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
-from neardup.sources.collection import Collection, Rejected, missing_field
+from neardup.sources.collection import Collection, LackingFields, Rejected
 from neardup.sources.formats import display
 from neardup.sources.output import AnyPath
 from neardup.sources.read import request_of
@@ -109,18 +109,15 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     def pieces(inputs: Sequence[AnyPath]) -> Iterator[tuple[Collection, int, int]]:
         with local_shards(inputs, request_of(text=text, id=id, **reading)) as shards:
             total, done = sum(shard.size for shard in shards.shards), 0
-            existing: list[str] | None = None
-            found = False
+            lacking = LackingFields([shards.request.text])
             for shard in shards.shards:
                 done += shard.size
                 for piece in shards.pieces(shard):
                     rejected.extend(piece.rejected)
-                    if len(piece) and not found:
-                        existing = piece.lacking(shards.request.text)
-                        found = existing is None
+                    if not lacking.all_found:
+                        lacking.add(piece)
                     yield piece, done, total
-            if existing is not None:
-                raise missing_field(", ".join(map(display, shards.inputs)), shards.request.text, existing)
+            lacking.require(", ".join(map(display, shards.inputs)))
 
     asked = [(one.texts.cast(pa.large_string()), one.ids.cast(pa.large_string())) for one, _, _ in pieces(items)]
     texts, ids = (
@@ -164,7 +161,7 @@ class _Search:
         """Compare some more training documents."""
         texts = text_column(texts)
         rows, shares = [np.empty(0, np.int64)], [np.empty(0)]
-        for start, every in engine.map(self._look, _placed(batches(texts))):
+        for start, every in engine.map(self._look, placed(batches(texts))):
             for kind, found in zip(self._kinds, every, strict=True):
                 if not len(found.left):
                     continue
@@ -184,9 +181,9 @@ class _Search:
         self._drop(np.concatenate(rows), np.concatenate(shares), ids)
         self._read += len(texts)
 
-    def _look(self, placed: tuple[int, TextBatch]) -> tuple[int, list[FoundPartners]]:
+    def _look(self, one: tuple[int, TextBatch]) -> tuple[int, list[FoundPartners]]:
         """Return the partners of each kind among a batch of documents, and the position of its first document."""
-        start, batch = placed
+        start, batch = one
         tokens = self._shingling.tokens(batch)
         return start, [kind.among(tokens) for kind in self._kinds]
 
@@ -254,10 +251,3 @@ class _Kind:
     def among(self, tokens: Features) -> FoundPartners:
         """Return the partners among the documents with these *tokens*: most runs of words are in no item."""
         return self.partners.among(self._shingling.features_among(tokens, self._filter))
-
-
-def _placed(every: Iterable[TextBatch]) -> Iterator[tuple[int, TextBatch]]:
-    start = 0
-    for batch in every:
-        yield start, batch
-        start += len(batch)

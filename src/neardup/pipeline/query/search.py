@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from threading import RLock
@@ -73,12 +74,17 @@ def table_bytes(index: Index) -> int:
     return Path(index.store.folder, fulltext.NAME).stat().st_size
 
 
-def keeping_up(index: Index, *, make: bool = False, progress: Progress | None = None) -> "Search | None":
-    """Open the search table of an index that is open to write, if it has one or with *make*, and catch up.
+@contextmanager
+def keeping_up(index: Index, *, make: bool = False, progress: Progress | None = None) -> Iterator[Callable[[], object]]:
+    """Yield what to call after each change of an index that is open to write, so that its search table has it, too.
 
-    Call ``catch_up`` of the result after each change of the index.
+    The table is opened, and catches up, if the index has one or with *make*; otherwise the function does nothing.
     """
-    return Search.open(index, make=make, progress=progress) if make or has_table(index.store.folder) else None
+    if make or has_table(index.store.folder):
+        with Search.open(index, make=make, progress=progress) as search:
+            yield search.catch_up
+    else:
+        yield lambda: None
 
 
 class Search:
@@ -93,7 +99,6 @@ class Search:
     def __init__(self, index: Index, table: FullText) -> None:
         _require_texts(index)
         self._index, self._store, self._table = index, index.store, table
-        self._has_title = index.fields.get(TITLE) == STRING
         self._catching = RLock()
         self.judged = JudgedSets()
         self._held: tuple[str, Positions] | None = None  # the table that was read, and its ordinals
@@ -178,13 +183,10 @@ class Search:
                 return len(store)
             changed = 0
             total = max(store.next_ordinal - state.following, 1)
-            while batch := self._next(state.following):
-                following, texts = batch
-                state = self._table.update(following, texts)
+            for texts in _batches(store, state.following - 1, total, progress):
+                state = self._table.update(int(texts.ordinals[-1]) + 1, texts)
                 changed += len(texts.ordinals)
                 self._hold(state, np.asarray(texts.ordinals, np.int64))
-                if progress:
-                    progress("search", min(changed, total), total)
             return changed + self._leave_out(state)
 
     @property
@@ -195,15 +197,6 @@ class Search:
     def _is_level(self, state: TableState) -> bool:
         """Return whether the table contains the documents of the index: all that were admitted and not removed."""
         return (state.following, state.documents) == (self._store.next_ordinal, len(self._store))
-
-    def _next(self, following: int) -> tuple[int, Texts] | None:
-        """Read the next documents, and return the ordinal after the last one."""
-        with self._store.busy:
-            places = self._store.behind(following - 1, _STEP)
-            if not len(places):
-                return None
-            texts = _texts(self._store, places)
-            return int(texts.ordinals[-1]) + 1, texts
 
     def _hold(self, state: TableState, ordinals: Positions) -> None:
         if self._held is not None:
@@ -280,7 +273,7 @@ class Search:
         with self._store.busy:
             places = self._store.with_ids(ids)
             there = np.flatnonzero(places >= 0)
-            titles, texts = self._titles(places[there]), self._beginnings(places[there])
+            titles, texts = _titles(self._store, places[there]), self._beginnings(places[there])
         snippets: list[Snippet | None] = [None] * len(ids)
         for row, snippet in zip(there.tolist(), _snippets(query, titles, texts, limit), strict=True):
             snippets[row] = snippet
@@ -326,7 +319,11 @@ class Search:
             ways: dict[str, Any] = {"index": self._index, "cache": self.judged, "verify": verify} if near else {}
             if collapse in {"exact", "site"}:
                 ids = self._store.decoded("id", ranked.places)
-                values = self._contents(ranked) if collapse == "exact" else map(site_of, self._urls(ids, ranked.places))
+                values = (
+                    self._contents(ranked)
+                    if collapse == "exact"
+                    else map(site_of, _urls(self._store, ids, ranked.places))
+                )
                 given = [{"id": own, collapse: value} for own, value in zip(ids, values, strict=True)]
                 rule = SameValue(collapse, keep=keep)
             enabled = collapse != "off" and len(ranked.places) > 0
@@ -382,7 +379,9 @@ class Search:
                     return judged(_ranked(matches, places, top, matches.total))
         # The index or the table may be ahead: removed documents in the table do not count; others replace them.
         everything = self._table.matching(terms, limit)
-        matches = self._table.find(terms, top + self._dead(everything), limit, newest=newest)
+        with self._store.busy:
+            dead = int((self._alive(everything) < 0).sum())
+        matches = self._table.find(terms, top + dead, limit, newest=newest)
         with self._store.busy:
             places = self._alive(matches.ordinals)
             total = int((self._alive(everything) >= 0).sum())
@@ -394,29 +393,19 @@ class Search:
         places = self._store.with_ordinals(ordinals)
         return np.where(self._store.alive(places), places, -1)
 
-    def _dead(self, ordinals: Positions) -> int:
-        with self._store.busy:
-            return int((self._alive(ordinals) < 0).sum())
-
     def _hits(self, ranked: "_Ranked") -> Iterator[FoundHit]:
         store, places = self._store, ranked.places
         ids = store.decoded("id", places)
-        titles = self._titles(places)
+        titles = _titles(self._store, places)
         times = map(moment_of, store.take("time", places).tolist())
         numbers = zip(ranked.ordinals.tolist(), ranked.scores.tolist(), strict=True)
-        columns = zip(ids, numbers, titles, self._urls(ids, places), times, strict=True)
+        columns = zip(ids, numbers, titles, _urls(self._store, ids, places), times, strict=True)
         for own, (ordinal, score), title, url, at in columns:
             yield FoundHit(id=own, ordinal=ordinal, score=score, title=title, url=url, changed_at=at)
-
-    def _titles(self, places: Places) -> list[str | None]:
-        return field_values(self._store, TITLE, STRING, places) if self._has_title else [None] * len(places)
 
     def _beginnings(self, places: Places) -> TextBatch:
         """Read the part of texts that is searched for snippets, and one byte more to detect longer texts."""
         return self._store.strings("text", places, REACH + 1)
-
-    def _urls(self, ids: Sequence[str], places: Places) -> list[str | None]:
-        return _urls(self._store, ids, places)
 
     def _contents(self, ranked: "_Ranked") -> list[int | None]:
         """Return a number for each text, the same for the same bytes; no number for blank texts."""
@@ -506,13 +495,17 @@ def _require_texts(index: Index) -> None:
 def _batches(store: Store, last: int, total: int, progress: Progress | None) -> Iterator[Texts]:
     """Yield all documents that were admitted after an ordinal, in batches."""
     done = 0
-    while len(places := store.behind(last, _STEP)):
-        texts = _texts(store, places)
+    while True:
+        with store.busy:
+            places = store.behind(last, _STEP)
+            if not len(places):
+                return
+            texts = _texts(store, places)
         yield texts
         last = int(texts.ordinals[-1])
         done += len(places)
         if progress:
-            progress("search", done, total)
+            progress("search", min(done, total), total)
 
 
 def _terms(query: str, site: str | None) -> tuple[Term, ...]:
@@ -526,6 +519,12 @@ def _terms(query: str, site: str | None) -> tuple[Term, ...]:
     return (*terms, Term(fulltext.site_word(own))) if terms else terms
 
 
+def _titles(store: Store, places: Places) -> list[str | None]:
+    """Return the titles of documents, if the index has them as strings."""
+    known = dict(store.columns.fields).get(TITLE) == STRING
+    return field_values(store, TITLE, STRING, places) if known else [None] * len(places)
+
+
 def _urls(store: Store, ids: Sequence[str], places: Places) -> list[str | None]:
     """Return the URLs of documents: the field, or ids that are web addresses."""
     known = dict(store.columns.fields).get(URL) == STRING
@@ -534,11 +533,7 @@ def _urls(store: Store, ids: Sequence[str], places: Places) -> list[str | None]:
 
 
 def _texts(store: Store, places: Places) -> Texts:
-    kinds = dict(store.columns.fields)
-    titles: Sequence[str | None] = [None] * len(places)
-    if kinds.get(TITLE) == STRING:
-        titles = field_values(store, TITLE, STRING, places)
-    heads = search_words(encoded([title or "" for title in titles]), MOST_TITLE)
+    heads = search_words(encoded([title or "" for title in _titles(store, places)]), MOST_TITLE)
     bodies = search_words(store.strings("text", places), MOST_BODY)
     ids = store.decoded("id", places)
     sites = [fulltext.site_word(site or "") for site in map(site_of, _urls(store, ids, places))]  # of one word each

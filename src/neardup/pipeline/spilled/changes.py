@@ -1,17 +1,63 @@
-"""What differs between a run in pieces and one that is to continue it, in the words of its parameters."""
+"""The terms of a run in pieces, and how they differ from those of a run that it is to continue."""
 
+import json
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any, Final
 
 from neardup import __version__
-from neardup.engines.journal import OtherTerms
-from neardup.model.errors import Change
+from neardup.engines.journal import Journal, OtherTerms
+from neardup.model.errors import Change, DataError, RunChanged
+from neardup.model.protocols import Scheme
 from neardup.schemes import terms as schemes
 from neardup.sources.formats import display
+from neardup.sources.shards import Shards
 
 _TIMED: Final = 3  # parts of the identity of a file: the last is its time of change
 _NAMES: Final = {"globs": "glob"}
 _PAGES: Final = "extraction"
+
+
+def terms_of(
+    shards: Shards, scheme: Scheme, pages: dict[str, str | None] | None, changeable: dict[str, Any], **more: Any
+) -> dict[str, Any]:
+    """Return the terms of a run over inputs, which are not cut yet, and how texts of *pages* are extracted.
+
+    Terms that are *changeable*, and *more* that are not, are added.
+    """
+    reading = asdict(replace(shards.request, processes=None))
+    return {
+        "inputs": [list(one) for one in zip(shards.inputs, shards.identities, strict=True)],
+        "compared": 0,
+        "state": None,
+        "reading": {**reading, "columns": None, "extraction": pages},
+        "recipe": scheme.recipe,
+        "key": scheme.key_identity,
+        "ignore_common": None,
+        "changeable": {"scheme": json.loads(json.dumps(schemes.written(scheme))), **changeable},  # numbers of own types
+        **more,
+    }
+
+
+def journal_of(folder: Path, terms: dict[str, Any], scheme: Scheme, *, restart: bool) -> Journal:
+    """Open the journal of a run; see ``Journal.open``, but for ``RunChanged`` with the differences of the terms."""
+    try:
+        return Journal.open(folder, terms, restart=restart)
+    except OtherTerms as error:
+        raise RunChanged(error.where, changes(error, scheme)) from None
+
+
+@contextmanager
+def abandoning(journal: Journal) -> Iterator[None]:
+    """Abandon a run if an input must be changed, which is read again then; after a failure to read, it continues."""
+    try:
+        yield
+    except DataError as error:
+        if getattr(error.__cause__, "errno", None) is None:
+            journal.abandon()
+        raise
 
 
 def changes(error: OtherTerms, scheme: Any) -> list[Change]:

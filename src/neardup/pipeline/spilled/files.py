@@ -1,6 +1,5 @@
 """Deduplication of files of any size, in a work folder from which an interrupted run continues."""
 
-import json
 import os
 import secrets
 from collections import Counter
@@ -11,14 +10,14 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
 
 from neardup.engines.executors import Executors, elsewhere
-from neardup.engines.journal import Journal, OtherTerms
+from neardup.engines.journal import Journal
 from neardup.engines.local import LocalEngine
-from neardup.model.errors import Change, DataError, NeardupError, OutputRefused, ParameterError, RunChanged
+from neardup.model.errors import Change, NeardupError, OutputRefused, ParameterError, RunChanged
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.addition import add
-from neardup.pipeline.spilled.changes import changes
+from neardup.pipeline.spilled.changes import abandoning, journal_of, terms_of
 from neardup.pipeline.spilled.forecast import Forecast, require_room
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outputs import (
@@ -41,7 +40,6 @@ from neardup.pipeline.spilled.run import Map, Stages, decided, listed
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
-from neardup.schemes import terms as schemes
 from neardup.sources.collection import Request
 from neardup.sources.formats import SPOOLED, STDIN, kind
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
@@ -132,28 +130,17 @@ def _run(
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
     outputs = [output._replace(revisits=settings.revisits and output.target == "out") for output in outputs]
-    terms = {
-        "inputs": [list(one) for one in zip(shards.inputs, shards.identities, strict=True)],
-        "compared": compared,
-        "state": None if state is None else [str(state.folder.absolute()), settings.adds],
-        "reading": {
-            **asdict(replace(settings.request, processes=None)),
-            "columns": None,
-            "extraction": pages,
-        },
-        "recipe": scheme.recipe,
-        "key": scheme.key_identity,
-        "ignore_common": settings.ignore_common,
-        "changeable": {
-            "folder": os.getcwd(),  # noqa: PTH109 - where the names of the inputs count
-            "scheme": json.loads(json.dumps(schemes.written(scheme))),  # some numbers are of types of their own
-            "policy": asdict(settings.policy),
-            "block": size,
-            "columns": [*settings.request.columns],
-            "outputs": outputs,
-        },
+    changeable = {
+        "folder": os.getcwd(),  # noqa: PTH109 - where the names of the inputs count
+        "policy": asdict(settings.policy),
+        "block": size,
+        "columns": [*settings.request.columns],
+        "outputs": outputs,
     }
-    with _journal(settings, terms) as journal:
+    known = None if state is None else [str(state.folder.absolute()), settings.adds]
+    more: dict[str, Any] = {"compared": compared, "state": known, "ignore_common": settings.ignore_common}
+    terms = terms_of(shards, scheme, pages, changeable, **more)
+    with journal_of(settings.work, terms, scheme, restart=settings.restart) as journal:
 
         def by(scheme: Scheme) -> Stages:
             return Stages(journal, engine, progress, partial(_elsewhere, settings.executors, journal, scheme))
@@ -161,21 +148,18 @@ def _run(
         stages = by(scheme)
         if settings.indexes or any(map(is_distant, shards.inputs)):
             shards = _copied(shards, journal, stages, outputs, settings)
-        begun = _split(journal, stages, partial(_begun, shards, size, state))
+        with abandoning(journal):
+            begun = stages.one("split", "", partial(_begun, shards, size, state))
         shards = Shards.from_dict(begun["shards"], settings.request)
         if state is not None:
             _require_unchanged(journal, state, begun)
         job = replace(job_of(journal, scheme, begun, terms), shards=shards)
         report = settings.outputs.get("report")
         _accept(job, journal, stages, outputs, settings)
-        try:
+        with abandoning(journal):
             job = listed(job, stages, settings.ignore_common)
             stages, where, whole = by(job.scheme), writing(job, outputs), reporting(job, outputs, report)
             result = decided(job, stages, engine, progress, settings.announce)
-        except DataError as error:
-            if getattr(error.__cause__, "errno", None) is None:  # an input must be changed, then the run begins again
-                journal.abandon()
-            raise
         _require_room(shards, outputs, result)
         own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
         parts = parts_of(result, outputs)
@@ -192,14 +176,6 @@ def _run(
         return result
 
 
-def _split(journal: Journal, stages: Stages, begun: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    try:
-        return stages.one("split", "", begun)
-    except DataError:
-        journal.abandon()
-        raise
-
-
 def _with_indexes(shards: Shards, settings: RunSettings) -> Shards:
     """Return the inputs after the indexes that they are compared with; refuse these if they cannot be."""
     for index in settings.indexes:
@@ -213,13 +189,6 @@ def _require_for_state(shards: Shards, state: State, *, adds: bool) -> None:
     rule = "cannot be standard input or a URL, because later runs with the state read the inputs again; save it first"
     for path in filter(is_distant, shards.inputs if adds else ()):
         raise ParameterError("inputs", path, rule)
-
-
-def _journal(settings: RunSettings, terms: dict[str, Any]) -> Journal:
-    try:
-        return Journal.open(settings.work, terms, restart=settings.restart)
-    except OtherTerms as error:
-        raise RunChanged(error.where, changes(error, settings.scheme)) from None
 
 
 def _elsewhere(executors: Executors | None, journal: Journal, scheme: Scheme, stage: str) -> Map | None:

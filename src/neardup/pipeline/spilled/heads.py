@@ -6,12 +6,13 @@ import numpy as np
 
 from neardup.decisions.exact import Heads, leaders_by_digest
 from neardup.decisions.ranking import ranking
+from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import ROWS
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
 from neardup.model.errors import ValueRefused
 from neardup.pipeline.corpus.address_ranks import address_ranks
-from neardup.pipeline.corpus.comparison import needs_rows
+from neardup.pipeline.corpus.comparison import LeaderComparison, needs_rows
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.signed import Signed
 from neardup.schemes.thresholds import thresholds_of
@@ -73,6 +74,11 @@ def sites_of(job: Job) -> Words:
 def thresholds(job: Job) -> Thresholds:
     """Return what the leaders need to match, by rank."""
     return thresholds_of(job.scheme, sites_of(job))
+
+
+def comparison_of(job: Job, engine: LocalEngine) -> LeaderComparison:
+    """Return the comparison of all leaders."""
+    return LeaderComparison(job.scheme, job.policy, signatures(job), engine, thresholds(job))
 
 
 class StoredKeys:

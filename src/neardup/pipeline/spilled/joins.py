@@ -14,8 +14,9 @@ from neardup.engines.local import LocalEngine
 from neardup.kernels.sets import roots
 from neardup.model.arrays import Features, Positions, Words
 from neardup.pipeline.partners.pairs import PairRule, connect, pair_table
-from neardup.pipeline.spilled.job import IDS, Job
-from neardup.sources.collection import DEFAULT_ID
+from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.signed import fields_of, ids_name
+from neardup.sources.collection import LackingFields
 from neardup.text.columns import batches, gathered
 
 Record = dict[str, Any]
@@ -28,16 +29,14 @@ _ROUNDING: Final = 1e-9
 
 def shingle(job: Job, rule: PairRule, task: int) -> Record:
     """Read a shard, and store the features of its documents, piece by piece: the distinct ones unless they count."""
-    record: Record = {"documents": 0, "pieces": 0, "rejected": [], "lacking": None, "files": {}}
-    fields = [job.shards.request.text, *([job.shards.request.id] if job.shards.request.id != DEFAULT_ID else [])]
+    record: Record = {"documents": 0, "pieces": 0, "rejected": [], "files": {}}
+    lacking = LackingFields(fields_of(job))
     ids: list[pa.Table] = []
     for piece in job.shards.pieces(job.shards.shards[task]):
         record["rejected"] += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
-        lacking = {name: names for name in fields if (names := piece.lacking(name)) is not None}
+        lacking.add(piece)
         if not len(piece):
             continue
-        known = record["lacking"]
-        record["lacking"] = lacking if known is None else {name: known[name] for name in known if name in lacking}
         ids.append(pa.table({"id": piece.ids.cast(pa.large_string())}))
         parts = [_stored(job.scheme.shingling.batch_features(batch), rule) for batch in batches(piece.texts)]
         name = f"{task:06}-{record['pieces']:06}.npy"
@@ -46,9 +45,8 @@ def shingle(job: Job, rule: PairRule, task: int) -> Record:
         record["documents"] += len(piece)
         record["pieces"] += 1
     none = pa.table({"id": pa.array([], pa.large_string())})
-    record["files"] |= job.save_table(_ids(task), pa.concat_tables(ids) if ids else none)
-    record["lacking"] = record["lacking"] or {}
-    return record
+    record["files"] |= job.save_table(ids_name(task), pa.concat_tables(ids) if ids else none)
+    return record | {"lacking": lacking.found}
 
 
 def _stored(features: Features, rule: PairRule) -> tuple[Words, Positions, Positions]:
@@ -86,7 +84,7 @@ class StoredSets:
         self.distinct: Positions = np.concatenate([np.empty(0, np.int64), *distinct])
         self._begins = np.concatenate([np.empty(0, np.int64), *(np.cumsum(one) - one for one in sizes)])
         self.ids = pa.chunked_array(
-            [chunk for task in range(len(records)) for chunk in job.table(_ids(task)).column("id").chunks],
+            [chunk for task in range(len(records)) for chunk in job.table(ids_name(task)).column("id").chunks],
             pa.large_string(),
         )
 
@@ -242,7 +240,3 @@ def _clusters(runs: list[Any], number: int) -> Positions:
 
 def _run(task: int, run: int) -> str:
     return f"pairs-{task:06}-{run:06}.npy"
-
-
-def _ids(task: int) -> str:
-    return f"{IDS}{task:06}.arrow"

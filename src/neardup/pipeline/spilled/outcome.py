@@ -11,10 +11,9 @@ from neardup.decisions.evidence import Shared
 from neardup.decisions.exact import spread
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Flags, Positions
-from neardup.pipeline.corpus.comparison import LeaderComparison
 from neardup.pipeline.corpus.result import decided_rows, with_places
 from neardup.pipeline.spilled.blocks import settled_name
-from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, signatures, thresholds
+from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, comparison_of, signatures, thresholds
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import MATCHED
 from neardup.pipeline.spilled.signed import Signed
@@ -52,10 +51,8 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
     equal = same if job.scheme.columns else own == kept_for
     exact = same & equal
     units = dropped if job.scheme.columns else own
-    comparison = LeaderComparison(job.scheme, job.policy, signatures(job), engine, thresholds(job))
-    evidence = comparison.evidence(_shared(settled, units), own, kept_for, equal)
-    evidence["rule"][equal] = "same features"
-    evidence["rule"][exact] = "same text"
+    comparison = comparison_of(job, engine)
+    evidence = comparison.evidence(_shared(settled, units), own, kept_for, equal, exact)
     rules, codes = np.unique(evidence["rule"].astype(str), return_inverse=True)
     files = job.save(REPRESENTATIVES, representatives) | job.save(DROPPED, left - first) | job.save(EXACT, exact)
     files |= job.save(RULES, codes.astype(np.int8))

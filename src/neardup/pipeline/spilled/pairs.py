@@ -17,7 +17,7 @@ from neardup.index.memory.buckets import Column, Proposals, column_of
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import Positions
 from neardup.model.candidates import Candidates, Ranks, joined
-from neardup.pipeline.corpus.comparison import LeaderComparison, SignatureKeys, pairs_left
+from neardup.pipeline.corpus.comparison import SignatureKeys, pairs_left
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.heads import (
     FEATURES,
@@ -27,10 +27,10 @@ from neardup.pipeline.spilled.heads import (
     PRESENT,
     ROWS_OF_HEADS,
     StoredKeys,
+    comparison_of,
     gather_signatures,
     remove_signatures,
     signatures,
-    thresholds,
 )
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.signed import Signed
@@ -79,7 +79,7 @@ def pair(job: Job, task: int) -> dict[str, Any]:
     begin, end = ranges(job)[task]
     stored = (Column(job.array(_members(task)), job.array(_sizes(task)), 0) for task in range(len(groups(job))))
     proposals = Proposals([part.within(begin, end) for part in stored], begin, end)
-    comparison = LeaderComparison(job.scheme, job.policy, signatures(job), LocalEngine(1), thresholds(job))
+    comparison = comparison_of(job, LocalEngine(1))
     kept = np.ones(end, np.bool_)
     if len(job.earlier):  # no document is dropped for a dropped document
         kept[: len(job.earlier)] = job.earlier.representatives < 0
@@ -163,8 +163,7 @@ def remove_buckets(job: Job) -> None:
 def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -> dict[str, Any]:
     """Decide the leaders by their signatures, without texts; place groups of documents with equal fields."""
     gather_signatures(job, signed)
-    known = signatures(job)
-    comparison = LeaderComparison(job.scheme, job.policy, known, engine, thresholds(job))
+    comparison = comparison_of(job, engine)
     keys = None if job.scheme.pooled else StoredKeys(job)
     matcher = (
         comparison.unverified
@@ -177,7 +176,7 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
     if job.policy.verify == "exact":
         placed, more = _groups(job, signed)
         files |= more
-    del known, comparison, keys  # they map the files
+    del comparison, keys  # they map the files
     remove_signatures(job)
     if job.path(ROWS_OF_HEADS).exists():
         files |= job.sizes(ROWS_OF_HEADS)

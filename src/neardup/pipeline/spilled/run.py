@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.evidence import exact_measure
 from neardup.decisions.exact import leaders_by_digest
 from neardup.engines.journal import Journal, WorkFolder
 from neardup.engines.local import LocalEngine
@@ -38,7 +37,6 @@ from neardup.pipeline.spilled.pairs import arrange, bucket, groups, pair, propos
 from neardup.pipeline.spilled.signed import Signed, fields_of, sign
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
-from neardup.schemes.terms import common_of
 from neardup.sources.collection import missing_field
 from neardup.sources.read import nothing_left
 from neardup.text.columns import as_it_lies
@@ -167,7 +165,7 @@ def _foresee(job: Job, records: list[Record], engine: LocalEngine, announce: Cal
     stored = sum(sum(one["files"].values()) for one in records) * len(job.shards.shards) / len(records)
     require_room(job.journal.folder, rest * stored, "read the inputs")
     if rest:
-        warn_of_full_buckets(job, Signed(job, [one["documents"] for one in records]), found.documents)
+        warn_of_full_buckets(job, Signed(job, records), found.documents)
 
 
 def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
@@ -218,26 +216,19 @@ def _require_fields(job: Job, documents: StoredDocuments) -> None:
 def _summary(  # noqa: PLR0913, PLR0917 - everything the run knows
     job: Job, documents: StoredDocuments, decisions: Decisions, proposed: Record, decided: Record, settled: list[Record]
 ) -> Summary:
-    scheme = job.scheme
     counts = {name: decided[name] for name in ("kept", "exact", "near", "empty", "too_short")}
-    return Summary(
+    return Summary.of(
+        job.scheme,
+        job.policy,
         documents=len(documents),
         **counts,
         duplicate_ids=_duplicate_ids(job, documents.ids[: len(documents)]),
         candidates=proposed["candidates"],
         compared=proposed["compared"] + sum(record["compared"] for record in settled),
         not_compared=proposed["not_compared"],
-        scheme=scheme.name,
-        recipe=scheme.recipe,
-        threshold=scheme.threshold,
-        measure=exact_measure(scheme.rule),
-        short=scheme.short,
-        short_threshold=scheme.short_threshold,
-        policy=job.policy,
         known=int((decisions.representatives >= len(documents)).sum()),
-        common=common_of(scheme),
         largest_clusters=largest_clusters(
-            documents, np.asarray(decisions.representatives), decisions.exact(len(documents)), scheme
+            documents, np.asarray(decisions.representatives), decisions.exact(len(documents)), job.scheme
         ),
     )
 

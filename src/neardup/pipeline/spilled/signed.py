@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.spilled.earlier import SITE, rows_of
 from neardup.pipeline.spilled.job import IDS, NOTHING, REVISITS, SIGNED, Job
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import DEFAULT_ID, Collection
+from neardup.sources.collection import DEFAULT_ID, Collection, LackingFields
 from neardup.text.columns import batches, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
 
@@ -36,9 +36,9 @@ class Signed:
     ``sites``, if the job has sites.
     """
 
-    def __init__(self, job: Job, numbers: list[int]) -> None:
-        """Describe the documents of the first shards, with their *numbers*; usually of all."""
-        self._job = job
+    def __init__(self, job: Job, records: Sequence[dict[str, Any]]) -> None:
+        """Describe the documents of the first shards, with their *records*; usually of all."""
+        self._job, numbers = job, [record["documents"] for record in records]
         self.edges: Positions = len(job.earlier) + np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)])
         """Where each shard's documents begin, and the number of all at last."""
         own = job.shards.shards[: len(numbers)]
@@ -94,13 +94,15 @@ class Signed:
     def ids(self) -> pa.ChunkedArray:
         """Return the ids of all documents, mapped."""
         chunks = [
-            chunk for shard in range(len(self.edges) - 1) for chunk in self._job.table(_ids(shard)).column("id").chunks
+            chunk
+            for shard in range(len(self.edges) - 1)
+            for chunk in self._job.table(ids_name(shard)).column("id").chunks
         ]
         return pa.chunked_array([*self._job.earlier.ids(), *chunks], pa.large_string())
 
     def places(self) -> pa.Table | None:
         """Return where the documents are from that are not earlier ones; ``None`` if their ids are enough."""
-        tables = [self._job.table(_ids(shard)) for shard in range(len(self.edges) - 1)]
+        tables = [self._job.table(ids_name(shard)) for shard in range(len(self.edges) - 1)]
         own = [table for table, end in zip(tables, self.edges[1:].tolist(), strict=True) if end > self.first]
         whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
         return whole.drop_columns("id") if whole.num_columns > 1 else None
@@ -135,19 +137,14 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     rejected: list[Any] = []
     without: list[Any] | None = None
     first_quoted: list[Any] | None = None
-    lacking: dict[str, list[str]] | None = None
-    columns: dict[str, list[str]] = {}
+    lacking = LackingFields(fields_of(job))
     for piece in job.shards.pieces(job.shards.shards[task]):
         rejected += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
-        own = {name: names for name in fields_of(job) if (names := piece.lacking(name)) is not None}
+        own = lacking.add(piece)
         if len(piece):
-            known = own if lacking is None else lacking
-            lacking = {name: [*dict.fromkeys([*known[name], *own[name]])] for name in known if name in own}
             tables.append(_of_piece(job, piece, own, body=body))
             found["text"] += int(tables[-1].column("length").to_numpy().sum())
             found["features"] += int(tables[-1].column("features").to_numpy().sum())
-        else:
-            columns = own
         ids.append(with_places(pa.table({"id": piece.ids.cast(pa.large_string())}), piece.places()))
         skipped.update(piece.skipped)
         revisits += [piece.revisits] if piece.revisits is not None and len(piece.revisits) else []
@@ -161,7 +158,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     table = pa.concat_tables(tables or [_signed(job, pa.chunked_array([], pa.large_string()), None, NO_SITES, {})])
     files = job.save_table(_name(task), table)
     no_ids = pa.table({"id": pa.array([], pa.large_string())})
-    files |= job.save_table(_ids(task), pa.concat_tables(ids) if ids else no_ids)
+    files |= job.save_table(ids_name(task), pa.concat_tables(ids) if ids else no_ids)
     files |= job.save_table(_revisits(task), pa.concat_tables(revisits)) if revisits else {}
     firsts = {"first_without_text": without, "first_quoted": first_quoted}
     return {
@@ -171,7 +168,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         "rejected": rejected,
         "skipped": skipped,
         "revisits": len(revisits) > 0,
-        "lacking": columns if lacking is None else lacking,
+        "lacking": lacking.found,
         "files": files,
     }
 
@@ -304,7 +301,8 @@ def _name(shard: int) -> str:
     return f"{SIGNED}{shard:06}.arrow"
 
 
-def _ids(shard: int) -> str:
+def ids_name(shard: int) -> str:
+    """Return the name of the table with the ids of a shard's documents."""
     return f"{IDS}{shard:06}.arrow"
 
 

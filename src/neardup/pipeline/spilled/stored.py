@@ -25,7 +25,7 @@ class StoredDocuments:
 
     def __init__(self, job: Job, records: list[dict[str, Any]]) -> None:
         self._job = job
-        self.signed = Signed(job, [record["documents"] for record in records])
+        self.signed = Signed(job, records)
         self.records = [
             one for one, shard in zip(records, job.shards.shards, strict=True) if shard.source >= job.compared
         ]

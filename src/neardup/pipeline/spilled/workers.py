@@ -1,7 +1,7 @@
 """Workers: processes that share the tasks of a run in pieces, on any machines that see its files."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
@@ -49,7 +49,18 @@ def work_on(
     """
     if Path(folder).is_file():
         raise StorageRefused(str(folder), "is a file, not a folder; name the work folder of the run")
-    return work(Path(folder).absolute(), _Functions(key), idle=idle, threads=threads, waiting=waiting)
+    known: list[_Tasks] = []  # of the run in the folder
+
+    def do(stage: str, run: WorkFolder, task: int) -> dict[str, Any]:
+        if not (known and known[0].knows(stage)):
+            os.chdir(_terms(run)["changeable"]["folder"])  # where the names of the inputs count
+            known[:] = [_Tasks(run, _scheme(run, key))]
+        return known[0].function(stage)(task)
+
+    def function_of(stage: str) -> Function | None:
+        return partial(do, stage) if is_shared(stage) else None
+
+    return work(Path(folder).absolute(), function_of, idle=idle, threads=threads, waiting=waiting)
 
 
 @contextmanager
@@ -69,32 +80,6 @@ def tasks_of(folder: str, token: str, scheme: Scheme, stage: str) -> Iterator[Ca
             yield partial(run.attempt, stage, function=tasks.function(stage))
     finally:
         run.claims.leave()
-
-
-class _Functions(Mapping[str, Function]):
-    """The functions of the stages that are shared, by the names of the stages of one run."""
-
-    def __init__(self, key: bytes | None) -> None:
-        self._key = key
-        self._runs: dict[Path, _Tasks] = {}
-
-    def __getitem__(self, stage: str) -> Function:
-        if not is_shared(stage):
-            raise KeyError(stage)
-        return partial(self._do, stage)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_SHARED)
-
-    def __len__(self) -> int:
-        return len(_SHARED)
-
-    def _do(self, stage: str, folder: WorkFolder, task: int) -> dict[str, Any]:
-        known = self._runs.get(folder.path())
-        if known is None or not known.knows(stage):
-            os.chdir(_terms(folder)["changeable"]["folder"])  # where the names of the inputs count
-            known = self._runs[folder.path()] = _Tasks(folder, _scheme(folder, self._key))
-        return known.function(stage)(task)
 
 
 def is_shared(stage: str) -> bool:
@@ -145,7 +130,17 @@ class _Tasks:
         self._job = job_of(folder, scheme, folder.records("split-")[0], terms)
         self._outputs = [Output(*output) for output in terms["changeable"]["outputs"]]
         self._names = {"", self._job.signing, self._job.deciding, writing(self._job, self._outputs)}
-        self._bound = Bound()
+        job = self._job
+        self._functions: dict[str, Callable[[int], dict[str, Any]]] = {
+            "sample": partial(sample, job, Bound()),
+            "sign": partial(sign, job),
+            "sign_text": partial(sign, job, body=True),
+            "bucket": partial(bucket, job),
+            "pair": partial(pair, job),
+            "gather": lambda task: gather(job, self._documents.signed, task),
+            "settle": partial(settle, job),
+            "write": lambda task: write(job, self._result, self._parts, task),
+        }
 
     def knows(self, stage: str) -> bool:
         """Return whether a stage is one of these terms."""
@@ -156,32 +151,7 @@ class _Tasks:
         if not self.knows(stage):
             where = str(self._folder.folder)
             raise StorageRefused(where, "its run has other terms than this worker knows; start it again")
-        found: Callable[[int], dict[str, Any]] = getattr(self, stage.partition("-")[0])
-        return found
-
-    def sample(self, task: int) -> dict[str, Any]:
-        return sample(self._job, self._bound, task)
-
-    def sign(self, task: int) -> dict[str, Any]:
-        return sign(self._job, task)
-
-    def sign_text(self, task: int) -> dict[str, Any]:
-        return sign(self._job, task, body=True)
-
-    def bucket(self, task: int) -> dict[str, Any]:
-        return bucket(self._job, task)
-
-    def pair(self, task: int) -> dict[str, Any]:
-        return pair(self._job, task)
-
-    def gather(self, task: int) -> dict[str, Any]:
-        return gather(self._job, self._documents.signed, task)
-
-    def settle(self, task: int) -> dict[str, Any]:
-        return settle(self._job, task)
-
-    def write(self, task: int) -> dict[str, Any]:
-        return write(self._job, self._result, self._parts, task)
+        return self._functions[stage.partition("-")[0]]
 
     @cached_property
     def _documents(self) -> StoredDocuments:
@@ -194,9 +164,8 @@ class _Tasks:
     @cached_property
     def _result(self) -> StoredResult:
         rules = self._folder.records(f"decide-{self._job.deciding}")[0]["rules"]
-        return StoredResult(
-            Decisions(self._job, self._documents.signed, self._documents.ids, rules), self._documents, None
-        )
+        decisions = Decisions(self._job, self._documents.signed, self._documents.ids, rules)
+        return StoredResult(decisions, self._documents, None)
 
 
 _SHARED = ("sample", "sign", "sign_text", "bucket", "pair", "gather", "settle", "write")
