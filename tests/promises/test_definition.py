@@ -218,6 +218,38 @@ def with_short(scheme, random):
     )
 
 
+def assert_evidence(result, table, scheme):
+    """Recompute the evidence of every dropped document, and the summary, of a run that verified texts exactly."""
+    texts = table["text"].to_pylist()
+    features = scheme.shingling.features(table["text"])
+    lists = [features.values[begin:end].tolist() for begin, end in pairwise(features.offsets.tolist())]
+    rows = result.decisions.to_pylist()
+    assert [row["kept"] for row in rows] == [chosen < 0 for chosen in result.representatives]
+    assert result.kept.tolist() == [place for place, row in enumerate(rows) if row["kept"]]
+    for place, (row, chosen) in enumerate(zip(rows, result.representatives.tolist(), strict=True)):
+        measured = [row["resemblance"], row["contained_in_kept"], row["contains_kept"]]
+        if chosen < 0:
+            assert (row["representative"], row["rule"], *measured, row["exact"]) == (None,) * 5 + (False,)
+            continue
+        assert rows[chosen]["kept"]
+        assert row["representative"] == rows[chosen]["id"]
+        assert row["exact"] == (texts[place] == texts[chosen])
+        if row["exact"]:
+            assert (row["rule"], *measured) == ("same text", 1.0, 1.0, 1.0)
+            continue
+        mine, kept = {*lists[place]}, {*lists[chosen]}
+        assert measured == [len(mine & kept) / len(whole) for whole in (mine | kept, mine, kept)]
+        below = share(scheme, lists[place], lists[chosen]) < least_by_length(scheme, lists[place], lists[chosen])
+        named = "same features" if lists[place] == lists[chosen] else "component" if below else scheme.rule
+        assert row["rule"] in {named, "component"} if isinstance(scheme, FilterScheme) else row["rule"] == named
+    summary, exact = result.summary, sum(row["exact"] for row in rows)
+    assert (summary.documents, summary.kept) == (len(texts), len(result.kept))
+    assert (summary.exact, summary.near) == (exact, len(texts) - len(result.kept) - exact)
+    blank = [not (text or "").strip() for text in texts]
+    unsigned = (~scheme.sign(table["text"]).present).tolist()
+    assert (summary.empty, summary.empty + summary.too_short) == (sum(blank), sum(unsigned))
+
+
 def differing(seeds, *, sites=False, short=False):
     """The random collections whose decisions are not those of the definition, and how many documents were dropped.
 
@@ -237,9 +269,13 @@ def differing(seeds, *, sites=False, short=False):
         representative = str(random.choice(["best-ranked", "closest"])) if gather == "kept" else "best-ranked"
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(buckets, "ROOM", room)
+            patch.setattr(buckets, "BLOCK", int(random.choice([1, 2, 4, buckets.BLOCK])))
+            patch.setattr(buckets, "PAIRS", int(random.choice([1, buckets.PAIRS])))
             result = dedup(
                 table, scheme=scheme, keep=keep, verify=verify, gather=gather, representative=representative, threads=1
             )
+        if verify == "exact" and not sites and not scheme.columns:
+            assert_evidence(result, table, scheme)
         expected = answer(table, scheme, keep, verify, gather=gather, room=room, representative=representative)
         dropped += sum(chosen >= 0 for chosen in expected)
         if result.representatives.tolist() != expected:

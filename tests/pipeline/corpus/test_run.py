@@ -4,115 +4,20 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from oracles import words
+from test_definition import KEEPS, answer, assert_evidence
 
 import neardup
 from neardup import Analysis, Checksum, DataError, Field, MinHash, ParameterError, SimHash, Trials, dedup
-from neardup.index.memory import buckets
 from neardup.pipeline.corpus import result
 from neardup.pipeline.corpus import run as corpus
 from neardup.text.columns import batches
 
-KEEPS = ("first", "last", "longest", "shortest", "max:score", "min:score")
 LINE = "the quick brown fox jumps over the lazy dog and runs into the dark wood"
 CERTAIN = 1 - 1e-9  # recall: a miss would be a bug, not bad luck
 
 
-# The rule in plain Python.
-
-
-def shingled(text, size):
-    tokens = words(text or "")
-    if 0 < len(tokens) < size:
-        return [(None, *tokens)]
-    return [tuple(tokens[start : start + size]) for start in range(len(tokens) - size + 1)]
-
-
-def share(part, whole):
-    return len(part) / len(whole) if whole else 0.0
-
-
 def resemblance(one, other):
-    return share({*one} & {*other}, {*one} | {*other})
-
-
-def matches(texts, features, a, b, threshold):
-    if features[a] and features[b]:
-        return resemblance(features[a], features[b]) >= threshold
-    return not features[a] and not features[b] and texts[a] == texts[b] and bool((texts[a] or "").strip())
-
-
-def ranked(texts, scores, keep):
-    """Positions from best to worst; Python's sort is stable, so ties go to the smallest."""
-    positions = range(len(texts))
-    lengths = [len((text or "").encode()) for text in texts]
-    match keep.split(":")[0]:
-        case "first":
-            return list(positions)
-        case "last":
-            return list(reversed(positions))
-        case "longest":
-            return sorted(positions, key=lambda i: -lengths[i])
-        case "shortest":
-            return sorted(positions, key=lambda i: lengths[i])
-        case kind:
-            sign = -1 if kind == "max" else 1
-            return sorted(positions, key=lambda i: (scores[i] is None, sign * (scores[i] or 0)))
-
-
-def greedy(texts, features, order, threshold):
-    """For each document the kept one that it is dropped for, or -1."""
-    representatives = [-1] * len(texts)
-    kept = []
-    for position in order:
-        found = [other for other in kept if matches(texts, features, position, other, threshold)]
-        if found:
-            representatives[position] = found[0]  # the best-ranked one
-        else:
-            kept.append(position)
-    return representatives
-
-
-def connected(texts, features, order, threshold):
-    """For each document the best-ranked one of its component, or -1 for that one itself."""
-    group = {position: position for position in order}
-    for place, a in enumerate(order):
-        for b in order[:place]:
-            if matches(texts, features, a, b, threshold):
-                old, new = group[a], group[b]
-                group = {position: new if name == old else name for position, name in group.items()}
-    best = {}
-    for position in order:
-        best.setdefault(group[position], position)
-    return [-1 if best[group[p]] == p else best[group[p]] for p in range(len(texts))]
-
-
-def assert_evidence(result, texts, features):
-    """Every dropped document's line is recomputed, every kept one's is empty."""
-    rows = result.decisions.to_pylist()
-    assert [row["kept"] for row in rows] == [chosen < 0 for chosen in result.representatives]
-    assert result.kept.tolist() == [place for place, row in enumerate(rows) if row["kept"]]
-    for position, (row, chosen) in enumerate(zip(rows, result.representatives.tolist(), strict=True)):
-        measured = [row["resemblance"], row["contained_in_kept"], row["contains_kept"]]
-        if chosen < 0:
-            assert (row["representative"], row["rule"], *measured, row["exact"]) == (None,) * 5 + (False,)
-            continue
-        assert rows[chosen]["kept"]
-        assert row["representative"] == rows[chosen]["id"]
-        mine, kept = {*features[position]}, {*features[chosen]}
-        same = texts[position] == texts[chosen]
-        assert row["exact"] == same
-        if same:
-            assert (row["rule"], *measured) == ("same text", 1.0, 1.0, 1.0)
-            continue
-        assert measured == [resemblance(mine, kept), share(mine & kept, mine), share(mine & kept, kept)]
-        equal = features[position] == features[chosen]
-        expected = "same features" if equal else "resemblance"
-        if row["resemblance"] < result.summary.threshold:
-            expected = "component"
-        assert row["rule"] == expected
+    return len({*one} & {*other}) / len({*one} | {*other})
 
 
 def collection(texts, scores=None):
@@ -120,52 +25,6 @@ def collection(texts, scores=None):
     if scores is not None:
         columns["score"] = pa.array(scores, pa.int64())
     return pa.table(columns)
-
-
-FEW_WORDS = st.lists(st.sampled_from(["one", "two", "Three", "é", "5", "你", ". "]), max_size=9).map(" ".join)
-TEXTS = st.one_of(FEW_WORDS, st.sampled_from(["", " ", None, "one", LINE, LINE.upper(), LINE + " again"]))
-CORPORA = st.lists(st.tuples(TEXTS, st.none() | st.integers(-2, 2)), max_size=12)
-THRESHOLDS = st.sampled_from([0.2, 0.3, 0.5, 0.55, 0.6, 0.8, 1.0])
-
-
-@pytest.mark.parametrize("keep", KEEPS)
-@given(CORPORA, THRESHOLDS, st.integers(1, 3))
-def test_decisions_equal_the_rule(keep, documents, threshold, size):
-    texts, scores = [text for text, _ in documents], [score for _, score in documents]
-    scheme = MinHash(shingle=size, permutations=256, threshold=threshold, recall=CERTAIN)
-    result = dedup(collection(texts, scores), scheme=scheme, keep=keep, threads=1)
-    features = [shingled(text, size) for text in texts]
-    assert result.representatives.tolist() == greedy(texts, features, ranked(texts, scores, keep), threshold)
-    assert_evidence(result, texts, features)
-    summary = result.summary
-    dropped = len(texts) - len(result.kept)
-    exact = sum(result.decisions["exact"].to_pylist())
-    blank = sum(not (text or "").strip() for text in texts)
-    assert (summary.documents, summary.kept) == (len(texts), len(result.kept))
-    assert (summary.exact, summary.near) == (exact, dropped - exact)
-    assert (summary.empty, summary.too_short) == (blank, sum(not found for found in features) - blank)
-
-
-@given(CORPORA, THRESHOLDS, st.sampled_from(KEEPS))
-def test_components_equal_the_rule(documents, threshold, keep):
-    texts, scores = [text for text, _ in documents], [score for _, score in documents]
-    scheme = MinHash(shingle=2, permutations=256, threshold=threshold, recall=CERTAIN)
-    result = dedup(collection(texts, scores), scheme=scheme, keep=keep, gather="components", threads=1)
-    features = [shingled(text, 2) for text in texts]
-    assert result.representatives.tolist() == connected(texts, features, ranked(texts, scores, keep), threshold)
-    assert_evidence(result, texts, features)
-
-
-@given(CORPORA, st.sampled_from([0.4, 0.7]), st.integers(1, 4))
-def test_how_candidates_are_cut_into_blocks_changes_nothing(documents, threshold, block):
-    texts = [text for text, _ in documents]
-    scheme = MinHash(shingle=1, permutations=256, threshold=threshold, recall=CERTAIN)
-    features = [shingled(text, 1) for text in texts]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(buckets, "BLOCK", block)
-        patch.setattr(buckets, "PAIRS", 1)
-        result = dedup(texts, scheme=scheme, threads=1)
-    assert result.representatives.tolist() == greedy(texts, features, range(len(texts)), threshold)
 
 
 def edited(random, tokens, edits):
@@ -201,27 +60,16 @@ def generated_texts():
     return generated(200)
 
 
-@pytest.mark.parametrize("keep", KEEPS)
-def test_a_generated_corpus_equals_the_rule(generated_texts, keep):
-    texts = generated_texts
-    scores = [None if place % 7 == 0 else place % 5 for place in range(len(texts))]
+@pytest.mark.parametrize(("keep", "gather"), [*((keep, "kept") for keep in KEEPS), ("first", "components")])
+def test_a_generated_corpus_is_decided_as_defined(generated_texts, keep, gather):
+    table = collection(generated_texts, [None if place % 7 == 0 else place % 5 for place in range(200)])
     scheme = MinHash(shingle=3, permutations=256, threshold=0.6, recall=CERTAIN)
-    result = dedup(collection(texts, scores), scheme=scheme, keep=keep)
-    features = [shingled(text, 3) for text in texts]
-    expected = greedy(texts, features, ranked(texts, scores, keep), 0.6)
+    expected = answer(table, scheme, keep, "exact", gather=gather)
     assert sum(chosen >= 0 for chosen in expected) > 50  # the corpus has what it is made for
+    result = dedup(table, scheme=scheme, keep=keep, gather=gather)
     assert result.representatives.tolist() == expected
-    assert_evidence(result, texts, features)
-
-
-def test_a_generated_corpus_has_the_components_of_the_rule(generated_texts):
-    texts = generated_texts
-    scheme = MinHash(shingle=3, permutations=256, threshold=0.6, recall=CERTAIN)
-    result = dedup(texts, scheme=scheme, gather="components")
-    features = [shingled(text, 3) for text in texts]
-    assert result.representatives.tolist() == connected(texts, features, range(len(texts)), 0.6)
-    assert_evidence(result, texts, features)
-    assert "component" in result.decisions["rule"].to_pylist()
+    assert_evidence(result, table, scheme)
+    assert ("component" in result.decisions["rule"].to_pylist()) == (gather == "components")
 
 
 def test_bags_are_compared_as_bags():
@@ -267,25 +115,6 @@ def test_an_estimate_is_labelled_and_claims_nothing_else():
     assert [row["contains_kept"] for row in rows] == [None, None, 1.0, 1.0]
 
 
-@pytest.mark.parametrize("keep", ["first", "last"])
-def test_estimates_follow_the_same_rule(generated_texts, keep):
-    texts = generated_texts
-    scheme = MinHash(permutations=256, threshold=0.6, recall=CERTAIN)
-    signatures = scheme.sign(texts)
-    order = ranked(texts, None, keep)
-    kept, expected = [], [-1] * len(texts)
-    for position in order:
-        repeated = signatures[np.full(len(kept), position)]
-        found = np.flatnonzero(scheme.matches(repeated, signatures[np.array(kept, np.int64)]))
-        same = [place for place, other in enumerate(kept) if texts[other] == texts[position]]
-        first = min([*found.tolist(), *same], default=None)
-        if first is None:
-            kept.append(position)
-        else:
-            expected[position] = kept[first]
-    assert dedup(texts, scheme=scheme, keep=keep, verify="estimate").representatives.tolist() == expected
-
-
 def test_a_shared_key_is_labelled_and_measures_nothing():
     result = dedup([LINE, LINE + " tonight", LINE], verify="none")
     rows = result.decisions.to_pylist()
@@ -317,12 +146,6 @@ def test_threads_and_batches_change_nothing(generated_texts, monkeypatch, verify
         cut = dedup(table, verify=verify, gather=gather, threads=2)
         assert cut.decisions.equals(one.decisions)
         assert cut.summary == one.summary
-
-
-def test_unverified_decisions_do_not_depend_on_blocks(generated_texts, monkeypatch):
-    expected = [dedup(generated_texts, verify=verify).decisions for verify in ("estimate", "none")]
-    monkeypatch.setattr(buckets, "BLOCK", 5)
-    assert [dedup(generated_texts, verify=verify).decisions for verify in ("estimate", "none")] == expected
 
 
 # What a collection may be.
@@ -647,9 +470,9 @@ def test_checksums_end_to_end(verify):
 
 def test_checksum_evidence_is_measured_on_the_texts():
     row = dedup(pa.table(PAGES), scheme=SCHEME).decisions.to_pylist()[5]
-    kept, mine = {*shingled(LINE, 3)}, {*shingled(LINE + " tonight", 3)}
+    kept, mine = {*pairwise_threes(LINE)}, {*pairwise_threes(LINE + " tonight")}
     assert row["resemblance"] == resemblance(kept, mine)
-    assert (row["contained_in_kept"], row["contains_kept"]) == (share(kept & mine, mine), 1.0)
+    assert (row["contained_in_kept"], row["contains_kept"]) == (len(kept & mine) / len(mine), 1.0)
 
 
 def test_nothing_without_a_checksum_is_dropped():

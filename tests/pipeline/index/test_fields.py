@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import DataError, Index, ParameterError
+from neardup import DataError, Index, ParameterError, SimHash
 from neardup.index.disk.columns import decoded
 from neardup.pipeline.index.fields import chosen_rows, described, field_columns, field_kinds, field_table, taken_rows
 
@@ -23,10 +23,25 @@ def test_python_types_name_kinds():
     )
 
 
-@pytest.mark.parametrize("fields", [[], {"": str}, {5: str}, {"a": bytes}, {"a": "text"}, {"a": str, "a.data": str}])
-def test_kinds_that_cannot_be(fields):
-    with pytest.raises(ParameterError, match="fields"):
-        field_kinds(fields or ["a"])
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        ({"rank": "int"}, "must have one of these kinds: string, integer, number, time, flag"),
+        ({"rank": list}, "must have one of these kinds: string, integer, number, time, flag"),
+        ({"rank": []}, "must have one of these kinds: string, integer, number, time, flag"),
+        ({"rank": bytes}, "must have one of these kinds: string, integer, number, time, flag"),
+        ({"rank": None}, "must have one of these kinds: string, integer, number, time, flag"),
+        ({"": int}, "must have names that are not empty"),
+        ({5: int}, "must have names that are not empty"),
+        (["rank"], "must map names to kinds"),
+        ({"x": str, "x.data": int}, "must not be another field's name followed by .data or .offsets"),
+    ],
+)
+def test_kinds_that_cannot_be(tmp_path, fields, rule):
+    with pytest.raises(ParameterError) as refused:
+        Index.create(tmp_path / "index", fields=fields)
+    assert (refused.value.name, refused.value.rule) == ("fields", rule)
+    assert not (tmp_path / "index").exists()
 
 
 def test_columns_of_each_kind():
@@ -50,54 +65,54 @@ def test_what_a_table_lacks_is_null():
 
 
 @pytest.mark.parametrize(
-    ("kind", "values", "rule"),
+    ("fields", "reason"),
     [
-        ("integer", [1, 1.5], "document 1: field 'x' must be an integer of 64 bits, but is the number 1.5"),
-        ("integer", ["1", "one"], "document 1: field 'x' must be an integer of 64 bits, but is the string 'one'"),
-        ("flag", [0], "document 0: field 'x' must be true or false, but is the integer 0"),
-        ("time", [MOMENT, datetime(1, 1, 1)], None),  # noqa: DTZ001 - without a zone
-        ("string", [5], "document 0: field 'x' must be a string, but is the integer 5"),
+        (
+            {"title": ["a", 5]},
+            "document 1: field 'title' is the integer 5, while document 0 has the string 'a': a field",
+        ),
+        ({"title": [None, 5]}, "document 1: field 'title' must be a string, but is the integer 5"),
+        ({"rank": ["1", "x"]}, "document 1: field 'rank' must be an integer of 64 bits, but is the string 'x'"),
+        (
+            {"rank": [1, 2**80]},
+            "document 1: field 'rank' is the integer 1208925819614629174706176, which has more than",
+        ),
+        ({"rank": "12"}, "field 'rank': must have a value for each document, but is the string '12'"),
+        (
+            {"seen": ["2024-01-01T00:00:00Z", "2024-01-01"]},
+            "document 1: field 'seen' must be a time such as 2026-01-31T12:00:00Z, but is the string '2024-01-01'",
+        ),
+        ({"seen": pa.array([0, 2**62], pa.timestamp("us", "UTC"))}, "document 1: field 'seen' must be a time such as "),
+        ({"size": ["1.5", "a" * 100]}, f"document 1: field 'size' must be a number, but is the string '{'a' * 59}..."),
+        ({"rank": [1, 1.5]}, "document 1: field 'rank' must be an integer of 64 bits, but is the number 1.5"),
+        ({"ok": [0, 1]}, "document 0: field 'ok' must be true or false, but is the integer 0"),
+        ({"rank": [1, 2, 3]}, "fields: 3 rows for 2 documents; each document needs one"),
+        ({"rank": [1], "title": ["a", "b"]}, "fields: cannot be converted to a table"),
+        (5, "fields: must be a table or map names to values"),
+        ({"ok": ["true", "maybe"]}, "document 1: field 'ok' must be true or false, but is the string 'maybe'"),
     ],
 )
-def test_values_that_cannot_be(kind, values, rule):
-    table = field_table({"x": values}, len(values))
-    if rule is None:
-        assert field_columns({"x": kind}, table, len(values))["known.x"].all()
-        return
-    with pytest.raises(DataError, match=rule):
-        field_columns({"x": kind}, table, len(values))
+def test_the_document_whose_field_does_not_fit_is_named(fields, reason):
+    kinds = {"title": str, "rank": int, "seen": "time", "size": float, "ok": bool}
+    with Index.create(scheme=SimHash(), fields=kinds) as index:
+        with pytest.raises(DataError) as refused:
+            index.admit(["a", "b"], ["one two three", "four five six"], fields)
+        assert str(refused.value).startswith(reason)
+        assert len(index) == 0
 
 
-@pytest.mark.parametrize(
-    ("fields", "rule"),
-    [
-        ({"x": [1, "a"]}, "document 1: field 'x' is the string 'a', while document 0 has the integer 1"),
-        ({"x": "ab"}, "must have a value for each document"),
-        ({"x": [1, 2, 3]}, "3 rows for 2 documents; each document needs one"),
-        ({"x": [1], "y": [1, 2]}, "cannot be converted to a table"),
-        (5, "must be a table or map names to values"),
-    ],
-)
-def test_fields_that_are_no_table(fields, rule):
-    with pytest.raises(DataError, match=rule):
-        field_table(fields, 2)
+def test_the_first_value_that_does_not_fit_is_found_among_many():
+    values = ["7"] * 1000
+    values[613] = values[900] = "seven"
+    index = Index.create(scheme=SimHash(), fields={"rank": int})
+    with index, pytest.raises(DataError, match="document 613: field 'rank'"):
+        index.admit([*map(str, range(1000))], ["one two three"] * 1000, {"rank": values})
 
 
 def test_rows_of_a_table_without_columns():
     bare = pa.table({})
     assert chosen_rows(bare, np.array([0])) is bare
     assert chosen_rows(pa.table({"a": [1, 2, 3]}), np.array([2, 0])).column("a").to_pylist() == [3, 1]
-
-
-def test_values_come_back_as_they_were(tmp_path):
-    values = {"host": "a.example", "rank": -5, "share": 0.25, "when": MOMENT, "live": True}
-    with Index.create(tmp_path / "index", fields=KINDS) as index:
-        index.admit(
-            ["a", "b"], ["one two", "three four"], fields={name: [value, None] for name, value in values.items()}
-        )
-        first, second = index.get(["a", "b"])
-        assert first.fields == values
-        assert second.fields == dict.fromkeys(values)
 
 
 def test_values_in_messages_are_short():

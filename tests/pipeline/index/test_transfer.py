@@ -7,23 +7,9 @@ from errno import ENOSPC
 
 import pyarrow as pa
 import pytest
+from test_state import SCHEMES
 
-from neardup import (
-    Checksum,
-    Combined,
-    DataError,
-    Field,
-    FracMinHash,
-    Index,
-    MinHash,
-    Search,
-    Sentences,
-    SimHash,
-    State,
-    StorageError,
-    Trials,
-    dedup_files,
-)
+from neardup import DataError, Index, MinHash, Search, SimHash, State, StorageError, dedup_files
 from neardup.index.disk import merger
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.files.ingestion import fill_index
@@ -31,16 +17,6 @@ from neardup.pipeline.index.page_terms import require_extraction
 from neardup.pipeline.spilled import files
 from neardup.text.extraction import Extraction
 
-SCHEMES = [
-    MinHash(),
-    MinHash(shingle=2, threshold=0.8),
-    SimHash(),
-    Trials(),
-    Sentences(),
-    FracMinHash(shingle=2, threshold=0.6),
-    Checksum(fields=(Field(name="title"), Field(name="text", limit=20))),
-    Combined(MinHash(), SimHash()),
-]
 WORDS = [f"word{number}" for number in range(200)]
 
 
