@@ -1,11 +1,9 @@
 """The entry point of the program ``neardup``, and of ``python -m neardup``."""
 
-import gc
-import os
 import signal
 import sys
 
-_YOUNG = 500_000  # objects between garbage collections: loading creates about 250,000, and few of them are garbage
+from neardup.engines.startup import shorten_start
 
 
 def main() -> int:
@@ -14,10 +12,7 @@ def main() -> int:
         signal.signal(
             signal.SIGINT, signal.SIG_DFL
         )  # until there is something to clean up, Ctrl-C simply ends the process
-    gc.set_threshold(_YOUNG)
-    os.environ.setdefault(
-        "OPENBLAS_NUM_THREADS", "1"
-    )  # NumPy would start threads for linear algebra, which is not used
+    shorten_start()
     from neardup.interfaces.cli import main as run
 
     return run()

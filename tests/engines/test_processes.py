@@ -47,6 +47,8 @@ def doubling(settings):
                 open(settings["mark"], "w").close()
                 os.kill(os.getpid(), signal.SIGKILL)
         values = [2 * value for value in table["value"].to_pylist()]
+        if WORKER and "pandas" in sys.modules:
+            raise ValueError
         return pa.table({"value": values, "process": [os.getpid()] * len(values)})
 
     return double

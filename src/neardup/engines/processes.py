@@ -22,6 +22,7 @@ from typing import IO, Any, Final, Self
 
 import pyarrow as pa
 
+from neardup.engines.startup import shorten_start
 from neardup.model.errors import EngineFailed
 
 Function = Callable[[pa.Table], pa.Table]
@@ -181,7 +182,7 @@ class _Worker:
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
-            env={**os.environ, "PYTHONPATH": paths},
+            env={"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": paths},
             process_group=0,  # a terminal sends its signals to the other group
         )
         self.ended = False
@@ -225,6 +226,7 @@ def serve(name: str) -> None:
     """Answer the tables on standard input until it ends; the first table has the settings."""
     tables, answers = open(0, "rb"), os.fdopen(os.dup(1), "wb")  # noqa: SIM115 - until the process ends
     os.dup2(2, 1)  # other output is not an answer
+    shorten_start()
     _limit_memory()
     function: Function | None = None
     signal.signal(signal.SIGALRM, signal.SIG_DFL)

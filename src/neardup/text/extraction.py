@@ -179,8 +179,13 @@ def _content(text: str, view: View) -> tuple[PageContent, str]:
         return visible_content(text), "visible"
     from neardup.text.markup import shape  # it loads Numba
 
-    text = without_surrogates(text.removeprefix("\ufeff"))
-    measured = shape(text.encode())
+    text = text.removeprefix("\ufeff")
+    try:
+        encoded = text.encode()
+    except UnicodeEncodeError:
+        text = without_surrogates(text)
+        encoded = text.encode()
+    measured = shape(encoded)
     if not measured.bearable:
         return visible_content(text), "visible"
     main = main_text(text)

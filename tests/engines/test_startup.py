@@ -1,0 +1,38 @@
+"""What programs leave out; each test starts one."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("pandas")
+
+LOADED = "import sys; print(sorted({'pandas', 'numba', 'pyarrow'} & sys.modules.keys()))"
+
+
+def printed(code, *arguments):
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def test_lists_are_converted_without_pandas():
+    code = "import pyarrow as pa; pa.array(['one']); pa.table({'two': [2]}); pa.scalar(3);" + LOADED
+    assert printed(code) == ["['pandas', 'pyarrow']"]  # or there is nothing to leave out
+    assert printed("from neardup.engines.startup import shorten_start; shorten_start();" + code) == ["['pyarrow']"]
+
+
+def test_commands_do_not_load_pandas(tmp_path):
+    documents = tmp_path / "documents.jsonl"
+    documents.write_text(
+        "".join(json.dumps({"id": name, "text": "a rose is a rose is a rose"}) + "\n" for name in "ab")
+    )
+    code = "from neardup.__main__ import main; main();" + LOADED
+    *_, loaded = printed(
+        code, "dedup", documents, "--out", tmp_path / "kept.parquet", "--report", tmp_path / "why.jsonl"
+    )
+    assert loaded == "['numba', 'pyarrow']"
+
+
+def test_importing_the_library_leaves_pandas_to_others():
+    assert printed("import neardup; neardup.dedup(['one two three']); import pandas; print('there')") == ["there"]
