@@ -87,3 +87,9 @@ def test_no_page_raises_and_pages_do_not_depend_on_each_other(pages):
         assert found == Pages(*([one[place][0] for one in alone] for place in range(7)))
         for text in found.texts:
             text.encode()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_lone_surrogate_becomes_an_unknown_character(view):
+    page = ARTICLE.decode().replace("long", "l\ud83dng")
+    assert one(page, view)[0] == one(page.replace("\ud83d", "\ufffd"), view)[0]
