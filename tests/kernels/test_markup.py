@@ -9,9 +9,9 @@ from neardup.kernels import markup
 from neardup.text.markup import _KINDS, _elements
 
 KINDS = {name: kind for kind, names in _KINDS.items() for name in names.split()}
-VALUE = rb"""(?:\s*=\s*(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z)|[^>\s]*))?"""
-ATTRIBUTE = re.compile(rb"[^\s/>][^\s/>=]*" + VALUE)
-TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*)((?:[\s/]|[^\s/>][^\s/>=]*" + VALUE + rb")*)(>|\Z)")
+VALUE = rb"""(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+|(?=>)))?"""
+ATTRIBUTE = re.compile(rb"[^\s/>][^\s/>=]*+" + VALUE)
+TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*)((?:[\s/]|[^\s/>][^\s/>=]*+" + VALUE + rb")*+)(>|\Z)")
 COMMENT = re.compile(rb"<!--(?:-?>|.*?--!?>|.*\Z)", re.DOTALL)
 DECLARATION = re.compile(rb"<[/!?][^>]*(?:>|\Z)")
 PIECES = [

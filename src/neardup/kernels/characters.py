@@ -60,6 +60,28 @@ def code_point_before(source, position):
 
 
 @njit(nogil=True)
+def encode(code, target, position):
+    """Write a code point as UTF-8; return the position after it."""
+    if code < 0x80:
+        target[position] = np.uint8(code)
+        return position + 1
+    if code < 0x800:
+        target[position] = np.uint8(0xC0 | (code >> 6))
+        target[position + 1] = np.uint8(0x80 | (code & 0x3F))
+        return position + 2
+    if code < 0x10000:
+        target[position] = np.uint8(0xE0 | (code >> 12))
+        target[position + 1] = np.uint8(0x80 | ((code >> 6) & 0x3F))
+        target[position + 2] = np.uint8(0x80 | (code & 0x3F))
+        return position + 3
+    target[position] = np.uint8(0xF0 | (code >> 18))
+    target[position + 1] = np.uint8(0x80 | ((code >> 12) & 0x3F))
+    target[position + 2] = np.uint8(0x80 | ((code >> 6) & 0x3F))
+    target[position + 3] = np.uint8(0x80 | (code & 0x3F))
+    return position + 4
+
+
+@njit(nogil=True)
 def lookup(index, data, code):
     """Read a table of 128-entry blocks at a code point."""
     return data[np.int64(index[code >> _CODE(7)]) * 128 + np.int64(code & _CODE(127))]

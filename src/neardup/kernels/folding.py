@@ -13,6 +13,7 @@ from neardup.kernels.characters import (
     SYMBOL,
     WORD,
     code_point,
+    encode,
     entry_of,
     kind_of,
     lookup,
@@ -36,28 +37,6 @@ _EXPANDS = np.uint32(1 << 23)
 _POINT = np.uint32((1 << 21) - 1)
 _SLASH, _COLON = 0x2F, _BYTE(0x3A)
 _MINUS, _HYPHEN = np.uint32(0x2212), np.uint32(0x2D)
-
-
-@njit(nogil=True)
-def _encode(code, target, position):
-    """Write a code point as UTF-8; returns the position after it."""
-    if code < 0x80:
-        target[position] = _BYTE(code)
-        return position + 1
-    if code < 0x800:
-        target[position] = _BYTE(0xC0 | (code >> 6))
-        target[position + 1] = _BYTE(0x80 | (code & 0x3F))
-        return position + 2
-    if code < 0x10000:
-        target[position] = _BYTE(0xE0 | (code >> 12))
-        target[position + 1] = _BYTE(0x80 | ((code >> 6) & 0x3F))
-        target[position + 2] = _BYTE(0x80 | (code & 0x3F))
-        return position + 3
-    target[position] = _BYTE(0xF0 | (code >> 18))
-    target[position + 1] = _BYTE(0x80 | ((code >> 12) & 0x3F))
-    target[position + 2] = _BYTE(0x80 | ((code >> 6) & 0x3F))
-    target[position + 3] = _BYTE(0x80 | (code & 0x3F))
-    return position + 4
 
 
 @njit(nogil=True)
@@ -147,18 +126,18 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                 if code == _MINUS:
                     code = _HYPHEN
                 if not fold_case:
-                    out = _encode(code, folded, out)
+                    out = encode(code, folded, out)
                 elif entry & _EXPANDS:
                     for part in expansions[entry & _POINT]:
                         if part != 0:
-                            out = _encode(part, folded, out)
+                            out = encode(part, folded, out)
                 else:
-                    out = _encode((code + entry) & _POINT, folded, out)
+                    out = encode((code + entry) & _POINT, folded, out)
                 if alone:
                     folded[out] = 0
                     out += 1
                 if kind == SYMBOL and is_picture(code):
-                    out = _encode(code, folded, out)
+                    out = encode(code, folded, out)
                     folded[out] = 0
                     out += 1
         folded[out] = 0

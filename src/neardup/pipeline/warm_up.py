@@ -20,7 +20,9 @@ from neardup.pipeline.query.collapse import collapse
 from neardup.pipeline.query.near_hits import HitVerify
 from neardup.pipeline.query.rules import NearDuplicates, SameValue
 from neardup.schemes import registry
+from neardup.text.html import visible_text
 from neardup.text.marking import Marker
+from neardup.text.markup import shape
 from neardup.text.search_words import search_words
 
 _TEXTS = [
@@ -32,7 +34,7 @@ _TEXTS = [
 
 
 def warm() -> None:
-    """Run ``dedup`` on a few lines of text in all its variants, collapse and compare some, and use indexes.
+    """Run ``dedup`` on a few lines of text in all its variants, collapse, compare and read some, and use indexes.
 
     Kernels that are already compiled are only loaded.
     """
@@ -54,6 +56,8 @@ def warm() -> None:
     compare(_TEXTS[0], _TEXTS[1])
     Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
     search_words(encoded(_TEXTS))
+    visible_text(_TEXTS[0])
+    shape(_TEXTS[0].encode())
     for scheme in schemes:
         if scheme.pooled or scheme.table_distance is not None or scheme is first:  # each way to find candidates
             _live(scheme)

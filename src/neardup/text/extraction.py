@@ -189,11 +189,12 @@ def _content(text: str, view: View) -> tuple[PageContent, str]:
     if not measured.bearable:
         return visible_content(text), "visible"
     main = main_text(text)
-    letters = _letters(main.text)
-    if view == "auto" and _LEAST * letters < measured.shown:  # more than visible text can have
-        visible = visible_content(text)
-        if _LEAST * letters < _letters(visible.text):
-            return visible, "visible"
+    if view == "auto":
+        letters = _letters(main.text)
+        if _LEAST * letters < measured.shown:  # more than visible text can have
+            visible = visible_content(text)
+            if _LEAST * letters < _letters(visible.text):
+                return visible, "visible"
     return main, "main"
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from neardup.kernels import markup as kernels
+from neardup.kernels.tags import packed_name
 
 MOST_BYTES: Final = 16 << 20
 MOST: Final = {
@@ -61,6 +62,6 @@ def shape(page: bytes) -> Shape:
 @cache
 def _elements() -> tuple[Any, Any]:
     """Return the names of the listed elements as numbers, ascending, and their kinds."""
-    listed = {int.from_bytes(name.encode(), "little"): kind for kind, names in _KINDS.items() for name in names.split()}
+    listed = {packed_name(name): kind for kind, names in _KINDS.items() for name in names.split()}
     names = sorted(listed)
     return np.array(names, np.uint64), np.array([listed[name] for name in names], np.int64)

@@ -1,0 +1,300 @@
+"""The visible text of a page: first pieces of text and the marks between them, then paragraphs.
+
+A mark is a byte that UTF-8 does not have. ``BLOCK_END`` separates paragraphs, and ``LINE_END`` lines. ``VERBATIM``
+precedes text whose white space is kept.
+"""
+
+import numpy as np
+
+from neardup.kernels.characters import code_point, is_space
+from neardup.kernels.compile import kernel, njit
+from neardup.kernels.references import put
+from neardup.kernels.tags import (
+    attribute,
+    is_blank,
+    is_letter,
+    kind_of,
+    name_end,
+    opens,
+    other_end,
+    packed,
+    packed_name,
+    raw_end,
+)
+
+BLOCK_END, LINE_END, VERBATIM = 0xFF, 0xFE, 0xFD
+
+# What an element does, one bit each. Those that are never hidden are listed, and so are all that may be in a head.
+BLOCK, CELL, LINE, PRE = 1, 2, 4, 8
+HEAD, IN_HEAD, ROOT, LINK, META, TITLE = 16, 32, 64, 128, 256, 512
+RAW, KEPT, TEMPLATE, SHOWN = 1024, 2048, 4096, 8192
+
+# The numbers that are found, by their places.
+SIZE, TITLE_BEGIN, TITLE_END, TAGS = 0, 1, 2, 3
+NUMBERS = 4
+
+_GREATER, _SLASH, _LINE_FEED, _SPACE, _COLON, _SEMICOLON, _BANG, _STAR = 0x3E, 0x2F, 0x0A, 0x20, 0x3A, 0x3B, 0x21, 0x2A
+_HIDDEN, _STYLE = np.uint64(packed_name("hidden")), np.uint64(packed_name("style"))
+_DISPLAY, _NONE = np.uint64(packed_name("display")), np.uint64(packed_name("none"))
+
+
+@kernel
+def pieces(page, names, kinds, references, codes, tags, out, found):
+    """Find the text of a page (valid UTF-8) in source order; ``neardup.visible_text`` defines it.
+
+    *out* (uint8) receives pieces and marks, at most ``references.GROWTH`` times the bytes of the page. *found*
+    (int64[NUMBERS]): ``SIZE``: the bytes of *out*; ``TITLE_BEGIN`` and ``TITLE_END``: where the content of the first
+    title is, or -1; ``TAGS``: the rows of *tags*. A row of *tags* (int64[:, 3]) is a ``ROOT``, ``LINK`` or ``META`` of
+    the head: its kind, and where its attributes begin and end; only the first that there is room for are listed.
+
+    *names* (uint64, ascending, packed: see ``neardup.kernels.tags``) and *kinds* (int64) list the elements that are not
+    ordinary. *references* and *codes* are those of ``neardup.kernels.references``. The time is linear.
+    """
+    count = listed = 0
+    title_begin = title_end = -1
+    in_head = head_is_over = False
+    verbatim = 0  # the <pre> elements that are open
+    depth = 0  # elements open with the name of the one that is hidden
+    hidden_begin = hidden_end = 0  # this name
+    hidden_from = 0  # the bytes of out before it
+    position = 0
+    while position < page.size:
+        begin = position
+        while position < page.size and not opens(page, position):
+            position += 1
+        if begin < position and not in_head:
+            head_is_over = head_is_over or not _is_space(page, begin, position)
+            count = _put_piece(page, begin, position, verbatim, references, codes, out, count)
+        if position == page.size:
+            break
+        closing = page[position + 1] == _SLASH
+        begin = position + 1 + closing
+        if not (begin < page.size and is_letter(page[begin])):
+            position = other_end(page, position)
+            continue
+        end = name_end(page, begin)
+        position, hidden, style, style_end = _tag_end(page, end)
+        if position < 0:  # the tag never ends
+            break
+        name = packed(page, begin, end)
+        kind = kind_of(name, names, kinds)
+        if closing:
+            if kind & HEAD:
+                in_head, head_is_over = False, True
+            count = _put_mark(kind & ~CELL, out, count)
+            if kind & PRE and verbatim:
+                verbatim -= 1
+            if depth and _same_name(page, begin, end, hidden_begin, hidden_end):
+                depth -= 1
+                if not depth:
+                    count = _put_mark(kind & BLOCK, out, hidden_from)
+            continue
+        in_head = kind & HEAD != 0 or (in_head and kind & IN_HEAD != 0)
+        head_is_over = head_is_over or kind & (ROOT | IN_HEAD) == 0
+        if (kind & ROOT or (kind & (LINK | META) and not head_is_over)) and listed < tags.shape[0]:
+            tags[listed, 0], tags[listed, 1], tags[listed, 2] = kind & (ROOT | LINK | META), end, position - 1
+            listed += 1
+        if depth:
+            depth += _same_name(page, begin, end, hidden_begin, hidden_end)
+        elif not kind & SHOWN:
+            if not hidden and style >= 0:
+                style_end = put(page, style, style_end, references, codes, out, count)
+                hidden = _displays_nothing(out, count, style_end)
+            if hidden or kind & TEMPLATE:
+                depth, hidden_begin, hidden_end, hidden_from = 1, begin, end, count
+        count = _put_mark(kind, out, count)
+        verbatim += kind & PRE != 0
+        if kind & RAW:
+            begin = position
+            position = raw_end(page, begin, name)
+            if kind & TITLE and title_begin < 0 and not depth:
+                title_begin, title_end = begin, position
+            if kind & KEPT and begin < position:
+                count = _put_piece(page, begin, position, verbatim, references, codes, out, count)
+    found[SIZE], found[TITLE_BEGIN], found[TITLE_END], found[TAGS] = count, title_begin, title_end, listed
+
+
+@kernel
+def paragraphs(marked, out):
+    """Write the paragraphs of pieces and marks to *out* (uint8), and return the number of bytes.
+
+    Paragraphs that are not empty are separated by two line feeds, which is at most half more bytes. In a paragraph
+    without ``VERBATIM``, white space (that of Unicode) becomes one space inside of lines, and is removed at their ends;
+    empty lines become one, and are removed at the ends. In a paragraph with ``VERBATIM``, only line feeds before it and
+    white space behind it are removed.
+    """
+    size = 0
+    begin = 0
+    while begin < marked.size:
+        end = begin
+        verbatim = False
+        while end < marked.size and marked[end] != BLOCK_END:
+            verbatim = verbatim or marked[end] == VERBATIM
+            end += 1
+        first = size + 2 if size else 0
+        last = _put_verbatim(marked, begin, end, out, first) if verbatim else _put_lines(marked, begin, end, out, first)
+        if last > first:
+            if size:
+                out[size] = out[size + 1] = _LINE_FEED
+            size = last
+        begin = end + 1
+    return size
+
+
+@njit(nogil=True)
+def _tag_end(page, position):
+    """Return the place after a tag whose attributes begin at *position*, or -1 if it never ends, and what hides.
+
+    That is: whether it has the attribute ``hidden``, and where the value of the first ``style`` begins and ends, or -1.
+    """
+    hidden = False
+    style = style_end = -1
+    while position < page.size:
+        byte = page[position]
+        if byte == _GREATER:
+            return position + 1, hidden, style, style_end
+        if byte == _SLASH or is_blank(byte):
+            position += 1
+            continue
+        end, value, value_end, after = attribute(page, position)
+        if end - position == 5 or end - position == 6:
+            name = packed(page, position, end)
+            hidden = hidden or name == _HIDDEN
+            if name == _STYLE and style < 0:
+                style, style_end = value, value_end
+        position = after
+    return -1, False, -1, -1
+
+
+@njit(nogil=True)
+def _same_name(page, begin, end, other, other_end):
+    """Return whether two names are equal, lower and upper case alike."""
+    if end - begin != other_end - other:
+        return False
+    for place in range(end - begin):
+        one, two = page[begin + place], page[other + place]
+        if one != two and not (is_letter(one) and one | 32 == two | 32):
+            return False
+    return True
+
+
+@njit(nogil=True)
+def _displays_nothing(style, begin, end):
+    """Return whether the last ``display`` of a style is ``none``; white space and comments are removed, in place."""
+    size = begin
+    position = begin
+    while position < end:
+        byte = style[position]
+        if byte == _SLASH and position + 1 < end and style[position + 1] == _STAR:
+            position += 3
+            while position < end and not (style[position] == _SLASH and style[position - 1] == _STAR):
+                position += 1
+        elif not is_blank(byte):
+            style[size] = byte
+            size += 1
+        position += 1
+    nothing = False
+    while begin < size:
+        colon = end = stop = -1
+        place = begin
+        while place < size and style[place] != _SEMICOLON:
+            if colon < 0 and style[place] == _COLON:
+                colon = place
+            if stop < 0 and colon >= 0 and style[place] == _BANG:
+                stop = place
+            place += 1
+        end = place if stop < 0 else stop
+        if colon >= 0 and packed(style, begin, colon) == _DISPLAY:
+            nothing = packed(style, colon + 1, end) == _NONE
+        begin = place + 1
+    return nothing
+
+
+@njit(nogil=True)
+def _put_piece(page, begin, end, verbatim, references, codes, out, count):
+    if verbatim:
+        out[count] = VERBATIM
+        count += 1
+    return put(page, begin, end, references, codes, out, count)
+
+
+@njit(nogil=True)
+def _put_mark(kind, out, count):
+    if kind & (BLOCK | LINE | CELL):
+        out[count] = BLOCK_END if kind & BLOCK else LINE_END if kind & LINE else _SPACE
+        count += 1
+    return count
+
+
+@njit(nogil=True)
+def _is_space(page, begin, end):
+    while begin < end:
+        width = _space_at(page, begin)
+        if not width:
+            return False
+        begin += width
+    return True
+
+
+@njit(nogil=True)
+def _space_at(page, position):
+    """Return the bytes of the white space at *position*; 0 if it is something else."""
+    first = page[position]
+    if first < 0x80:
+        return np.int64(first == _SPACE or (first >= 0x09 and first <= 0x0D))
+    if first < 0xC2 or first > 0xE3:  # no white space begins so
+        return 0
+    code, width = code_point(page, position)
+    return width if is_space(code) else 0
+
+
+@njit(nogil=True)
+def _put_lines(marked, position, end, out, first):
+    """Append the lines of a paragraph to the *first* bytes of *out*; return the new number of bytes."""
+    count = first
+    lines = 0
+    space = False
+    while position < end:
+        byte = marked[position]
+        if byte == LINE_END:
+            lines += 1
+            position += 1
+            continue
+        width = _space_at(marked, position)
+        if width:
+            space = True
+            position += width
+            continue
+        if count > first:
+            for _ in range(min(lines, 2)):
+                out[count] = _LINE_FEED
+                count += 1
+            if space and not lines:
+                out[count] = _SPACE
+                count += 1
+        lines = 0
+        space = False
+        out[count] = byte
+        count += 1
+        position += 1
+    return count
+
+
+@njit(nogil=True)
+def _put_verbatim(marked, position, end, out, first):
+    count = last = first
+    while position < end:
+        byte = marked[position]
+        width = _space_at(marked, position)
+        if byte == LINE_END or byte == _LINE_FEED:
+            if count > first:
+                out[count] = _LINE_FEED
+                count += 1
+        elif byte != VERBATIM:
+            for place in range(position, position + max(width, 1)):
+                out[count] = marked[place]
+                count += 1
+            if not width:
+                last = count
+        position += max(width, 1)
+    return last
