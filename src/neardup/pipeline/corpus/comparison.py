@@ -46,17 +46,18 @@ class SignatureKeys:
 
     def __init__(self, scheme: Scheme, signatures: Signatures) -> None:
         self._scheme, self._signatures = scheme, signatures
+        self._by_column = scheme if isinstance(scheme, ColumnScheme) else None  # asking costs more than a small column
 
     @property
     def columns(self) -> int:
         """The number of columns."""
-        return self._scheme.key_columns if isinstance(self._scheme, ColumnScheme) else self.rows(np.arange(0)).shape[1]
+        return self.rows(np.arange(0)).shape[1] if self._by_column is None else self._by_column.key_columns
 
     def column(self, column: int, documents: AnyPositions) -> Words:
         """Return the keys of these documents in one column."""
-        if isinstance(self._scheme, ColumnScheme):
-            return self._scheme.key_column(self._signatures, column, documents)
-        return self.rows(documents)[:, column]
+        if self._by_column is None:
+            return self.rows(documents)[:, column]
+        return self._by_column.key_column(self._signatures, column, documents)
 
     def rows(self, documents: AnyPositions) -> Words:
         """Return all keys of these documents."""
