@@ -1,5 +1,6 @@
 """Templates are learned from the different pages of a host, and their lines do not count."""
 
+import math
 from dataclasses import replace
 from hashlib import blake2b
 from zlib import crc32
@@ -105,13 +106,26 @@ def test_more_pages_are_used_until_enough_of_them_differ(enough, together, monke
             monkeypatch.setattr(module, name, value)
         return learn_templates(pages).get(SITES[0].host)
 
-    sizes = [*range(enough, 54, 3), 54]
-    tried = (learned(ordered[:size], FROZEN=size, MOST=size) for size in sizes)
-    expected = next((one for one in tried if one and one.kept >= enough), None)
-    assert (expected is None) == (enough == 26)  # of all pages, 25 differ
-    expected = expected or learned(ordered, FROZEN=54, MOST=54)
+    size = enough
+    while True:
+        expected = learned(ordered[:size], FROZEN=size, MOST=size)
+        kept = expected.kept if expected else 0
+        if kept >= enough or size == 54:
+            break
+        size = min(54, max(size + 3, math.ceil(size * enough / kept) if kept else 54))
+    assert (kept < enough) == (enough == 26)  # of all pages, 25 differ
     monkeypatch.setattr(module, "_TOGETHER", together)
     assert learned(ordered[::-1], FROZEN=enough, STEP=3, MOST=54).id == expected.id
+
+
+@pytest.mark.parametrize("most", [70, 71, 72, 500])
+def test_equal_pages_do_not_matter(most, monkeypatch):
+    for name, value in {"FROZEN": 24, "STEP": 1, "MOST": most}.items():
+        monkeypatch.setattr(module, name, value)
+    found = learn_templates(PAGES[:24] * 3)
+    assert found.templates[0].kept == 24
+    assert found == learn_templates([page for page in PAGES[:24] for _ in range(3)][::-1])
+    assert found.templates[0].id == learn_templates(PAGES[:24]).templates[0].id
 
 
 def test_hosts_with_few_pages_have_no_template():

@@ -1,12 +1,12 @@
 """Learning the templates of hosts from their pages."""
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from hashlib import blake2b
 from heapq import heappush, heappushpop
-from itertools import pairwise, starmap
+from itertools import starmap
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -36,7 +36,7 @@ Page = tuple[str | None, bytes | str]  # its address, and its HTML
 
 FROZEN: Final = 200  # different pages, from which on a template is not learned again on its own
 MOST: Final = 500  # pages of a host that its template is learned from
-STEP: Final = 100  # pages by which they grow from ``FROZEN`` on, while fewer than ``FROZEN`` of them are different
+STEP: Final = 20  # pages by which they grow at least, while fewer than ``FROZEN`` of them are different
 
 _SAME: Final = MinHash()  # decides which pages of a host count as different
 _SHOWN: Final = 100  # characters of the example of a line
@@ -220,30 +220,33 @@ class _Gathered:
 
     def _of_fold(self, fold: int, hosts: list[str]) -> Iterator[Template]:
         found: dict[str, list[tuple[int, str, str]]] = {own: [] for own in sorted(hosts)}
-        for begin, end in pairwise([0, *range(FROZEN, MOST, STEP), MOST]):
+        read = dict.fromkeys(found, (0, FROZEN))
+        while read:
             for table in self._tables(fold):
-                for own, order, page, charset in self._chosen(table, found, begin, end):
+                for own, order, page, charset in self._chosen(table, read):
                     found[own].append((order, *self._extraction.both(page, charset)))
-            for own in [*found]:
+            for own, (_, end) in [*read.items()]:
                 rows = sorted(found[own], key=itemgetter(0))[:end]
                 main, visible = (pa.array(view, pa.large_string()) for view in [*zip(*rows, strict=True)][1:])
                 template = _learned(own, main, visible, self._extraction)
-                if len(self._largest[own]) <= end or (template is not None and template.kept >= FROZEN):
-                    del found[own]
-                    if template is not None:
-                        yield template
+                kept = 0 if template is None else template.kept
+                if kept < FROZEN and end < len(self._largest[own]):
+                    read[own] = end, _enough(end, kept)
+                    continue
+                del read[own], found[own]
+                if template is not None:
+                    yield template
 
     def _chosen(
-        self, table: pa.Table | pa.RecordBatch, hosts: Container[str], begin: int, end: int
+        self, table: pa.Table | pa.RecordBatch, read: Mapping[str, tuple[int, int]]
     ) -> Iterator[tuple[str, int, bytes | str, str | None]]:
-        """Yield the host, order, page and charset of those pages of *hosts* that come after *begin* others."""
+        """Yield the host, order, page and charset of the pages that *read* asks for: from a number up to another."""
 
         def wanted(own: str, order: int) -> bool:
-            if own not in hosts:
+            if own not in read:
                 return False
-            orders = self._largest[own]
-            after = begin == 0 or (begin < len(orders) and order > -orders[begin - 1])
-            return after and order <= -orders[min(end, len(orders)) - 1]
+            orders, (begin, end) = self._largest[own], read[own]
+            return (begin == 0 or order > -orders[begin - 1]) and order <= -orders[min(end, len(orders)) - 1]
 
         pairs = zip(table["host"].to_pylist(), table["order"].to_pylist(), strict=True)
         for row in table.filter(pa.array(starmap(wanted, pairs), pa.bool_())).to_pylist():
@@ -264,6 +267,12 @@ class _Gathered:
             self._files[fold].write_table(_table(rows))
         self._waiting.clear()
         self._size = 0
+
+
+def _enough(pages: int, kept: int) -> int:
+    """Return how many pages would be enough if as large a share of them differed as of *pages*."""
+    expected = MOST if kept == 0 else -(-pages * FROZEN // kept)
+    return min(max(expected, pages + STEP), MOST)
 
 
 def _fold(host: str) -> int:
@@ -306,10 +315,11 @@ def _words_left(lines: Lines, listed: Words) -> Positions:
 
 
 def _examples(wanted: Words, views: Sequence[Lines]) -> tuple[str, ...]:
-    """Return an example of each line: the least of those that the pages have."""
+    """Return an example of each line: the first that the pages have."""
     found: dict[int, str] = {}
     for lines in views:
-        for number in np.flatnonzero(np.isin(lines.hashes, wanted)).tolist():
-            value, text = int(lines.hashes[number]), lines.line(number)[:_SHOWN]
-            found[value] = min(found.get(value, text), text)
+        hashes, firsts = np.unique(lines.hashes, return_index=True)
+        chosen = np.isin(hashes, wanted, assume_unique=True)
+        for value, number in zip(hashes[chosen].tolist(), firsts[chosen].tolist(), strict=True):
+            found.setdefault(value, lines.line(number)[:_SHOWN])
     return tuple(found[value] for value in wanted.tolist())
