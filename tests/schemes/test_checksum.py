@@ -156,6 +156,7 @@ def test_a_plain_column_is_the_body():
         (pa.array([1.5, 0.25]), ["1.5", "0.25"]),
         (pa.array([dt.date(2024, 2, 29), None]), ["2024-02-29", None]),
         (pa.array(["a", "b"]).dictionary_encode(), ["a", "b"]),
+        (pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([5, 0]), pa.array(["", "5"])]), ["5", "5"]),
         (pa.array(["a", "b"], pa.string_view()), ["a", "b"]),
     ],
     ids=lambda values: str(values.type) if isinstance(values, pa.Array) else "",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from neardup.model.errors import DataError
 from neardup.text import columns
-from neardup.text.columns import batches, gathered, text_column, whole_batch
+from neardup.text.columns import batches, gathered, is_mixed, text_column, typed_parts, whole_batch
 
 TEXTS = ["one", None, "", "zwei é", "三", "four"]
 RAW = [b"" if text is None else text.encode() for text in TEXTS]
@@ -145,6 +145,16 @@ def test_lone_surrogates_become_bytes_that_are_no_utf8():
 def test_what_is_no_text_is_a_data_error_that_names_the_column(texts):
     with pytest.raises(DataError, match="'body'"):
         text_column(texts, "body")
+
+
+def test_values_of_several_types_are_parted():
+    codes = pa.array([0, 1, 1, 0], pa.int8())
+    mixed = pa.UnionArray.from_sparse(codes, [pa.array([5, 0, 0, None]), pa.array(["", "6", "7", ""]), pa.nulls(4)])
+    assert is_mixed(mixed.type)
+    assert not is_mixed(codes.type)
+    assert [part.to_pylist() for part in typed_parts(mixed)] == [[5, None, None, None], [None, "6", "7", None]]
+    assert [part.to_pylist() for part in typed_parts(mixed.slice(2))] == [["7", None]]
+    assert typed_parts(mixed.slice(3)) == []
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20), st.lists(st.integers(0, 30), max_size=3))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.kernels import checksum as kernels
 from neardup.kernels.sets import equal_ranges
@@ -28,7 +29,7 @@ from neardup.model.options import Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.scheme import SchemeDefaults
-from neardup.text.columns import text_column, whole_batch
+from neardup.text.columns import is_mixed, text_column, typed_parts, whole_batch
 from neardup.text.containers import table_or_column
 from neardup.text.shingling import Shingling
 
@@ -274,6 +275,10 @@ def _as_text(column: Any) -> Any:
     if pa.types.is_dictionary(column.type) and not pa.types.is_string(column.type.value_type):
         column = column.cast(column.type.value_type)
     kind = column.type
+    if is_mixed(kind):
+        parts = map(_as_text, typed_parts(column.combine_chunks()))
+        texts = (text_column(part).combine_chunks().cast(pa.large_string()) for part in parts)
+        return pc.coalesce(pa.nulls(len(column), pa.large_string()), *texts)
     plain = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
     printed = plain or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     return column.cast(pa.large_string()) if printed else column

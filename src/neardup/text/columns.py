@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.model.arrays import Bytes, Positions, TextBatch
 from neardup.model.errors import DataError, kind_of
@@ -38,6 +39,24 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
     elif not (_is_wide(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind)):
         raise DataError(f"column {name!r}", f"must contain strings, not {kind}")
     return column
+
+
+def is_mixed(kind: pa.DataType) -> bool:
+    """Return whether a column of this type has values of several types: a sparse union."""
+    return bool(pa.types.is_union(kind) and kind.mode == "sparse")
+
+
+def typed_parts(mixed: pa.Array) -> list[pa.Array]:
+    """Return the values of each type as an array in which all other rows are null; types without values have none."""
+    codes = np.frombuffer(mixed.buffers()[1], np.int8)[mixed.offset :][
+        : len(mixed)
+    ]  # ``type_codes`` ignores the offset
+    parts = []
+    for place, code in enumerate(mixed.type.type_codes):
+        child = mixed.field(place)
+        part = pc.if_else(pa.array(codes == code), child, pa.scalar(None, child.type))
+        parts += [part] if part.null_count < len(part) else []
+    return parts
 
 
 def _as_arrow(texts: Any, name: str) -> pa.ChunkedArray:

@@ -81,6 +81,8 @@ def test_without_admitting_nothing_changes_and_others_are_seen(index, tmp_path):
         (line(id="a", text=STORM, rank=2**63), "its 'rank' must be an integer of 64 bits"),
         (line(id="a", text=STORM, share="x"), "its 'share' must be a number"),
         (line(id="a", text=STORM, when="today"), "its 'when' must be a time such as 2026-01-31T12:00:00Z"),
+        (line(id="a", text=STORM, rank="x"), "its 'rank' must be an integer of 64 bits"),
+        (line(id="a", text=STORM, flag="yes"), "its 'flag' must be true or false"),
         (line(id="a", text=STORM, flag=1), "its 'flag' must be true or false"),
         (line(id="a", text=STORM, title=[]), "its 'title' must be a string or a number, not a list"),
     ],
@@ -108,6 +110,17 @@ def test_fields_are_filled(index):
         "when": datetime(2026, 1, 31, 11, tzinfo=UTC),
     }
     assert set(bare.fields.values()) == {None}
+
+
+def test_values_may_be_written_as_strings(index):
+    own = {"rank": "3", "share": "0.5", "when": "2026-01-31", "flag": "true"}
+    Answering(index, admit=True).answer(
+        [line(id="a", text=STORM, **own), line(id="b", text=BAKER, rank="", flag="")], 1
+    )
+    full, bare = index.get(["a", "b"])
+    expected = {"rank": 3, "share": 0.5, "when": datetime(2026, 1, 31, tzinfo=UTC), "flag": True}
+    assert {name: full.fields[name] for name in own} == expected
+    assert {name: bare.fields[name] for name in own} == dict.fromkeys(own)
 
 
 def test_fields_that_are_signed_are_given_to_the_scheme(tmp_path):

@@ -69,7 +69,7 @@ def test_what_a_table_lacks_is_null():
     [
         (
             {"title": ["a", 5]},
-            "document 1: field 'title' is the integer 5, while document 0 has the string 'a': a field",
+            "document 1: field 'title' must be a string, but is the integer 5",
         ),
         ({"title": [None, 5]}, "document 1: field 'title' must be a string, but is the integer 5"),
         ({"rank": ["1", "x"]}, "document 1: field 'rank' must be an integer of 64 bits, but is the string 'x'"),
@@ -77,10 +77,11 @@ def test_what_a_table_lacks_is_null():
             {"rank": [1, 2**80]},
             "document 1: field 'rank' is the integer 1208925819614629174706176, which has more than",
         ),
+        ({"rank": [object(), "a"]}, "field 'rank': has values that do not fit into one column"),
         ({"rank": "12"}, "field 'rank': must have a value for each document, but is the string '12'"),
         (
-            {"seen": ["2024-01-01T00:00:00Z", "2024-01-01"]},
-            "document 1: field 'seen' must be a time such as 2026-01-31T12:00:00Z, but is the string '2024-01-01'",
+            {"seen": ["2024-01-01T00:00:00Z", "yesterday"]},
+            "document 1: field 'seen' must be a time such as 2026-01-31T12:00:00Z, but is the string 'yesterday'",
         ),
         ({"seen": pa.array([0, 2**62], pa.timestamp("us", "UTC"))}, "document 1: field 'seen' must be a time such as "),
         ({"size": ["1.5", "a" * 100]}, f"document 1: field 'size' must be a number, but is the string '{'a' * 59}..."),
@@ -107,6 +108,41 @@ def test_the_first_value_that_does_not_fit_is_found_among_many():
     index = Index.create(scheme=SimHash(), fields={"rank": int})
     with index, pytest.raises(DataError, match="document 613: field 'rank'"):
         index.admit([*map(str, range(1000))], ["one two three"] * 1000, {"rank": values})
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "read"),
+    [
+        ("integer", ["5", 5, None, 5.0, ""], [5, 5, None, 5, None]),
+        ("number", [2, "2.5", 2.5], [2.0, 2.5, 2.5]),
+        ("time", ["2026-01-02", MOMENT, "2026-01-02T00:00:00Z"], [MOMENT] * 3),
+        ("flag", ["true", True], [True, True]),
+    ],
+)
+def test_a_value_may_be_written_as_a_string_whatever_the_others_are(tmp_path, kind, values, read):
+    names = [f"d{place}" for place in range(len(values))]
+    with Index.create(tmp_path / "index", fields={"x": kind}) as index:
+        index.admit(names, ["one two"] * len(values), {"x": values})
+        assert [document.fields["x"] for document in index.get(names)] == read
+        for name, value in zip(names, values, strict=True):
+            index.admit([name], ["three four"], {"x": [value]})
+        assert [document.fields["x"] for document in index.get(names)] == read
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "rule"),
+    [
+        ("integer", [5, "x"], "document 1: field 'x' must be an integer of 64 bits, but is the string 'x'"),
+        ("integer", ["x", 5], "document 0: field 'x' must be an integer of 64 bits, but is the string 'x'"),
+        ("integer", [None, True, "5"], "document 1: field 'x' must be an integer of 64 bits, but is the flag True"),
+        ("string", ["5", 5], "document 1: field 'x' must be a string, but is the integer 5"),
+        ("flag", [True, "1"], "document 1: field 'x' must be true or false, but is the string '1'"),
+    ],
+)
+def test_the_one_document_with_a_wrong_value_is_named(kind, values, rule):
+    table = field_table({"x": values}, len(values))
+    with pytest.raises(DataError, match=rule):
+        field_columns({"x": kind}, table, len(values))
 
 
 def test_rows_of_a_table_without_columns():

@@ -10,7 +10,7 @@ from neardup.index.disk.columns import STRING
 from neardup.model.errors import require
 from neardup.model.verdicts import as_record
 from neardup.pipeline.crawl.page_texts import page_texts
-from neardup.pipeline.index.field_values import READ
+from neardup.pipeline.index.field_values import READ, read_field
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
@@ -24,7 +24,7 @@ from neardup.text.extraction import Extraction
 
 TOGETHER: Final = 1 << 12  # lines that are answered together, if that many are waiting
 
-_JSON: Final[dict[str, Any]] = {"integer": int | None, "number": float | None, "flag": bool | None, "time": str | None}
+_JSON: Final[dict[str, Any]] = {"integer": int | str, "number": float | str, "flag": bool | str, "time": str}
 
 
 class _Refused(Exception):  # noqa: N818 - what becomes of a line
@@ -154,10 +154,9 @@ class Answering:
                 return written
         token = tokens[name] or b"null"
         try:
-            value = msgspec.json.decode(token, type=_JSON[kind])
-            if value is not None and kind != "number":
-                value = READ[kind].read(value if kind == "time" else token.decode())
-        except (msgspec.MsgspecError, ValueError, OverflowError):
+            value = msgspec.json.decode(token, type=_JSON[kind] | None)
+            value = read_field(kind, value if isinstance(value, str | None) else token.decode())
+        except (msgspec.MsgspecError, ValueError, KeyError, OverflowError):
             raise _Refused(f"its {name!r} must be {READ[kind].expected}") from None
         return written if name in self._signed else value
 

@@ -1,4 +1,8 @@
-"""Values of fields, read from how they are written in JSON and in tables of text."""
+"""Values of fields, read from how they are written.
+
+A value is of its field's kind, or a string that writes one, as in CSV. Each value is read by itself: whether it is
+valid does not depend on the other values of its batch. An empty string counts as missing, except in a field of strings.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -36,3 +40,8 @@ READ: Final = {
     "time": FieldReading(_moment, pa.timestamp("us", "UTC"), "a time such as 2026-01-31T12:00:00Z"),
     "flag": FieldReading({"true": True, "false": False}.__getitem__, pa.bool_(), "true or false"),
 }
+
+
+def read_field(kind: str, written: str | None) -> Any:
+    """Return the value of a kind that a string writes; the errors are those of ``FieldReading``."""
+    return None if written in {None, ""} else READ[kind].read(written)

@@ -1,6 +1,6 @@
 """The typed fields that an index stores with documents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, TypeVar
@@ -16,8 +16,8 @@ from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, TextBatch, Words
 from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require
 from neardup.model.seen import Document
-from neardup.pipeline.index.field_values import READ
-from neardup.text.columns import as_it_lies
+from neardup.pipeline.index.field_values import READ, read_field
+from neardup.text.columns import as_it_lies, is_mixed, typed_parts
 from neardup.text.containers import table_or_column
 from neardup.text.sites import NO_SITES
 
@@ -34,6 +34,7 @@ ARROW: Final[dict[str, pa.DataType]] = {
     "flag": pa.bool_(),
 }
 _WRITTEN: Final = (pa.types.is_null, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+_UNFIT: Final = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, KeyError, OverflowError)
 _TAKEN: Final[dict[str, tuple[Any, ...]]] = {  # in addition to strings
     STRING: (),
     "integer": (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
@@ -178,24 +179,24 @@ def described(value: Any) -> str:
 def _column(name: str, values: Any) -> Any:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
-    if isinstance(values, str | bytes):
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise DataError(f"field {name!r}", f"must have a value for each document, but is {described(values)}")
     try:
         return pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        values = [*values]
+        _require_64_bits(name, values)
+    try:
+        return _of_several_types(values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        if isinstance(values, Sequence):
-            _require_one_type(name, values)
-            _require_64_bits(name, values)
         raise DataError(f"field {name!r}", f"has values that do not fit into one column: {error}") from error
 
 
-def _require_one_type(name: str, values: Sequence[Any]) -> None:
-    """Raise ``DataError`` for the first document whose value is of another type than those before it."""
-    first = next((place for place, value in enumerate(values) if value is not None), 0)
-    for place, value in enumerate(values):
-        if value is not None and type(value) is not type(values[first]):
-            before = f"while document {first} has {described(values[first])}: a field has values of one type"
-            raise DataError(f"document {place}", f"field {name!r} is {described(value)}, {before}")
+def _of_several_types(values: Sequence[Any]) -> pa.Array:
+    """Return values as an array of a union: each keeps its type, so that no value depends on the others."""
+    kinds = [*dict.fromkeys(map(type, values))]
+    children = [pa.array([value if type(value) is kind else None for value in values]) for kind in kinds]
+    return pa.UnionArray.from_sparse(pa.array([kinds.index(type(value)) for value in values], pa.int8()), children)
 
 
 def _require_64_bits(name: str, values: Sequence[Any]) -> None:
@@ -211,19 +212,25 @@ def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
     whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
     try:
         return _converted(kind, whole)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+    except _UNFIT as error:
         place, value = _misfit(kind, whole)
         expected = "a string" if kind == STRING else READ[kind].expected
         raise DataError(f"document {place}", f"field {name!r} must be {expected}, but is {described(value)}") from error
 
 
 def _converted(kind: str, whole: pa.Array) -> pa.Array:
+    """Convert values of a kind, or strings that write them; one of ``_UNFIT`` if a value is neither."""
     wanted = ARROW[kind]
     if whole.type == wanted and kind != "time":
         return whole
+    if is_mixed(whole.type):
+        parts = [_converted(kind, part) for part in typed_parts(whole)]
+        return pc.coalesce(pa.nulls(len(whole), wanted), *parts)
     if pa.types.is_dictionary(whole.type):
         whole = whole.dictionary_decode()
     _require_kind(whole.type, kind)
+    if kind != STRING and any(is_written(whole.type) for is_written in _WRITTEN):
+        whole = pa.array([read_field(kind, written) for written in whole.to_pylist()], wanted)
     if kind == "time" and pa.types.is_timestamp(whole.type) and whole.type.tz is None:
         whole = whole.cast(pa.timestamp("us"))
     if kind == "time":
@@ -239,7 +246,7 @@ def _misfit(kind: str, whole: pa.Array) -> tuple[int, Any]:
         try:
             _converted(kind, whole.slice(0, middle + 1))
             first = middle + 1
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        except _UNFIT:
             end = middle
     first = max(first, pc.index(whole.is_valid(), True).as_py())  # no value fits if the type does not
     try:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from neardup.index.disk.columns import STRING
 from neardup.model.errors import FieldMissing
-from neardup.pipeline.index.field_values import READ
+from neardup.pipeline.index.field_values import READ, read_field
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, Rejected
@@ -101,7 +101,7 @@ def _converted(name: str, kind: str, column: Any, refused: dict[int, str]) -> An
     values: list[Any] = []
     for row, written in enumerate(column.to_pylist()):
         try:
-            values.append(None if written in {None, ""} else read.read(written))
+            values.append(read_field(kind, written))
         except (ValueError, KeyError, OverflowError):
             values.append(None)
             refused.setdefault(row, f"its {name!r} must be {read.expected}")
