@@ -84,7 +84,7 @@ def serve(folder, port):
     out = os.open(folder.parent / "said", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(out, 1)
     os.dup2(out, 2)
-    return main(["serve", str(folder), "--port", str(port), "--memory", "1"])
+    return main(["serve", str(folder), "--port", str(port), "--memory", "1MiB"])
 
 
 def killed(number):

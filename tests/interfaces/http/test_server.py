@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -275,10 +276,28 @@ def test_a_process_that_dies_while_it_is_asked_is_not_waited_for():
             self.asked += 1
             return seconds > 1 or self.alive > 3
 
-    dying, busy = Asked(), Asked()
-    assert (server._answers(dying), dying.asked) == (False, 3)
+    dying, busy, ended = Asked(), Asked(), threading.Event()
+    assert (server._answers(dying, ended), dying.asked) == (False, 3)
     busy.alive = 4
-    assert (server._answers(busy), busy.asked) == (True, 1)
+    assert (server._answers(busy, ended), busy.asked) == (True, 1)
+    ended.set()
+    assert (server._answers(busy, ended), busy.asked) == (True, 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_workers_that_are_starting_end_at_once(folder, number):
+    """A terminal sends its signals to all processes."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "neardup", "serve", str(folder), "--port", "0", "--workers", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        by_then(lambda: len(workers_of(SimpleNamespace(process=process))) == 3)
+        os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+        _, errors = process.communicate(timeout=30)  # the supervisor of uvicorn waits 60 seconds
+    assert (process.returncode, "Traceback" in errors.decode()) == (0, False), errors.decode()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -512,7 +531,7 @@ def test_nothing_grows(run, folder, texts):
     """
     with Index.open(folder, "w") as index:
         Search.rebuild(index)
-    process = run(folder, "--memory", "8")
+    process = run(folder, "--memory", "8MiB")
     pid, until, held = process.process.pid, time.monotonic() + SOAKED, []
 
     def work(number):

@@ -53,6 +53,7 @@ _FILES: Final = 1 << 16  # open connections and files, as far as the system allo
 _LONGEST_PAUSE: Final = 8.0  # seconds between two attempts of a worker to start
 _RELOADING: Final = signal.SIGHUP
 ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_OF_TERMINALS: Final = [number for number in ENDING if number != signal.SIGTERM]
 QUIET: Final[dict[str, Any]] = {
     "loop": "asyncio",
     "http": "h11",  # which limits the size of a head
@@ -258,7 +259,7 @@ def _run_workers(
         log.setLevel(logging.INFO)
         supervisor = Supervisor(config, [listening], writer)
         for number in ENDING:
-            signal.signal(number, signal.SIG_IGN if number in ignored else lambda *_: supervisor.should_exit.set())
+            signal.signal(number, signal.SIG_IGN if number in ignored else lambda *_: supervisor.end())
         if deployment.reloads:
             signal.signal(_RELOADING, lambda *_: supervisor.pass_on(_RELOADING))
         threading.Thread(target=wait, daemon=True).start()
@@ -298,8 +299,22 @@ class Supervisor(Multiprocess):
         if writer is None:
             return None
         process = Process(writer[0], [writer[1]])
-        process.start()
+        with _signals_held():
+            process.start()
         return process
+
+    def init_processes(self) -> None:
+        """Start the workers."""
+        with _signals_held():
+            super().init_processes()
+
+    def end(self) -> None:
+        """End the workers, and do not wait for answers of those that are starting."""
+        self.should_exit.set()
+        for process in self.processes:
+            process.process.terminate()
+            process.parent_conn.close()
+            process.child_conn.close()
 
     @property
     def all(self) -> list[Process]:
@@ -323,7 +338,7 @@ class Supervisor(Multiprocess):
         """Replace workers that ended."""
         before = {process.pid for process in self.all}
         super().keep_subprocess_alive()
-        if self._writing is not None and not _answers(self._writing):
+        if self._writing is not None and not _answers(self._writing, self.should_exit):
             self._writing.kill()
             self._writing.join()
             logging.getLogger("uvicorn.error").info("The process that writes died")
@@ -332,13 +347,26 @@ class Supervisor(Multiprocess):
             mark_process_dead(ended)  # type: ignore[no-untyped-call]
 
 
-def _answers(process: Process) -> bool:
-    """Return whether a process answers in time. If it dies while it is asked, that is noticed within a second."""
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Block the signals of a terminal: processes that are started within inherit this, until they ignore them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _answers(process: Process, ended: threading.Event) -> bool:
+    """Return whether a process answers in time, or need not any more, as the service has *ended*.
+
+    If it dies while it is asked, that is noticed within a second.
+    """
     until = time.monotonic() + _STARTING_SECONDS
     while process.process.is_alive() and time.monotonic() < until:
-        if process.ping(1):
+        if ended.is_set() or process.ping(1):
             return True
-    return False
+    return ended.is_set()
 
 
 def worker(deployment: Deployment, ready: Event | None) -> Guard:
@@ -374,9 +402,9 @@ def worker(deployment: Deployment, ready: Event | None) -> Guard:
 
 def _follow_parent() -> None:
     """End with the process that started this one, and leave to it the signals of the terminal."""
-    for number in ENDING:
-        if number != signal.SIGTERM:
-            signal.signal(number, signal.SIG_IGN)
+    for number in _OF_TERMINALS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_TERMINALS)
 
     def watch() -> None:
         parent = multiprocessing.parent_process()
