@@ -392,6 +392,25 @@ def test_interrupted_while_code_is_made_from_a_string_it_has_its_exit_code(tmp_p
     assert (done.returncode, done.stderr) == (130, b"neardup: interrupted; the index is as it was\n")
 
 
+CALLED_BY_C = """
+import ctypes, os, signal, sys, time
+from neardup.interfaces.cli import check, main
+
+def run(arguments):
+    ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))()
+    time.sleep(100)
+
+check.run = run
+sys.exit(main(["check", "seen"]))
+"""
+
+
+def test_stopped_while_c_calls_python_it_ends(tmp_path):
+    """As the compiler does for each function that it adds to memory; Python ignores exceptions there."""
+    done = subprocess.run([sys.executable, "-c", CALLED_BY_C], check=False, capture_output=True, timeout=PATIENCE)
+    assert (done.returncode, done.stdout, done.stderr) == (143, b"", b"")
+
+
 # Installations that cannot be written to
 
 

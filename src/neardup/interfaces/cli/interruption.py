@@ -28,7 +28,8 @@ class Interrupted(SystemExit):
 def signals_as_they_came() -> Iterator[None]:
     """End as a signal requests, and remove unfinished output, whichever error the signal becomes in other code.
 
-    Compiled code turns it into a ``SystemError`` or two, and a library may treat it as a failure of its own.
+    Compiled code turns it into a ``SystemError`` or two, a library may treat it as a failure of its own, and Python
+    ignores it in functions that C code calls, and in ``__del__``: then the signal is sent again.
     """
     came: list[int] = []
     _ending.clear()
@@ -38,6 +39,15 @@ def signals_as_they_came() -> Iterator[None]:
         _ending.set()
         raise Interrupted(SIGNALLED + number) if number == signal.SIGINT else SystemExit(SIGNALLED + number)
 
+    def ignored(report: "sys.UnraisableHookArgs") -> None:
+        if not came:
+            usual(report)
+        elif isinstance(report.exc_value, SystemExit):
+            again = threading.Timer(_LOOK, os.kill, [os.getpid(), came[0]])
+            again.daemon = True
+            again.start()
+
+    usual, sys.unraisablehook = sys.unraisablehook, ignored
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
@@ -49,6 +59,9 @@ def signals_as_they_came() -> Iterator[None]:
             _end_soon(SIGNALLED + came[0])
             stop(came[0])
         raise
+    finally:
+        if not came:  # otherwise objects that a signal left half-made would still be reported
+            sys.unraisablehook = usual
 
 
 def _end_soon(code: int) -> None:
