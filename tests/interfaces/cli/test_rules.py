@@ -40,6 +40,7 @@ def test_the_folder_for_nutch_is_made_once_all_outputs_can_be_written(neardup, r
     wrong = [
         ("rules.txt", "rules.txt: it is a file; name a folder for the files for Nutch"),
         ("rules.json", "must be different paths, and neither inside the other"),
+        ("rules.txt/nutch", "rules.txt: it is a file; name a folder for the files for Nutch"),
         ("", "--nutch"),
     ]
     for folder, message in wrong:
@@ -51,9 +52,9 @@ def test_the_folder_for_nutch_is_made_once_all_outputs_can_be_written(neardup, r
 
 def test_documents_are_no_report(neardup, report):
     (report / "pages.jsonl").write_text('{"id": "http://a.example/", "text": "one"}\n')
-    shown = neardup("rules", "pages.jsonl", "--out", "rules.json", code=1)
+    shown = neardup("rules", "pages.jsonl", "--out", "rules.json", "--nutch", "new/nutch", code=1)
     assert "representative" in shown.err
-    assert not (report / "rules.json").exists()
+    assert sorted(path.name for path in report.iterdir()) == ["pages.jsonl", "why.jsonl"]
 
 
 def test_broken_lines_are_reported(neardup, report):

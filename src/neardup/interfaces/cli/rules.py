@@ -1,6 +1,7 @@
 """Find which differences between the URLs of a host do not change the content."""
 
 import argparse
+import os
 from pathlib import Path
 
 from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of
@@ -34,8 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_separate({"out": arguments.out, **dict(zip(_NUTCH, nutch, strict=False))})
     check_file(arguments.out, _JSON, arguments.inputs, force=force)
     if folder is not None:
-        _make_folder(folder)
-    for path in nutch:
+        _check_folder(folder)
+    for path in nutch if folder is not None and Path(folder).exists() else []:
         check_file(path, _ENDINGS, arguments.inputs, force=force)
     pages = crawled_of(arguments)
     from neardup.pipeline.crawl.url_rules import find_url_rules
@@ -46,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         from neardup.pipeline.crawl.mirrors import find_mirrors
 
         mirrors = find_mirrors(pages.urls, pages.contents)
+        Path(str(folder)).mkdir(parents=True, exist_ok=True)
         for path, content in zip(nutch, (found.nutch(), mirrors.nutch()), strict=True):
             write_file(path, content, _ENDINGS, force=force)
     counts = found.counts()
@@ -59,9 +61,10 @@ def run(arguments: argparse.Namespace) -> int:
     return summarise(arguments, record, rows, lines=[f"id of the rules: {found.id}"], rejected=pages.rejected)
 
 
-def _make_folder(path: str) -> None:
-    """Make the folder of the files for Nutch, if it does not exist."""
-    try:
-        Path(path).mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise OutputRefused(path, "it is a file; name a folder for the files for Nutch") from None
+def _check_folder(path: str) -> None:
+    """Raise ``OutputRefused`` if the folder of the files for Nutch neither exists nor can be made."""
+    above = next(one for one in (Path(path), *Path(path).absolute().parents) if one.exists())
+    if not above.is_dir():
+        raise OutputRefused(str(above), "it is a file; name a folder for the files for Nutch")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise OutputRefused(str(above), "nothing can be written into it: permission denied")
