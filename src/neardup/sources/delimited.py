@@ -14,8 +14,9 @@ How records are treated:
 - An empty field is an empty text; as an id it counts as missing, and the record is named by file and line.
 
 A byte order mark is skipped, and written back with the header. An empty file is an error, because it has no header. So
-is a quoted field that is never closed, because it would include the rest of the file; a missing text column; or two
-columns with the name of a requested one. Several files must have the same header.
+is a quoted field that is never closed, because it would include the rest of the file; a missing text column, reported
+as JSON if the header begins as JSON does; or two columns with the name of a requested one. Several files must have the
+same header.
 """
 
 import csv
@@ -316,6 +317,9 @@ def _wanted(file: _File, request: Request) -> tuple[str, ...]:
 
 def _check_names(file: _File, names: Sequence[str]) -> None:
     for name in names:
+        if name not in file.names and file.names[0].lstrip().startswith(("{", "[{")):
+            rule = f"its first line begins with {file.names[0].lstrip()[0]}, so it seems to be JSON lines"
+            raise DataError(file.spans.source, f"{rule}, but is read as CSV or TSV", "json as table")
         if name not in file.names:
             raise missing_field(file.spans.source, name, file.names)
         if file.names.count(name) > 1:

@@ -786,12 +786,15 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
             1,
         ),
         (["semicolons.csv"], "the fields are: id;text; the fields of CSV must be separated by commas", 1),
+        (["lines.csv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON lines, use --format", 1),
+        (["in.jsonl", "--format", "tsv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON", 1),
         (["in.jsonl", "x.csv"], "inputs must be of one format, not of several: in.jsonl (jsonl) and x.csv (csv)", 2),
     ],
 )
 def test_an_input_that_cannot_be_read_is_answered_with_the_way_out(run, tmp_path, arguments, message, code):
     (tmp_path / "in.jsonl").write_text('{"ID": 1, "Text": "a"}\n')
     (tmp_path / "x.csv").write_text("text\na\n")
+    (tmp_path / "lines.csv").write_text('\ufeff{"id": 1, "text": "a"}\n')
     (tmp_path / "semicolons.csv").write_text("id;text\n1;a\n")
     assert message in run(*arguments, "--dry-run", code=code).err
 

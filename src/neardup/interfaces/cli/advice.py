@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from neardup.sources.collection import QuotedLines, Rejected
 
 _SHOWN = 200  # shown characters of an invalid value
-_READING = {"dedup", "index"}  # verbs with options for reading files
+_READING = {
+    "dedup",
+    "index",
+    "audit",
+    "pairs",
+    "label",
+    "tune",
+    "contamination",
+}  # verbs with options for reading files
 _FIELDS = {"templates": {"html": "html", "url": "url"}}  # defaults, by verb, that its options do not show
 _OF_REPORTS = {  # columns of the reports that a verb reads
     "audit": ("id", "position", "representative_position", "rule", "resemblance"),
@@ -37,6 +45,7 @@ _OF_REPORTS = {  # columns of the reports that a verb reads
 _NEXT = {  # by the code of an error
     "encoding": "convert it to UTF-8, such as with: iconv -f UTF-16 -t UTF-8 FILE > NEW",
     "folder of tables": "name the files, such as '{pattern}'",
+    "json as table": "rename it with the ending .jsonl",
     "ending": "rename it with the ending of its format",
     "compressed stream": "decompress it first, such as with: zcat FILE | neardup ...",
     "too large": "that is the most that is read here",
@@ -57,6 +66,7 @@ _NEXT_READING = {
     "too large": "--max-bytes raises this cap",
     "open quote": "if quotation marks are plain text in this file, use --quoting none",
     "ending unknown": "use --format jsonl, csv, tsv or parquet; for single texts, name their folder",
+    "json as table": "to read it as JSON lines, use --format jsonl",
     "json ending": "for JSON lines add --format jsonl; convert a JSON array: jq -c '.[]' {where} > lines.jsonl",
     "text ending": "name the folder of such files; for JSON lines or a table add --format jsonl, csv or tsv",
     "folder of other files": "--glob reads others as text, such as --glob '*.py'",
