@@ -56,7 +56,7 @@ def test_all_runs_of_a_state_are_audited_together(with_equals, tmp_path):
     with State.open(state, write=True) as opened:
         opened.compact()
     assert audit_files(with_equals, state, sample=150) == expected
-    with pytest.raises(DataError, match=r"has also the documents of '.*b.jsonl', '.*c.jsonl': all inputs"):
+    with pytest.raises(DataError, match=r"have read; also name '.*b.jsonl', '.*c.jsonl' as inputs"):
         audit_files(with_equals[:1], state)
 
 

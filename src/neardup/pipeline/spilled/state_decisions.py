@@ -22,6 +22,7 @@ from neardup.sources.collection import Collection
 from neardup.sources.formats import display
 
 _NOBODY: Final = -1  # represents a kept document
+_LISTED: Final = 5  # paths that a message names
 
 
 class Run(NamedTuple):
@@ -73,7 +74,7 @@ class StateDecisions:
             raise DataError(display(min(others)), rule)
         lacking = [path for path in known if path not in given]
         if lacking:
-            rule = f"has also the documents of {_listed(lacking)}: all inputs of its runs are audited together"
+            rule = f"a state is audited on all files that its runs have read; also name {_listed(lacking)} as inputs"
             raise DataError(self._name, rule)
 
     def collections(self, run: Run) -> Iterator[Collection]:
@@ -162,4 +163,6 @@ def _runs(earlier: Earlier, keep: str) -> list[Run]:
 
 
 def _listed(paths: Iterable[str]) -> str:
-    return ", ".join(repr(display(path)) for path in [*paths][:5])
+    names = [repr(display(path)) for path in paths]
+    more = [f"and {len(names) - _LISTED} more"] if len(names) > _LISTED else []
+    return ", ".join([*names[:_LISTED], *more])
