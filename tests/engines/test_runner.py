@@ -238,13 +238,15 @@ def sign(run, task):
     return {"task": task, "files": run.sizes(f"signed/{task}.bin"), "process": os.getpid()}
 
 role, folder, tasks = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-TASKS, enough = 60, folder.with_name("enough")
+TASKS, enough, resumed = 60, folder.with_name("enough"), folder.with_name("resumed")
 if role == "worker":
     print(*work(folder, {"sign": sign}.get, idle=120, threads=tasks))
 elif role == "suspended":
     def sign(run, task):
         with run.output("out.bin") as file:
             os.kill(os.getpid(), signal.SIGSTOP)
+            while not resumed.exists():  # another thread may have received the signal
+                time.sleep(0.01)
         return {}
     print(*work(folder, {"sign": sign}.get, idle=120))
 elif role == "endless":
@@ -256,8 +258,21 @@ else:
 """
 
 
-def process(*arguments):
-    return subprocess.Popen([sys.executable, "-c", PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE)
+@pytest.fixture
+def process():
+    """Start the program; when the test ends, however it ends, so do the processes, and their outputs are closed."""
+    started = []
+
+    def start(*arguments):
+        command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.kill()  # does nothing to a process that has ended
+        one.wait(120)
+        one.stdout.close()
 
 
 def workers_of(folder):
@@ -266,7 +281,7 @@ def workers_of(folder):
 
 
 @pytest.mark.parametrize(("workers", "coordinator_dies"), [(2, True), (4, False)])
-def test_processes_that_are_killed_at_any_time_leave_a_whole_result(folder, workers, coordinator_dies):
+def test_processes_that_are_killed_at_any_time_leave_a_whole_result(folder, process, workers, coordinator_dies):
     rng = random.Random(workers)  # noqa: S311 - moments
     coordinator = process("coordinator", folder, TASKS)
     working = [process("worker", folder, 1) for _ in range(workers)]
@@ -303,7 +318,7 @@ def test_processes_that_are_killed_at_any_time_leave_a_whole_result(folder, work
     assert not folder.exists()
 
 
-def test_the_task_of_a_suspended_process_is_taken_over_after_the_lease(folder):
+def test_the_task_of_a_suspended_process_is_taken_over_after_the_lease(folder, process):
     with Journal.open(folder, {}) as journal:
         done = []
 
@@ -315,6 +330,7 @@ def test_the_task_of_a_suspended_process_is_taken_over_after_the_lease(folder):
                 os.utime(journal.path("workers", own), (0, 0))  # it was silent for longer than a lease
             if len(done) == 3:  # the one of the worker, which had to look dead
                 assert not [*journal.path("partial").iterdir()]
+                folder.with_name("resumed").touch()
                 worker.send_signal(signal.SIGCONT)
                 wait_for(lambda: len([*journal.path("workers").iterdir()]) == 2)
             return {"task": task}
@@ -328,7 +344,7 @@ def test_the_task_of_a_suspended_process_is_taken_over_after_the_lease(folder):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_a_worker_at_once_and_releases_its_task(folder, number):
+def test_a_signal_ends_a_worker_at_once_and_releases_its_task(folder, process, number):
     with Journal.open(folder, {}) as journal:
         journal._publish("sign", 3)
         endless = process("endless", folder, 3)
@@ -340,7 +356,7 @@ def test_a_signal_ends_a_worker_at_once_and_releases_its_task(folder, number):
         assert [path.name for path in journal.path("workers").iterdir()] == [journal.claims.token]
 
 
-def test_a_worker_of_several_threads(folder):
+def test_a_worker_of_several_threads(folder, process):
     folder.with_name("enough").touch()
     worker = process("worker", folder, 3)
     coordinator = process("coordinator", folder, 20)
