@@ -274,7 +274,10 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
             "--field a:text: the value must have one of these kinds:",
         ),
         (["pages.jsonl", "--to", "seen", "--field", "a:time", "--field", "a:flag"], "must name each field once"),
-        (["pages.jsonl", "--to", "seen", "--memory", "0"], "--memory 0: the value must be at least 1"),
+        (
+            ["pages.jsonl", "--to", "seen", "--memory", "256"],
+            "--memory 256: the value must be at least 1 MiB; a number without",
+        ),
         (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text: the value must be another field"),
         (
             ["pages.jsonl", "--to", "seen", "--scheme", "checksum", "--stem", "english"],

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from neardup.pipeline.files.ingestion import Added
     from neardup.pipeline.index.transfer import Filled
 
-_MEGABYTE = 1 << 20
 
 _ADD = f"""
 {options.SOME_INPUTS}
@@ -37,7 +36,6 @@ _RUN = """
 [how it runs]
 --durability commit|interval|bulk=commit: what a power failure may lose: nothing that was acknowledged, the last
   second, or the whole run
---memory MIB=256: memory for new documents
 """
 EXAMPLE = "Example: neardup index pages.jsonl --to seen --url url"
 INTERRUPTED = "interrupted; admitted documents are in the index; run the same command again to continue"
@@ -47,16 +45,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
     add_usage(parser, _ADD)
     options.add_scheme_options(parser)
-    add_usage(parser, _RUN)
+    add_usage(parser, _RUN + options.INDEX_MEMORY)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Admit and summarise; return 1 if records were rejected."""
     given = vars(arguments)
-    require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1 (MiB)")
     require_path("to", arguments.to)
     ways: dict[str, Any] = options.chosen(arguments, "url texts search durability")
-    ways |= {"fields": _fields(given.get("field", [])), "memory": arguments.memory * _MEGABYTE}
+    ways |= {"fields": _fields(given.get("field", [])), "memory": options.index_memory_of(arguments)}
     if options.describes_scheme(arguments):
         ways["scheme"] = options.scheme_of(arguments)
     else:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from neardup.text.extraction import Extraction
 
 _TYPES: dict[Any, Any] = {"whole": whole, "number": number, "text": str}
+_LEAST_MEMORY: Final = 1 << 20
 _OF_LENGTH: Final = {option.name for option in SHORT}
 
 JSON: Final = "--json: print the summary as JSON\n"
@@ -41,8 +42,8 @@ FORMAT: Final = """
 --format jsonl|csv|tsv|parquet: format of the inputs (default: by their names; standard input is jsonl)
 """
 VIEW: Final = """
---text-view auto|main|visible=auto: of HTML: its main text, without navigation and advertisements (main), all visible
-  text (visible), or main text, but of pages with little of it all visible text (auto)
+--text-view auto|main|visible=auto: of HTML: its main text, but of pages with little of it all visible text (auto); the
+  main text, without navigation and advertisements (main); or all visible text (visible)
 """
 VIEW_IF_GIVEN: Final = VIEW.replace("=auto", "", 1).rstrip() + " (default: auto)\n"
 TEMPLATES: Final = """
@@ -88,6 +89,9 @@ NEW_COMMON: Final = """
   headers, forms; 0.1 for small collections, 0.01 or less for large and mixed ones
 --common FILE: the list of these shingles: --ignore-common writes it, and without --ignore-common it is used again
 """
+INDEX_MEMORY: Final = """
+--memory SIZE=256MiB: memory for new documents; beyond it, they are written to a segment
+"""
 INDEX: Final = """
 index DIR: the folder of the index
 """
@@ -129,6 +133,15 @@ def opened(arguments: argparse.Namespace, mode: Literal["r", "w"]) -> "Index":
     from neardup.pipeline.index.index import Index
 
     return Index.open(arguments.index, mode, key=key_of(arguments))
+
+
+def index_memory_of(arguments: argparse.Namespace) -> int:
+    """Return the bytes of memory for new documents of an index."""
+    size: int = arguments.memory
+    require(
+        size >= _LEAST_MEMORY, "memory", size, "must be at least 1 MiB; a number without a unit, such as M, is of bytes"
+    )
+    return size
 
 
 def refuse_without_work(given: Mapping[str, Any], names: Sequence[str]) -> None:

@@ -27,7 +27,7 @@ index [DIR]: the folder of the index
 --port N=8000: the port to listen on; 0 selects a free port
 --workers N=1: number of processes; 2 or more answer what only reads, and one more writes, unless --read-only
 --read-only: do not write, and leave the index to another writer
---memory MIB=256: memory for new documents
+{options.INDEX_MEMORY}
 {options.VIEW}
 {options.TEMPLATES}
 {options.RULES}
@@ -53,7 +53,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputRefused("DIR", "must name the folder of the index")
     require(0 <= arguments.port < 1 << 16, "port", arguments.port, "must be from 0 to 65535")
     require(1 <= arguments.workers <= 64, "workers", arguments.workers, "must be from 1 to 64")  # noqa: PLR2004
-    require(arguments.memory >= 1, "memory", arguments.memory, "must be at least 1")
     rule = "must be a path such as /neardup, of letters, digits and ._~-/, without a slash at the end"
     require(re.fullmatch(r"(/[\w.~-]+)*", arguments.prefix, re.ASCII) is not None, "prefix", arguments.prefix, rule)
     from neardup.interfaces.http.hosts import is_loopback
@@ -79,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     deployment = server.Deployment(
         folder=arguments.index,
-        memory=arguments.memory << 20,
+        memory=options.index_memory_of(arguments),
         addresses=options.addresses_of(arguments) or Addresses(),
         extraction=options.extraction_of(arguments).to_dict(),
         allow_hosts=tuple(given.get("allow_host", ())),

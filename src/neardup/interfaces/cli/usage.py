@@ -8,7 +8,7 @@ from typing import Any, Final
 from neardup.interfaces.cli.amounts import moment, number, share, size, whole
 
 _KINDS: Final[Mapping[str, Callable[[str], Any]]] = {  # by the word for a value; other words are texts
-    **dict.fromkeys(("N", "MIB", "GROUP", "GENERATION"), whole),
+    **dict.fromkeys(("N", "GROUP", "GENERATION"), whole),
     **dict.fromkeys(("S", "T", "X", "SECONDS"), number),
     "SHARE": share,
     "SIZE": size,
