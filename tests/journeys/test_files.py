@@ -411,6 +411,29 @@ def test_stopped_while_c_calls_python_it_ends(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (143, b"", b"")
 
 
+STUCK = """
+import os, signal, sys, threading
+from neardup.interfaces.cli import check, interruption, main
+
+def run(arguments):
+    locked = threading.Lock()
+    locked.acquire()
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        locked.acquire()
+
+check.run, interruption._LONGEST = run, 0.5
+sys.exit(main(["check", "seen"]))
+"""
+
+
+def test_stopped_it_ends_even_if_cleaning_up_does_not():
+    """As where a thread waits for a lock of the compiler, which a signal has left locked."""
+    done = subprocess.run([sys.executable, "-c", STUCK], check=False, capture_output=True, timeout=PATIENCE)
+    assert (done.returncode, done.stdout, done.stderr) == (143, b"", b"")
+
+
 # Installations that cannot be written to
 
 

@@ -13,6 +13,7 @@ from typing import Final, NoReturn, TextIO
 SIGNALLED: Final = 128  # the exit code is this plus the number of the signal
 _PATIENCE: Final = 2.0  # seconds for the last messages, after cleaning up
 _LOOK: Final = 0.1  # seconds between checks for signals
+_LONGEST: Final = 30.0  # seconds for cleaning up
 _ending = threading.Event()
 
 
@@ -24,44 +25,68 @@ class Interrupted(SystemExit):
     """
 
 
+class _Signals:
+    """The signals that came; each is raised as an exception."""
+
+    def __init__(self) -> None:
+        self.came: list[int] = []
+        self._ignored = False
+        self._usual = sys.unraisablehook
+
+    def stop(self, number: int, _: object = None) -> NoReturn:
+        """Raise a signal, and give cleaning up a limited time."""
+        self.came.append(number)
+        _ending.set()
+        signal.signal(signal.SIGALRM, self._look)
+        signal.setitimer(signal.ITIMER_REAL, _LONGEST)
+        raise Interrupted(SIGNALLED + number) if number == signal.SIGINT else SystemExit(SIGNALLED + number)
+
+    def report(self, error: "sys.UnraisableHookArgs") -> None:
+        """Report an exception that Python ignores, or raise it again a moment later if it was a signal."""
+        if not self.came:
+            self._usual(error)
+        elif isinstance(error.exc_value, SystemExit):
+            self._ignored = True
+            signal.setitimer(signal.ITIMER_REAL, _LOOK)
+
+    def end(self) -> None:
+        """Stop the clock; objects that a signal left half-made are not reported later, either."""
+        if self.came:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        else:
+            sys.unraisablehook = self._usual
+
+    def _look(self, *_: object) -> None:
+        if not self._ignored:
+            os._exit(SIGNALLED + self.came[0])
+        self._ignored = False
+        self.stop(self.came[0])
+
+
 @contextmanager
 def signals_as_they_came() -> Iterator[None]:
     """End as a signal requests, and remove unfinished output, whichever error the signal becomes in other code.
 
-    Compiled code turns it into a ``SystemError`` or two, a library may treat it as a failure of its own, and Python
-    ignores it in functions that C code calls, and in ``__del__``: then the signal is sent again.
+    Compiled code turns it into a ``SystemError`` or two, and a library may treat it as a failure of its own. Python
+    ignores it in ``__del__`` and in functions that C code calls: then it is raised again a moment later. If it leaves
+    a lock of a library locked, for which other threads wait, cleaning up would never end: then the process just ends.
     """
-    came: list[int] = []
+    signals = _Signals()
     _ending.clear()
-
-    def stop(number: int, _: object = None) -> NoReturn:
-        came.append(number)
-        _ending.set()
-        raise Interrupted(SIGNALLED + number) if number == signal.SIGINT else SystemExit(SIGNALLED + number)
-
-    def ignored(report: "sys.UnraisableHookArgs") -> None:
-        if not came:
-            usual(report)
-        elif isinstance(report.exc_value, SystemExit):
-            again = threading.Timer(_LOOK, os.kill, [os.getpid(), came[0]])
-            again.daemon = True
-            again.start()
-
-    usual, sys.unraisablehook = sys.unraisablehook, ignored
+    sys.unraisablehook = signals.report
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, stop)
+            signal.signal(number, signals.stop)
     try:
         yield
     except BaseException:
-        if came:
-            _end_soon(SIGNALLED + came[0])
-            stop(came[0])
+        if signals.came:
+            _end_soon(SIGNALLED + signals.came[0])
+            signals.stop(signals.came[0])
         raise
     finally:
-        if not came:  # otherwise objects that a signal left half-made would still be reported
-            sys.unraisablehook = usual
+        signals.end()
 
 
 def _end_soon(code: int) -> None:
