@@ -49,6 +49,8 @@ def audit_lines(audit: "Audit") -> list[str]:
     """Describe what an audit found. Intervals have a confidence of 95 %."""
     recall = audit.recall
     lines = [f"{audit.sample:,} of {counted(audit.documents, 'document')} drawn and compared with all kept documents"]
+    if audit.rejected:
+        lines.append(f"{counted(audit.rejected, 'record')} rejected, in no figure; neardup dedup lists them")
     if recall.value is None:
         return [*lines, "recall unknown: no document of the sample is a duplicate"]
     lines.append(f"recall {estimate(recall)}: {recall.found:,} of {counted(recall.of, 'duplicate')} dropped")

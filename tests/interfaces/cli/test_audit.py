@@ -51,6 +51,18 @@ def test_a_state_has_recorded_the_options(neardup, pages):
     assert "added with other settings" in shown
 
 
+def test_rejected_records_are_reported(neardup, pages, tmp_path):
+    with pages.open("a") as file:
+        file.write("{\n[]\n")
+    neardup("dedup", pages, "--state", "crawls", "--out", "kept.jsonl", "--report", "why.jsonl", code=1)
+    for of in ([], ["--of", "crawls"], ["--of", "why.jsonl"]):
+        shown = neardup("audit", pages, *of, "--sample", "50", code=1).out
+        assert "2 records rejected, in no figure; neardup dedup lists them" in shown
+        assert json.loads(neardup("audit", pages, *of, "--sample", "50", "--json", code=1).out)["rejected"] == 2
+    (tmp_path / "broken.jsonl").write_text("7\n")
+    assert "its only record was rejected" in neardup("audit", "broken.jsonl", code=1).err
+
+
 def test_wrong_uses_are_explained(neardup, pages):
     assert "must end in .html or .htm or .json" in neardup("audit", pages, "--report", "x.txt", code=2).err
     assert "--sample 0" in neardup("audit", pages, "--sample", "0", code=2).err

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Audit and print."""
+    """Audit and print; return 1 if records were rejected."""
     from neardup.sources.output import check_file, write_file
 
     given = vars(arguments)
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(plain))
     else:
         show_lines([*audit_lines(found), *table_lines(band_rows(found)), *missed_lines(found)])
-    return 0
+    return 1 if found.rejected else 0
 
 
 def _rendered(found: "Audit", path: str) -> bytes:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,9 +25,9 @@ from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.state import State, is_state
 from neardup.pipeline.spilled.state_decisions import StateDecisions
 from neardup.schemes import terms as schemes
-from neardup.sources.collection import Collection
+from neardup.sources.collection import Collection, Rejected
 from neardup.sources.output import AnyPath
-from neardup.sources.read import read, request_of
+from neardup.sources.read import nothing_left, read, request_of
 from neardup.sources.shards import Shards, local_shards
 from neardup.text.columns import text_lengths
 from neardup.text.sites import NO_SITES
@@ -76,15 +77,18 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             require_texts(found)
             stored = StateDecisions(state, found, keep)
             stored.require(Shards.opened(inputs, request).inputs)
-            return audit_run(_of_state(stored, found), found, **ways)
+            run, number = _of_state(stored, found)
+            return replace(audit_run(run, found, **ways), rejected=number)
     request = request_of(text=text, id=id, columns=policy.fields, **reading)
     with local_shards(inputs, request) as shards:
 
         def collections() -> Iterator[Collection]:
             for shard in shards.shards:
-                yield from filter(len, shards.pieces(shard))
+                yield from shards.pieces(shard)
 
-        ids, order = _ranked(collections(), policy.keep)
+        ids, order, rejected = _ranked(collections(), policy.keep)
+        if not len(ids) and rejected:
+            raise nothing_left(shards.inputs, rejected)
         if not len(ids):
             raise DataError(", ".join(shards.inputs), "there are no documents to audit")
         if of is None:
@@ -95,15 +99,20 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             decisions, name = _report(of, ids), os.fspath(of)
         chosen, _ = chosen_scheme(scheme, None, None, None)
         run = audited(decisions, lambda: _texts(collections()), ids, order, chosen, name)
-        return audit_run(run, chosen, **ways)
+        return replace(audit_run(run, chosen, **ways), rejected=len(rejected))
 
 
-def _of_state(stored: StateDecisions, scheme: Scheme) -> Audited:
-    """Return all runs of a state as one: the documents of earlier runs have better ranks."""
+def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int]:
+    """Return all runs of a state as one, and the number of rejected records.
+
+    The documents of earlier runs have better ranks.
+    """
+    number = 0
     ids: list[pa.ChunkedArray] = []
     orders = [np.empty(0, np.int64)]
     for run in stored.runs:
-        own, order = _ranked(stored.collections(run), run.keep)
+        own, order, rejected = _ranked(stored.collections(run), run.keep)
+        number += len(rejected)
         orders.append(order + sum(map(len, ids)))
         ids.append(own)
 
@@ -112,24 +121,28 @@ def _of_state(stored: StateDecisions, scheme: Scheme) -> Audited:
             yield from _texts(stored.collections(run))
 
     every = pa.chunked_array([chunk for own in ids for chunk in own.chunks], pa.large_string())
-    return audited(stored.table(), pieces, every, np.concatenate(orders), scheme)
+    return audited(stored.table(), pieces, every, np.concatenate(orders), scheme), number
 
 
 def _texts(collections: Iterable[Collection]) -> Iterator[tuple[pa.ChunkedArray, Words]]:
-    for piece in collections:
+    for piece in filter(len, collections):
         yield piece.texts, NO_SITES if piece.sites is None else piece.sites.to_numpy()
 
 
-def _ranked(collections: Iterable[Collection], keep: str) -> tuple[pa.ChunkedArray, Positions]:
-    """Return the ids of documents, and their positions from best to worst."""
+def _ranked(collections: Iterable[Collection], keep: str) -> tuple[pa.ChunkedArray, Positions, list[Rejected]]:
+    """Return the ids of documents, their positions from best to worst, and the rejected records."""
     tables, policy, name = [], Policy(keep=keep), keep
+    rejected: list[Rejected] = []
     for piece in collections:
+        rejected += piece.rejected
+        if not len(piece):
+            continue
         table, name = ranked_table(piece, piece.text, (), policy)
         tables.append(table.drop_columns([piece.text]).append_column(_LENGTH, [text_lengths(piece.texts)]))
     if not tables:
-        return pa.chunked_array([], pa.large_string()), np.empty(0, np.int64)
+        return pa.chunked_array([], pa.large_string()), np.empty(0, np.int64), rejected
     documents = pa.concat_tables(tables, promote_options="permissive")
-    return documents[DOCUMENT].cast(pa.large_string()), _order(documents, Policy(keep=name))
+    return documents[DOCUMENT].cast(pa.large_string()), _order(documents, Policy(keep=name)), rejected
 
 
 def _order(documents: pa.Table, policy: Policy) -> Positions:

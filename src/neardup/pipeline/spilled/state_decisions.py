@@ -81,7 +81,7 @@ class StateDecisions:
         """Yield the documents of a run; raises ``DataError`` if an input was changed since."""
         try:
             for shard in range(run.first, run.end):
-                yield from filter(len, self._earlier.pieces(shard))
+                yield from self._earlier.pieces(shard)
         except DataError as error:
             if error.code != "earlier input":
                 raise
@@ -129,7 +129,7 @@ class StateDecisions:
         low, high = low[order], high[order]
         parts = [np.empty(0, np.int64)]
         for run in self.runs:
-            for piece in self.collections(run):
+            for piece in filter(len, self.collections(run)):
                 digests = equal_digests(piece.texts, self._scheme.shingling, self._salt)
                 places = _places(digests, low, high)
                 lost = np.flatnonzero((places < 0) & digests.any(axis=1))
