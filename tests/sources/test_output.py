@@ -252,6 +252,15 @@ def test_an_output_is_refused_early_for_what_would_fail_late(tmp_path, source):
     check_output(tmp_path / "new.ndjson.gz", [tmp_path / "i*.jsonl", "-"], force=False)
 
 
+def test_an_empty_path_is_refused():
+    for check in (
+        lambda: output.check_file("", [".json"], force=True),
+        lambda: output.check_separate({"output": "", "report": "a.html"}),
+    ):
+        with pytest.raises(OutputError, match="output: the path is empty"):
+            check()
+
+
 def test_a_folder_without_permission_is_refused(tmp_path, source, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(OutputError, match="its folder is not writable"):

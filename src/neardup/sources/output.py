@@ -109,7 +109,9 @@ def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, o
 
 def check_separate(outputs: Mapping[str, AnyPath | None]) -> None:
     """Refuse two outputs at one path, or one inside the other: the second would replace the first."""
-    named = ((name, os.fspath(path)) for name, path in outputs.items() if path is not None)
+    named = [(name, os.fspath(path)) for name, path in outputs.items() if path is not None]
+    for name, path in named:
+        _require_name(path, name)
     places = [(name, path, Path(os.path.realpath(path))) for name, path in named if path != os.devnull]
     for (name, _, place), (other, path, second) in combinations(places, 2):
         same = place == second or (place.exists() and second.exists() and place.samefile(second))
@@ -303,6 +305,7 @@ def _endings(wanted: str) -> str:
 def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: str, force: bool) -> None:
     """Refuse a path with an unsuitable ending, that is one of the sources, or that cannot be created."""
     path = local(path)
+    _require_name(path, "output")
     special = is_special(path)
     if not (special or fits):
         _refuse_folder(path)
@@ -311,6 +314,11 @@ def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: s
         _check_apart(path, source)
     if not special:
         _check_place(path, folder=False, force=force)
+
+
+def _require_name(path: str, name: str) -> None:
+    if not path:
+        raise OutputRefused(name, "the path is empty")
 
 
 def _check_apart(path: str, source: str) -> None:

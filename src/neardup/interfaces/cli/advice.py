@@ -57,7 +57,7 @@ _NEXT = {  # by the code of an error
     "one kind": "neardup label with the same --out continues where it stopped",
     "one group": "neardup label with the same --out continues where it stopped",
     "exists": "--force replaces it",
-    "folder": "name a file in it, such as {where}/kept.jsonl",
+    "folder": "name a file in it",
 }
 _NEXT_COMPARE = {
     "no file": "--strings takes both arguments as texts",
