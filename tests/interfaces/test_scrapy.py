@@ -669,6 +669,16 @@ def test_what_an_unfinished_crawl_has_admitted_does_not_depend_on_the_clock(pipe
     assert crawler.counted["neardup/passed_on_again"] == 1
 
 
+def test_requests_read_no_stored_documents(pipeline, monkeypatch):
+    process, crawler = pipeline(texts=True)
+    process.process_item({"url": "http://a.example/", "text": words(1)})
+    crawler.end("finished")
+    monkeypatch.setattr(Index, "get", pytest.fail)
+    process, crawler = pipeline()
+    assert not process._crawl.wants("http://a.example/", again=False)
+    assert process._crawl.wants("http://b.example/", again=False)
+
+
 def test_a_page_that_could_not_be_remembered_leaves_the_crawl_unfinished(pipeline, tmp_path):
     process, crawler = pipeline()
     process._crawl.pages.index.close()

@@ -9,6 +9,12 @@ def test_without_options_it_has_its_defaults(kind):
     assert kind.from_options({}, seed=1) == kind()
 
 
+@pytest.mark.parametrize("kind", registry.kinds(), ids=lambda kind: kind.name)
+def test_the_recipe_is_computed_once(kind):
+    scheme = kind()
+    assert scheme.recipe is scheme.recipe
+
+
 def test_options_of_the_analysis_make_one():
     made = MinHash.from_options({"stem": "english", "shingle": 2}, key=bytes(16))
     assert made == MinHash(analysis=Analysis(stem="english"), shingle=2, key=bytes(16))

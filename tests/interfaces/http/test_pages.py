@@ -388,6 +388,10 @@ def test_a_head_is_that_of_the_page(hostile, paged):
     assert head.headers["content-length"] == str(len(page.content))
 
 
+def test_the_day_of_a_result_is_called_that_of_its_admission(hostile, paged):
+    assert re.search(r'admitted <time datetime="2', paged(hostile).get("/?q=baker").text)
+
+
 def test_behind_the_last_page(hostile, paged):
     got = paged(hostile).get("/?q=baker&page=999")
     assert got.status_code == 200

@@ -363,6 +363,8 @@ BROKEN = [
     (b"GET / HTTP/1.0\r\nHost: localhost\r\nX: " + b"y" * 20_000, 400),  # a head without an end
     (b"GET /" + b"a" * 70_000, 400),
     (JUDGE.replace(b"HTTP/1.1", b"HTTP/1.0") % b"9999999", 413),
+    (b"GET http://elsewhere.example/healthz HTTP/1.0\r\nHost: localhost\r\n\r\n", 404),  # only paths are served
+    (JUDGE.replace(b"1.1\r\n", b"1.0\r\nContent-Type: text/plain\r\n") % b"2" + b"{}", 415),
     (b"GET /docs/../../etc/passwd HTTP/1.0\r\nHost: localhost\r\n\r\n", 404),
     (b"GET /v1/documents/%FF HTTP/1.0\r\nHost: localhost\r\n\r\n", 400),
     (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n", 200),

@@ -114,6 +114,10 @@ def test_an_index_that_is_moved_into_the_place_is_served_and_the_old_one_is_whol
         assert ask.post("/v1/admit", BODY).status_code == 200
     Path(folder).rename(tmp_path / "old")
     ask.until(lambda: ask.get("/readyz").status_code == 503)
+    for _ in range(3):
+        assert ask.get("/readyz").status_code == 503
+    assert len(ask.reports) <= 1, "each probe is reported"
+    assert "Kind(" not in "".join(ask.reports)
     assert ask.get("/healthz").status_code == 200
     assert ask.get("/metrics").status_code == 200
     (tmp_path / "other").rename(folder)
