@@ -261,6 +261,12 @@ def test_an_empty_path_is_refused():
             check()
 
 
+def test_standard_input_is_no_output():
+    """It may be a file, which would be overwritten."""
+    with pytest.raises(OutputError, match="it is the standard input"):
+        output.check_file("/dev/stdin", [".svg"], force=False)
+
+
 def test_a_folder_without_permission_is_refused(tmp_path, source, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(OutputError, match="its folder is not writable"):

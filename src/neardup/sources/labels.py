@@ -19,6 +19,7 @@ from neardup.model.errors import DataError, InputRefused, OutputError, OutputRef
 from neardup.model.labels import LabelledPair
 from neardup.sources.lines import BOM
 from neardup.sources.output import AnyPath, atomic, is_special
+from neardup.sources.records import reason_of
 
 LONGEST_TEXT: Final = 1 << 20  # bytes of a text that is written
 MOST_BYTES: Final = 1 << 30  # of a file
@@ -171,7 +172,7 @@ def _parsed(name: str, data: bytes) -> tuple[list[LabelledPair], int]:
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 if _incomplete(line):
                     return answers, begin
-                raise DataError(f"{name}:{number}", f"it is not a labelled pair: {error}") from error
+                raise DataError(f"{name}:{number}", f"it is not a labelled pair: {_reason(line, error)}") from error
         begin = end
     return answers, len(data)
 
@@ -180,6 +181,12 @@ def _incomplete(line: bytes) -> bool:
     """Return whether this may be the beginning of a line that ``append`` wrote, or zeros after a power failure."""
     begun = line.startswith(_BEGIN) or _BEGIN.startswith(line) or not line.strip(b"\0")
     return begun and not line.endswith(b"\n")
+
+
+def _reason(line: bytes, error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not valid UTF-8"
+    return str(error) if isinstance(error, msgspec.ValidationError) else reason_of(line, error, "label")
 
 
 def _answer(line: bytes) -> LabelledPair:

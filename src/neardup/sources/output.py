@@ -40,6 +40,7 @@ PAGES: Final = (".html", ".htm")
 DRAWINGS: Final = (".svg",)
 ARRAYS: Final = (".npz",)
 
+_INPUTS: Final = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _BUFFER: Final = 1 << 20
 _TABLES: Final = ("parquet", "jsonl")
 _LEFTOVERS: Final = ".neardup-" + "[0-9a-f]" * 16 + ".partial"
@@ -306,6 +307,8 @@ def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: s
     """Refuse a path with an unsuitable ending, that is one of the sources, or that cannot be created."""
     path = local(path)
     _require_name(path, "output")
+    if path in _INPUTS:
+        raise OutputRefused(path, "it is the standard input")
     special = is_special(path)
     if not (special or fits):
         _refuse_folder(path)

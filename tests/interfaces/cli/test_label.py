@@ -51,6 +51,14 @@ def test_it_continues_until_enough_pairs_have_a_label(label):
     assert "This is the first pair." in label("b\n", "in.jsonl", "--out", "new.jsonl").out
 
 
+def test_documents_that_are_left_out_are_counted(label, tmp_path):
+    rows = [{"id": name, "text": f"one two three {number}"} for number, name in enumerate("aab")]
+    (tmp_path / "repeated.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    shown = label("q\n", "repeated.jsonl", "--out", "out.jsonl").out
+    assert "1 document left out, with the id of an earlier document\n" in shown
+    assert "left out" not in label("q\n", "in.jsonl", "--out", "new.jsonl").out
+
+
 def test_more_of_the_texts(label, tmp_path):
     long = [" ".join(f"{word}{number}" for number in range(400)) for word in ("a", "a", "b")]
     rows = [{"id": str(one), "text": f"{text}\n\x1b[2J{one}"} for one, text in enumerate(long)]
@@ -129,7 +137,7 @@ def test_rejected_records_are_reported(label, tmp_path):
         (["in.jsonl", "--out", "notes.jsonl"], 1, "notes.jsonl:1: it is not a labelled pair"),
         (["--like", "empty.jsonl", "--out", "out.jsonl"], 2, "it has no labels yet"),
         (["--like", "notes.jsonl", "--out", "notes.jsonl"], 2, "it is one of the inputs"),
-        (["one.jsonl", "--out", "out.jsonl"], 1, "at least two of them must have words"),
+        (["one.jsonl", "--out", "out.jsonl"], 1, "a pair needs two with words and different ids"),
         (["compare", "in.jsonl"], 2, "needs two files"),
         (["compare", "gone.jsonl", "empty.jsonl"], 2, "there is no such file"),
         (["compare", "empty.jsonl", "empty.jsonl"], 1, "no pair is in both"),

@@ -158,7 +158,9 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
             progress=bars,
         )
     sampled = f"{pool.sample:,} of {counted(pool.documents, 'document')} compared with all of them"
-    show_lines([f"{sampled}: {counted(len(pool), 'pair')} to draw from"])
+    left = len(collection) - pool.documents
+    more = [f"{counted(left, 'document')} left out, with the id of an earlier document"] if left else []
+    show_lines([f"{sampled}: {counted(len(pool), 'pair')} to draw from", *more])
     return pool, collection
 
 

@@ -9,6 +9,7 @@ from neardup.interfaces.cli.options import READING, THREADS, drawn, reading_of
 from neardup.interfaces.cli.terminal import progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.tunings import rule_rows, tuning_lines
+from neardup.model.errors import InputRefused
 
 if TYPE_CHECKING:
     from neardup.evaluation.tuning import Tuning
@@ -42,6 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.output import check_file, write_file
 
     given = vars(arguments)
+    if not arguments.labels:
+        raise InputRefused("LABELS", "must name the file of the labelled pairs")
     Goal.of(arguments.goal)
     seed = drawn(arguments)
     for name, endings in (("report", _REPORTS), ("out", _SETTINGS)):

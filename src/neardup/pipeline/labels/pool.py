@@ -260,7 +260,7 @@ class _Search:
 
 
 def _no_pair() -> DataError:
-    return DataError("the documents", "at least two of them must have words to make a pair")
+    return DataError("the documents", "a pair needs two with words and different ids")
 
 
 def _mixed(values: Words, seed: int) -> Words:
