@@ -29,7 +29,7 @@ def test_the_rule_is_described_with_its_intervals():
     lines = tuning_lines(TUNING)
     assert lines[0] == "50 labelled pairs, 20 of them the same; 1 unsure one left out"
     assert lines[1] == "resemblance, threshold 0.4"
-    assert lines[2] == "F1 95 % (90 % to 98.1 %), on labels that chose neither the rule nor the threshold"
+    assert lines[2] == "F1 95 % (90 % to 98.1 %), expected on other labels"
     assert lines[-1] == "about 312 labels would narrow the interval to 2 % on each side"
 
 

@@ -20,13 +20,14 @@ FOLDS: Final = 5
 NARROW: Final = 0.02  # the half width of an interval that ``needed`` is about
 
 _REPEATS: Final = 5  # of cross-validation, with other folds
-_INNER: Final = 2  # the same inside a fold
+_SAMPLES: Final = 200  # of groups of pairs, drawn with repeats
+_OUTSIDE: Final = 0.632  # the weight of the pairs that are not in such a sample
+_NOISE: Final = 10  # random numbers per sample
 _NEAR: Final = 3  # neighbours on each side of a threshold by which its errors are smoothed
 _EQUAL: Final = 0.002  # thresholds with hardly a difference; the middle one of them is chosen
-_Z: Final = 1.959964  # standard deviations of 95 %
-_CLEARLY: Final = 1.5  # standard deviations by which a rule with variants must be better than the best one without
+_ALIKE: Final = 0.01  # variants with hardly a difference; here, too, the middle one
+_ENDS: Final = (0.025, 0.975)  # of intervals
 _ROUNDING: Final = 1e-9
-_OF: Final = {"precision": [0, 1], "recall": [0, 2], "f1": [0, 1, 2]}  # the rows of counts that a share is about
 
 
 class Goal(NamedTuple):
@@ -129,11 +130,11 @@ class Tuning(AsDict):
     """The rules that fit *labels* labelled pairs, the best one for the *goal* first.
 
     *same* of the pairs are the same; *unsure* more were left out. *expected* are the shares of the recommended rule on
-    labels that chose neither it nor its threshold; those in the table of rules are higher, as the same labels compare
-    the rules. *reaches* is whether they reach the goal, and *certain* whether their interval does. *default* is the
-    default rule with its default threshold. *needed* is about how many labels would narrow the interval of F1, or of
-    what the goal is about, to 0.02 on each side. *thresholds*, *precision*, *recall* and *f1* are the curve of the
-    first rule, by all labels.
+    other labels: corrected for the choice of its threshold, by cross-validation, and of the rule, by samples of the
+    labels; those in the table of rules are higher, as the same labels compare the rules. *reaches* is whether they
+    reach the goal, and *certain* whether their interval does. *default* is the default rule with its default threshold.
+    *needed* is about how many labels would narrow the interval of F1, or of what the goal is about, to 0.02 on each
+    side. *thresholds*, *precision*, *recall* and *f1* are the curve of the first rule, by all labels.
     """
 
     goal: str
@@ -168,6 +169,10 @@ class Labels:
     def at(self, chosen: Flags) -> "Labels":
         """Return some of them."""
         return Labels(self.same[chosen], self.weights[chosen], self.groups[chosen])
+
+    def times(self, factors: npt.NDArray[Any]) -> "Labels":
+        """Return them with other weights; *factors* may have a row for each of several samples."""
+        return Labels(self.same, self.weights * factors, self.groups)
 
     def counts(self, scores: Values, thresholds: Values) -> Counts:
         """Return the counts at each threshold, which ascend; the scores may be those of several variants, one a row."""
@@ -217,12 +222,13 @@ def chosen(scores: Values, labels: Labels, goal: Goal) -> Choice:
     """Return the variant, a row of *scores*, and the threshold that are best for the goal.
 
     The counts at each threshold are means over its neighbours, within 0.03, so that single labels decide little. Of
-    variants and of thresholds with hardly a difference, these are the first variant, and the middle threshold.
+    variants and of thresholds with hardly a difference, these are the middle ones.
     """
     found = labels.counts(scores, GRID)
     every = goal.score(Counts(*map(_smoothed, (found.true, found.false, found.missed))))
     tops = every.max(axis=1)
-    variant = int(np.argmax(tops >= tops.max() - _EQUAL))
+    alike = np.flatnonzero(tops >= tops.max() - _ALIKE)
+    variant = int(alike[len(alike) // 2])
     reached = every[variant]
     best = int(np.argmax(reached))
     first = last = best
@@ -233,35 +239,23 @@ def chosen(scores: Values, labels: Labels, goal: Goal) -> Choice:
     return Choice(variant, float(GRID[(first + last) // 2]))
 
 
-def held_out(scores: Values, labels: Labels, goal: Goal, seed: int, repeats: int = _REPEATS) -> Values:
+def held_out(scores: Values, labels: Labels, goal: Goal, seed: int) -> Values:
     """Return the share of the repeats of cross-validation in which each pair matches.
 
     The pairs of each fold are decided by the variant, a row of *scores*, and the threshold that the other folds choose.
     """
     matched = np.zeros(len(labels.same))
-    for inside in _folds(labels, seed, repeats):
+    for inside in _folds(labels, seed):
         choice = chosen(scores[:, ~inside], labels.at(~inside), goal)
         matched[inside] += choice.decides(scores[:, inside])
-    return matched / repeats
-
-
-def held_out_choice(scores: Sequence[Values], labels: Labels, goal: Goal, seed: int) -> Values:
-    """Return the same, if the other folds choose the rule, too: by cross-validation among themselves (Stone 1974)."""
-    matched = np.zeros(len(labels.same))
-    for inside in _folds(labels, seed, _REPEATS):
-        others = labels.at(~inside)
-        known = [own[:, ~inside] for own in scores]
-        decided = [held_out(own, others, goal, seed, _INNER) for own in known]
-        best = _best(decided, [len(own) > 1 for own in known], others, goal)[0]
-        matched[inside] += chosen(known[best], others, goal).decides(scores[best][:, inside])
     return matched / _REPEATS
 
 
-def _folds(labels: Labels, seed: int, repeats: int) -> Iterator[Flags]:
+def _folds(labels: Labels, seed: int) -> Iterator[Flags]:
     """Yield the pairs of each fold; groups are dealt at random."""
     number = int(labels.groups.max()) + 1
     random = np.random.default_rng(seed)
-    for _ in range(repeats):
+    for _ in range(_REPEATS):
         fold = (random.permutation(number) % min(FOLDS, number))[labels.groups]
         for one in range(FOLDS):
             inside = fold == one
@@ -269,13 +263,12 @@ def _folds(labels: Labels, seed: int, repeats: int) -> Iterator[Flags]:
                 yield inside
 
 
-def _best(matched: Sequence[Values], varied: Sequence[bool], labels: Labels, goal: Goal) -> list[int]:
+def _best(matched: Values, varied: Sequence[bool], labels: Labels, goal: Goal) -> list[int]:
     """Return the numbers of rules from best to worst, by the pairs that match; of equally good ones, the first one.
 
     The best one is the best without variants, unless a rule that has some is clearly better.
     """
-    reached = [float(goal.score(_counts(own, labels))) for own in matched]
-    order = sorted(range(len(matched)), key=lambda number: (-round(reached[number], 6), number))
+    order = np.argsort(-goal.score(_counts(matched, labels)).round(6), kind="stable").tolist()
     plain = next(number for number in order if not varied[number])
     better = (number for number in order[: order.index(plain)] if _is_clear(matched[number], matched[plain], labels))
     first = next(better, plain)
@@ -283,10 +276,13 @@ def _best(matched: Sequence[Values], varied: Sequence[bool], labels: Labels, goa
 
 
 def _is_clear(matched: Values, other: Values, labels: Labels) -> bool:
-    """Return whether fewer pairs are wrong than by the *other* decisions: by some standard deviations, over groups."""
+    """Return whether fewer pairs are wrong than by the *other* decisions: by more than one standard error, over groups.
+
+    The rule of one standard error, for the simpler of two models (Breiman et al. 1984).
+    """
     errors, others = (np.abs(own - labels.same) for own in (matched, other))
     gained = np.bincount(labels.groups, labels.weights * (others - errors))
-    return bool(gained.sum() >= _CLEARLY * sqrt((gained**2).sum()) > 0)
+    return bool(gained.sum() > (1 + _ROUNDING) * sqrt((gained**2).sum()))
 
 
 def tuned(  # noqa: PLR0913 - what is chosen from, by what
@@ -299,15 +295,16 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
     first, and one with variants must be clearly better. Both kinds of labels, and two groups of pairs, are needed.
     """
     wanted = Goal.of(goal)
-    found, matched, choices = [], [], []
-    for (name, settings), own in zip(rules, scores, strict=True):
+    matched = np.stack([held_out(own, labels, wanted, seed) for own in scores])
+    varied = [len(own) > 1 for own in scores]
+    order, samples = _best(matched, varied, labels, wanted), _samples(labels, seed)
+    found, choices = [], []
+    for (name, settings), own, decided in zip(rules, scores, matched, strict=True):
         choices.append(chosen(own, labels, wanted))
-        matched.append(held_out(own, labels, wanted, seed))
-        shares = _shares(matched[-1], labels)
-        threshold = choices[-1].threshold
+        shares, threshold = _shares(decided, labels, samples), choices[-1].threshold
         found.append(TunedRule(name=name, settings=settings(choices[-1]), threshold=threshold, shares=shares))
-    order = _best(matched, [len(own) > 1 for own in scores], labels, wanted)
-    expected = _shares(held_out_choice(scores, labels, wanted, seed), labels)
+    best = [_best(matched, varied, labels.times(sample), wanted)[0] for sample in samples]
+    expected = _shares(matched[best], labels, samples)
     about: Estimated = getattr(expected, wanted.part)
     curve = labels.counts(scores[order[0]][choices[order[0]].variant], GRID)
     name, settings = rules[0]
@@ -322,7 +319,9 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
         expected=expected,
         reaches=wanted.value is None or about.value >= wanted.value - _ROUNDING,
         certain=wanted.value is None or about.low >= wanted.value - _ROUNDING,
-        default=TunedRule(name=name, settings=usual, threshold=usual["threshold"], shares=_shares(decided, labels)),
+        default=TunedRule(
+            name=name, settings=usual, threshold=usual["threshold"], shares=_shares(decided, labels, samples)
+        ),
         needed=max(len(labels.same), ceil(len(labels.same) * (about.width / NARROW) ** 2)),
         thresholds=tuple(GRID.tolist()),
         precision=tuple(curve.precision.tolist()),
@@ -332,36 +331,41 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
 
 
 def _counts(matched: Values, labels: Labels) -> Counts:
-    """Return the counts if each pair matches in these shares of the decisions."""
+    """Return the counts if each pair matches in these shares of the decisions; either may have several rows."""
     same = labels.weights * labels.same
     other = labels.weights - same
-    return Counts(*(np.asarray(part.sum()) for part in (same * matched, other * matched, same * (1 - matched))))
+    return Counts(*(part.sum(axis=-1) for part in (same * matched, other * matched, same * (1 - matched))))
 
 
-def _shares(matched: Values, labels: Labels) -> Shares:
-    """Return what pairs that match in these shares of the decisions show.
-
-    An interval is Wilson's (1927) for as many trials as groups of pairs have a part in the share.
-    """
+def _samples(labels: Labels, seed: int) -> Values:
+    """Return how often each pair is in each of some samples: as many groups as there are, drawn with repeats."""
     number = int(labels.groups.max()) + 1
-    same = labels.weights * labels.same
-    parts = (same * matched, (labels.weights - same) * matched, same * (1 - matched))
-    sums = np.stack([np.bincount(labels.groups, part, number) for part in parts])
-    whole, found = Counts(*sums.sum(axis=1)), {}
-    for name, rows in _OF.items():
-        value = float(getattr(whole, name))
-        low, high = _wilson(value, int((sums[rows] > 0).any(axis=0).sum()))
-        found[name] = Estimated(value=value, low=low, high=high)
+    drawn = np.random.default_rng(seed).multinomial(number, np.full(number, 1 / number), _SAMPLES)
+    return drawn[:, labels.groups].astype(np.float64)
+
+
+def _shares(matched: Values, labels: Labels, samples: Values) -> Shares:
+    """Return what pairs that match in these shares of the decisions show; a row each, if every sample chose a rule.
+
+    Each sample of groups estimates a share by 0.632 times that of the pairs outside it, which did not choose, plus
+    0.368 times that of the pairs inside (Efron 1983; of rules by cross-validation: Tsamardinos et al. 2018). As few
+    pairs show no rare errors, each estimate *x* is replaced by numbers from the beta distribution of *x k* + ½ and
+    (1 - *x*) *k* + ½, where *k* is the number of pairs that the share is about, F1 counting those that are the same
+    and those that match. The interval has the middle 95 % of these numbers.
+    """
+    both = [_counts(matched, labels.times(drawn)) for drawn in (samples, samples == 0)]
+    parts = 1 / np.bincount(labels.groups)[labels.groups]  # all pairs of a group are one
+    same, matching = float(parts @ labels.same), float(parts @ np.atleast_2d(matched).mean(axis=0))
+    whole, random, found = _counts(matched, labels), np.random.default_rng(_SAMPLES), {}
+    for name, number in (("precision", matching), ("recall", same), ("f1", same + matching)):
+        known = np.logical_and(*(one.true + (one.false if name == "precision" else one.missed) > 0 for one in both))
+        inside, outside = (getattr(one, name)[known] for one in both)
+        shares = _OUTSIDE * outside + (1 - _OUTSIDE) * inside
+        value = float(shares.mean() if matched.ndim > 1 and known.any() else np.mean(getattr(whole, name)))
+        noisy = random.beta(*(np.tile(one, _NOISE) * number + 1 / 2 for one in (shares, 1 - shares)))
+        low, high = np.quantile(noisy, _ENDS) if known.any() else (0.0, 1.0)
+        found[name] = Estimated(value=value, low=min(float(low), value), high=max(float(high), value))
     return Shares(**found)
-
-
-def _wilson(value: float, number: int) -> tuple[float, float]:
-    """Return Wilson's interval of a share of this number of trials; from 0 to 1 for none."""
-    if number == 0:
-        return 0.0, 1.0
-    middle = (value + _Z**2 / (2 * number)) / (1 + _Z**2 / number)
-    half = _Z / (1 + _Z**2 / number) * sqrt(value * (1 - value) / number + _Z**2 / (4 * number**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def _smoothed(counts: Values) -> Values:

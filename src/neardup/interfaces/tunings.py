@@ -22,7 +22,7 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
     expected = tuning.expected
     lines += [
         f"{chosen.name}, {threshold_words(chosen)}",
-        f"F1 {_estimate(expected.f1)}, on labels that chose neither the rule nor the threshold",
+        f"F1 {_estimate(expected.f1)}, expected on other labels",
         f"precision {_estimate(expected.precision)}: the share of the dropped pairs that are the same",
         f"recall {_estimate(expected.recall)}: the share of the pairs that are the same that are dropped",
         f"the default rule, with threshold {tuning.default.threshold:g}: F1 {_estimate(tuning.default.shares.f1)}",
