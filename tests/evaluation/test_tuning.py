@@ -276,3 +276,4 @@ def test_an_interval_of_labels_without_mistakes_has_an_end_by_their_number():
         found = tuned([("only", settings)], [np.where(same, 0.8, 0.2)[None]], labels_of(same), "f1", unsure=0, seed=1)
         assert found.expected.recall.low == pytest.approx(1 - 2.5 / number, abs=1 / number)
         assert found.expected.recall.low < found.expected.f1.low < 1.0  # a missed pair is one error of two shares
+        assert found.expected.recall.high == found.expected.f1.high == 1.0

@@ -351,7 +351,8 @@ def _shares(matched: Values, labels: Labels, samples: Values) -> Shares:
     0.368 times that of the pairs inside (Efron 1983; of rules by cross-validation: Tsamardinos et al. 2018). As few
     pairs show no rare errors, each estimate *x* is replaced by numbers from the beta distribution of *x k* + ½ and
     (1 - *x*) *k* + ½, where *k* is the number of pairs that the share is about, F1 counting those that are the same
-    and those that match. The interval has the middle 95 % of these numbers.
+    and those that match. The interval has the middle 95 % of these numbers; of an estimate of 0 or 1, nothing ends
+    before that (Brown, Cai and DasGupta 2001).
     """
     both = [_counts(matched, labels.times(drawn)) for drawn in (samples, samples == 0)]
     parts = 1 / np.bincount(labels.groups)[labels.groups]  # all pairs of a group are one
@@ -362,8 +363,10 @@ def _shares(matched: Values, labels: Labels, samples: Values) -> Shares:
         inside, outside = (getattr(one, name)[known] for one in both)
         shares = _OUTSIDE * outside + (1 - _OUTSIDE) * inside
         value = float(shares.mean() if matched.ndim > 1 and known.any() else np.mean(getattr(whole, name)))
-        noisy = random.beta(*(np.tile(one, _NOISE) * number + 1 / 2 for one in (shares, 1 - shares)))
-        low, high = np.quantile(noisy, _ENDS) if known.any() else (0.0, 1.0)
+        every = np.tile(shares, _NOISE)
+        noisy = random.beta(every * number + 1 / 2, (1 - every) * number + 1 / 2)
+        ends = np.where(every > _ROUNDING, noisy, 0.0), np.where(every < 1 - _ROUNDING, noisy, 1.0)
+        low, high = map(np.quantile, ends, _ENDS) if known.any() else (0.0, 1.0)
         found[name] = Estimated(value=value, low=min(float(low), value), high=max(float(high), value))
     return Shares(**found)
 
