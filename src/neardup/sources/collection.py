@@ -299,10 +299,16 @@ class Collection(ABC):
         """Yield all records with all of their fields, some at a time, at least once."""
 
 
-def require_pages(extraction: Extraction, *, pages: bool) -> None:
-    """Raise ``ParameterError`` for templates without *pages*."""
-    rule = "can only be used with web pages: archives, folders, or a field of HTML"
-    require(pages or extraction.templates is None, "templates", extraction.templates, rule)
+def require_used(request: Request, forms: AbstractSet[str], *, folders: bool) -> None:
+    """Raise ``ParameterError`` for options that have no effect on inputs of these formats, some of them *folders*."""
+    inputs, glob = f"the inputs are {' and '.join(sorted(forms))}", " ".join(request.globs)
+    require(folders or not glob, "glob", glob, f"can only be used with folders; {inputs}")
+    quoting = request.quoting == "auto" or not forms.isdisjoint({"csv", "tsv"})
+    require(quoting, "quoting", request.quoting, f"can only be used with CSV and TSV; {inputs}")
+    if not request.html and forms.isdisjoint({FOLDER, WARC}):
+        rule = "can only be used with web pages: archives, folders, or a field of HTML"
+        require(request.extraction.templates is None, "templates", request.extraction.templates, rule)
+        require(request.extraction.view == "auto", "text_view", request.extraction.view, rule)
 
 
 def check_marks(path: str, formats: AbstractSet[str]) -> None:

@@ -29,9 +29,9 @@ from neardup.sources.collection import (
     Quoting,
     Rejected,
     Request,
-    require_pages,
+    require_used,
 )
-from neardup.sources.formats import FOLDER, WARC, common_format, expand
+from neardup.sources.formats import FOLDER, common_format, expand
 from neardup.sources.pages import processes_for
 from neardup.sources.remote import fetched
 from neardup.text.extraction import Extraction
@@ -66,16 +66,12 @@ def read(
     for name in names:
         require_path("inputs", name)
     request = request_of(**reading)
-    extraction, globs = request.extraction, request.globs
+    extraction = request.extraction
     if extraction.templates is not None and request.html:
         request = replace(request, columns=tuple(dict.fromkeys([*request.columns, request.url])))
     paths = expand(names)
     found = common_format(paths, request.format)
-    rule = f"can only be used with folders; the inputs are {found}"
-    require(not globs or found == FOLDER, "glob", " ".join(globs), rule)
-    rule = f"can only be used with CSV and TSV; the inputs are {found}"
-    require(request.quoting == "auto" or found in {"csv", "tsv"}, "quoting", request.quoting, rule)
-    require_pages(extraction, pages=request.html or found in {FOLDER, WARC})
+    require_used(request, {found}, folders=found == FOLDER)
     with fetched(paths) as (local, folder), processes_for(extraction, thread_count(threads)) as processes:
         request = replace(request, processes=processes)
         advance = _advance(local, progress)

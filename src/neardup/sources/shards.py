@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from neardup.model.errors import DataError, require
 from neardup.sources import remote, standard_input
-from neardup.sources.collection import Collection, Request, require_pages, silent
+from neardup.sources.collection import Collection, Request, require_used, silent
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.formats import (
     DOCUMENTS,
@@ -91,15 +91,22 @@ class Shards:
         return cls.opened(inputs, request).cut(size)
 
     @classmethod
-    def opened(cls, inputs: Sequence[str | os.PathLike[str]], request: Request) -> Self:
-        """Return the inputs with their identities, not cut yet.
+    def opened(
+        cls,
+        inputs: Sequence[str | os.PathLike[str]],
+        request: Request,
+        *,
+        others: Sequence[str | os.PathLike[str]] = (),
+    ) -> Self:
+        """Return the inputs with their identities, not cut yet; the same request is made of *others*.
 
         A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors
         of ``expand`` and ``input_kind``, ``ParameterError`` for a pipe, which cannot be read twice, and for options
         that do not fit any input, and ``DataError`` for a file that cannot be read. Standard input and files at
         URLs must be ``copied`` before the inputs are cut.
         """
-        paths = [table for path in expand(inputs) for table in _tables(path, request)]
+        given = expand(inputs)
+        paths = [table for path in given for table in _tables(path, request)]
         for path in paths:
             twice = path == STDIN or Path(path).is_file() or Path(path).is_dir() or not Path(path).exists()
             rule = "cannot be a pipe, because a run in pieces reads its inputs more than once; use - and standard input"
@@ -114,10 +121,10 @@ class Shards:
             else:
                 identities.append(None if path == STDIN else remote.identity(path) if is_url(path) else identity(path))
         found = cls(paths, request, (), identities)
-        forms = {one.format for one in found._kinds}
-        require_pages(request.extraction, pages=found.extraction is not None)
-        quoting = request.quoting == "auto" or not forms.isdisjoint({"csv", "tsv"})
-        require(quoting, "quoting", request.quoting, "can only be used with CSV and TSV")
+        beside = expand(others) if others else ()
+        tables = [*found.inputs, *(table for path in beside for table in _tables(path, request))]
+        forms = {input_kind(path, _given(path, request)).format for path in tables}
+        require_used(request, forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
         return found
 
     def behind(self, others: Mapping[str, Any]) -> Self:
@@ -512,9 +519,18 @@ def _line_shards(source: int, path: str, size: int, header: int = 0) -> list[Sha
 
 
 @contextmanager
-def local_shards(inputs: Sequence[str | os.PathLike[str]], request: Request, *, size: int = SHARD) -> Iterator[Shards]:
-    """Yield the shards of some inputs; standard input and files at URLs are first copied to a temporary folder."""
-    opened = Shards.opened(inputs, request)
+def local_shards(
+    inputs: Sequence[str | os.PathLike[str]],
+    request: Request,
+    *,
+    others: Sequence[str | os.PathLike[str]] = (),
+    size: int = SHARD,
+) -> Iterator[Shards]:
+    """Yield the shards of some inputs; standard input and files at URLs are first copied to a temporary folder.
+
+    The same request is made of *others*.
+    """
+    opened = Shards.opened(inputs, request, others=others)
     with TemporaryDirectory(prefix="neardup-") as folder:
         copies: dict[str, Path] = {}
         for source, path in enumerate(opened.inputs):

@@ -124,6 +124,7 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
         (["a.txt", "b.txt", "--html", "page.txt"], "must end in .html or .htm"),
         (["a.txt", "b.txt", "--html", "gone/page.html"], "its folder does not exist"),
         (["a.txt"], "required"),
+        (["--strings", "a", "b", "--text-view", "main"], "--text-view main cannot be used with --strings"),
         (["", "a.txt"], "the name of a file is empty; --strings takes both arguments as texts"),
         (["a.txt", "b.txt", "--force"], "--force requires --html"),
     ],

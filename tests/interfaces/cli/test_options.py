@@ -1,5 +1,6 @@
 import argparse
 import json
+from pathlib import Path
 
 import pytest
 
@@ -259,6 +260,43 @@ def source(tmp_path):
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(DOCUMENTS)))
     return path
+
+
+@pytest.mark.parametrize(
+    "ways", [["--url", "address"], ["--text-view", "main"], ["--glob", "*.py"], ["--quoting", "none"]]
+)
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ["dedup", "in.jsonl", "--dry-run"],
+        ["dedup", "in.jsonl", "--dry-run", "--work", "work"],
+        ["dedup", "in.jsonl", "--dry-run", "--against", "in.jsonl"],
+        ["index", "in.jsonl", "--to", "seen"],
+        ["pairs", "in.jsonl", "--out", "pairs.jsonl"],
+        ["pairs", "in.jsonl", "in.jsonl", "--out", "pairs.jsonl", "--work", "work"],
+        ["audit", "in.jsonl"],
+        ["contamination", "in.jsonl", "--against", "in.jsonl"],
+    ],
+)
+def test_options_for_other_inputs_are_refused(neardup, source, verb, ways):
+    rules = {
+        "--url": "needs --html FIELD and --templates FILE: it names the field with the URL of such pages",
+        "--text-view": "can only be used with web pages: archives, folders, or a field of HTML",
+        "--glob": "can only be used with folders; the inputs are jsonl",
+        "--quoting": "can only be used with CSV and TSV; the inputs are jsonl",
+    }
+    if (verb[0], ways[0]) != ("index", "--url"):  # there it is the id
+        assert f"{' '.join(ways)} {rules[ways[0]]}" in neardup(*verb, *ways, code=2).err
+        assert not Path("work").exists()
+
+
+def test_options_may_be_for_some_of_the_inputs(neardup, source, tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text("<p>This page has a few words of its own.")
+    ways = ("--glob", "*.html", "--text-view", "visible")
+    neardup("dedup", "pages", "--against", source, "--dry-run", *ways)
+    neardup("contamination", source, "--against", "pages", *ways)
+    neardup("pairs", "pages", source, "--out", "pairs.jsonl", "--work", "work", *ways)
 
 
 def test_a_list_is_made_saved_and_used_again(neardup, source):

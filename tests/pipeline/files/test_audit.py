@@ -46,6 +46,14 @@ def test_a_report_of_another_run_is_refused(files, tmp_path):
         audit_files([other], report)
 
 
+def test_a_run_that_dropped_nothing_is_audited(tmp_path):
+    report = tmp_path / "why.jsonl"
+    strict = MinHash(threshold=1.0)
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": f"the words of text {n}"}) + "\n" for n in range(5)))
+    dedup_files([tmp_path / "in.jsonl"], report=report, scheme=strict)
+    assert audit_files([tmp_path / "in.jsonl"], report, scheme=strict).documents == 5
+
+
 def test_a_folder_is_no_report(files, tmp_path):
     with pytest.raises(DataError, match="is a folder, but must be the report of a run, or its state"):
         audit_files(files, tmp_path)

@@ -300,6 +300,7 @@ def test_parts_replace_all_earlier_parts_only_if_forced(tmp_path, sources):
         ),
         ({"out": "out", "part_size": 0, "work": "w"}, "part_size"),
         ({"out": "out", "out_format": "xml", "work": "w"}, "out_format='xml' must be one of"),
+        ({"out": "k.jsonl", "out_format": "csv", "work": "w"}, "out_format='csv' requires a folder as an output"),
         ({"out": "out.jsonl", "part_size": 5}, "part_size=5 can only be used with a work folder"),
     ],
 )

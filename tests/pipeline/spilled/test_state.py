@@ -283,13 +283,14 @@ def test_pages_of_a_state_are_extracted_in_one_way(tmp_path, batches, monkeypatc
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text("<title>Bees</title><p>They have left the harbour.")
     dedup_files(batches[0], state=tmp_path / "state")
-    dedup_files([tmp_path / "pages"], state=tmp_path / "state")  # the first pages decide
-    dedup_files(batches[1], state=tmp_path / "state", extraction=Extraction(view="main"))  # no pages
-    with pytest.raises(StorageRefused, match=r"view auto by resiliparse.*compared with text view visible"):
+    main = Extraction(view="main")
+    dedup_files([tmp_path / "pages"], state=tmp_path / "state", extraction=main)  # the first pages decide
+    dedup_files(batches[1], state=tmp_path / "state")  # no pages
+    with pytest.raises(StorageRefused, match=r"view main by resiliparse.*compared with text view visible"):
         dedup_files([tmp_path / "pages"], against=tmp_path / "state", extraction=Extraction(view="visible"))
     monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
-    with pytest.raises(StorageRefused, match="compared with text view auto by resiliparse 9"):
-        dedup_files([tmp_path / "pages"], state=tmp_path / "state")
+    with pytest.raises(StorageRefused, match="compared with text view main by resiliparse 9"):
+        dedup_files([tmp_path / "pages"], state=tmp_path / "state", extraction=main)
 
 
 def test_results_have_a_short_repr(batches, tmp_path):

@@ -5,14 +5,14 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.options import VIEW, add_scheme_options, describes_scheme, scheme_of
+from neardup.interfaces.cli.options import VIEW_IF_GIVEN, add_scheme_options, describes_scheme, scheme_of
 from neardup.interfaces.cli.terminal import console, marked
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.rulings import decided_of, estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals
-from neardup.model.errors import InputRefused, OutputRefused, ParameterError, counted
+from neardup.model.errors import InputRefused, OutputRefused, ParameterError, counted, require
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +40,7 @@ b TEXT_B: the text to compare it with, given in the same way
 --html PATH: write the comparison as a page, too; - is standard output
 --force: replace a page that exists
 --context N: characters shown at each end of a shared passage (default: {_CONTEXT}, on a page 2,000)
-{VIEW}
+{VIEW_IF_GIVEN}
 """
 EXAMPLE = "Example: neardup compare draft.txt published.html --html difference.html"
 
@@ -57,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     context = given.get("context")
     if context is not None and context < 0:
         raise ParameterError("context", context, "must be at least 0")
+    view = given.get("text_view", "auto")
+    require(not arguments.strings or "text_view" not in given, "text_view", view, "cannot be used with --strings")
     texts = [arguments.a, arguments.b]
     files = [] if arguments.strings else texts
     html = _checked_page(given.get("html"), files, force=arguments.force)
@@ -68,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         if files == [_STDIN, _STDIN]:
             raise InputRefused(_STDIN, "only one of the two texts can be read from standard input")
-        one, other = (read_document(name, _MOST, Extraction(view=arguments.text_view)) for name in files)
+        one, other = (read_document(name, _MOST, Extraction(view=view)) for name in files)
     from neardup.evaluation.comparison import compare
     from neardup.evaluation.passages import is_compiled
 

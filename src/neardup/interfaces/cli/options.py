@@ -66,7 +66,7 @@ _READING: Final = f"""
 --strict: stop at the first broken record
 --max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8 GiB)
 """
-READING: Final = _READING % "with --templates: the field with the URL (default: url)"
+READING: Final = _READING % "with --html and --templates: the field with the URL (default: url)"
 READING_OF_PAGES: Final = _READING % "the field with the URL, whose normal form is the id then"
 KEEP: Final = """
 --keep WHICH=first: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
@@ -345,10 +345,13 @@ def _any_of(names: Sequence[str]) -> str:
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the options for reading as parameters of the library."""
+    """Return the options for reading as parameters of the library; refuse ``--url`` where it has no effect."""
     from neardup.sources.read import MAX_BYTES
 
     given = vars(arguments)
+    used = arguments.verb == "index" or {"html", "templates"} <= given.keys()
+    rule = "needs --html FIELD and --templates FILE: it names the field with the URL of such pages"
+    require("url" not in given or used, "url", given.get("url"), rule)
     if "" in given.get("glob", ()):
         raise InputRefused("--glob", "the pattern is empty")
     return {

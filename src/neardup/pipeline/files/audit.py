@@ -158,7 +158,7 @@ def _report(of: AnyPath, ids: pa.ChunkedArray) -> pa.Table:
         raise DataError(os.fspath(of), f"{rule} ends")
     names = ["position", "representative_position", "rule", "resemblance", "contained_in_kept", "contains_kept"]
     rows = read([of], text="id", id="position", columns=[*names, THRESHOLD])
-    found = pa.table({"id": rows.texts, **{name: rows.column(name) for name in names}})
+    found = pa.table({"id": rows.texts, **{name: rows.column(name, literal=name == "rule") for name in names}})
     with suppress(FieldMissing):
         found = found.append_column(THRESHOLD, rows.column(THRESHOLD))
     found = found.filter(pc.is_valid(found["position"])).sort_by("position")  # revisits have no position

@@ -87,7 +87,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
         processes_for(request.extraction, engine.threads) as processes,
     ):
         request = replace(request, processes=processes)
-        compared = len(Shards.opened(inputs, request).inputs) if rule.between else 0
+        compared = len(Shards.opened(inputs, request, others=others or ()).inputs) if rule.between else 0
         shards = Shards.opened(names, request)
         for path in filter(is_distant, shards.inputs):
             raise ParameterError("inputs", path, "cannot be used with a work folder; save it first")

@@ -106,8 +106,8 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
             require_path(name, path)
     rejected: list[Rejected] = []
 
-    def pieces(inputs: Sequence[AnyPath]) -> Iterator[tuple[Collection, int, int]]:
-        with local_shards(inputs, request_of(text=text, id=id, **reading)) as shards:
+    def pieces(inputs: Sequence[AnyPath], others: Sequence[AnyPath]) -> Iterator[tuple[Collection, int, int]]:
+        with local_shards(inputs, request_of(text=text, id=id, **reading), others=others) as shards:
             total, done = sum(shard.size for shard in shards.shards), 0
             lacking = LackingFields([shards.request.text])
             for shard in shards.shards:
@@ -119,14 +119,16 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
                     yield piece, done, total
             lacking.require(", ".join(map(display, shards.inputs)))
 
-    asked = [(one.texts.cast(pa.large_string()), one.ids.cast(pa.large_string())) for one, _, _ in pieces(items)]
+    asked = [
+        (one.texts.cast(pa.large_string()), one.ids.cast(pa.large_string())) for one, _, _ in pieces(items, training)
+    ]
     texts, ids = (
         pa.chunked_array([chunk for one in side for chunk in one.chunks], pa.large_string())
         for side in (zip(*asked, strict=True) if asked else ((), ()))
     )
     found = _Search(texts, words, threshold, analysis)
     with followed(progress) as follow, LocalEngine(threads) as engine:
-        for piece, done, total in pieces(training):
+        for piece, done, total in pieces(training, items):
             if len(piece):
                 found.scan(piece.texts, piece.ids, engine)
             follow("read", done, total)

@@ -119,7 +119,9 @@ def _run(
     inputs: Any, settings: RunSettings, state: State | None, engine: LocalEngine, progress: Progress
 ) -> StoredResult:
     size = _share(settings.memory, engine.threads if settings.executors is None else 1)
-    compared = len(Shards.opened(settings.compared, settings.request).inputs) if settings.compared else 0
+    compared = 0
+    if settings.compared:
+        compared = len(Shards.opened(settings.compared, settings.request, others=inputs).inputs)
     compared += len(settings.indexes)
     shards = Shards.opened([*settings.compared, *inputs], settings.request)
     if state is not None:
