@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -297,6 +297,13 @@ class Collection(ABC):
     @abstractmethod
     def rows(self) -> Iterator[pa.Table]:
         """Yield all records with all of their fields, some at a time, at least once."""
+
+
+def with_address(request: Request) -> Request:
+    """Return a request for the address, too, if pages in a field have templates by their addresses."""
+    if not request.html or request.extraction.templates is None:
+        return request
+    return replace(request, columns=tuple(dict.fromkeys([*request.columns, request.url])))
 
 
 def require_used(request: Request, forms: AbstractSet[str], *, folders: bool) -> None:

@@ -30,6 +30,7 @@ from neardup.sources.collection import (
     Rejected,
     Request,
     require_used,
+    with_address,
 )
 from neardup.sources.formats import FOLDER, common_format, expand
 from neardup.sources.pages import processes_for
@@ -44,6 +45,7 @@ Progress = Callable[[str, int, int], None]
 def read(
     inputs: Sequence[str | os.PathLike[str]],
     *,
+    others: Sequence[str | os.PathLike[str]] = (),
     threads: int | None = None,
     progress: Progress | None = None,
     **reading: Any,
@@ -54,7 +56,8 @@ def read(
     ``.xz``), ``.parquet``, web archives (``.warc``, also ``.gz``, ``.zst`` or ``.lz4``), or folders of text and HTML
     files. *reading* are the parameters of ``request_of``. A record that cannot be read is rejected; each format's
     module defines which records are. Many web pages are extracted by as many processes as there are *threads*
-    (``None``: every core), which end before this function does; their texts do not depend on the number.
+    (``None``: every core), which end before this function does; their texts do not depend on the number. The same
+    request is made of *others*, other inputs.
 
     *progress* is called with ``"read"``, the bytes read so far, and the total (of the files on disk; 0 of 0 for
     standard input).
@@ -67,11 +70,11 @@ def read(
         require_path("inputs", name)
     request = request_of(**reading)
     extraction = request.extraction
-    if extraction.templates is not None and request.html:
-        request = replace(request, columns=tuple(dict.fromkeys([*request.columns, request.url])))
+    request = with_address(request)
     paths = expand(names)
     found = common_format(paths, request.format)
-    require_used(request, {found}, folders=found == FOLDER)
+    forms = {found, *(common_format([path], request.format) for path in (expand(others) if others else ()))}
+    require_used(request, forms, folders=FOLDER in forms)
     with fetched(paths) as (local, folder), processes_for(extraction, thread_count(threads)) as processes:
         request = replace(request, processes=processes)
         advance = _advance(local, progress)

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from neardup.model.errors import DataError, require
 from neardup.sources import remote, standard_input
-from neardup.sources.collection import Collection, Request, require_used, silent
+from neardup.sources.collection import Collection, Request, require_used, silent, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.formats import (
     DOCUMENTS,
@@ -334,8 +334,9 @@ class Shards:
             case "parquet":
                 from neardup.sources.parquet import pieces_of
 
+                request = self.request if shard.source < self.texts else with_address(self.request)
                 ways: Any = {"whole": whole, "documents": None if self.request.html else documents}
-                yield from pieces_of(path, self.request, shard.begin, shard.end, shard.first, self.size, **ways)
+                yield from pieces_of(path, request, shard.begin, shard.end, shard.first, self.size, **ways)
             case "warc":
                 from neardup.sources import archives
 

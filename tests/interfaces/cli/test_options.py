@@ -297,6 +297,7 @@ def test_options_may_be_for_some_of_the_inputs(neardup, source, tmp_path):
     neardup("dedup", "pages", "--against", source, "--dry-run", *ways)
     neardup("contamination", source, "--against", "pages", *ways)
     neardup("pairs", "pages", source, "--out", "pairs.jsonl", "--work", "work", *ways)
+    neardup("pairs", "pages", source, "--out", "same.jsonl", *ways)
 
 
 def test_a_list_is_made_saved_and_used_again(neardup, source):

@@ -86,7 +86,7 @@ def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFi
     names = [one for one in (arguments.left, arguments.right) if one is not None]
     check_table(arguments.out, names, force=arguments.force)
     with progress_bars() as bars:
-        collections = [read([name], **options.reading_of(arguments), progress=bars) for name in names]
+        collections = [read([name], others=names, **options.reading_of(arguments), progress=bars) for name in names]
         found = pairs(*(pa.table({"id": one.ids, "text": one.texts}) for one in collections), progress=bars, **ways)
     write_table(arguments.out, found, force=arguments.force)
     rejected = [one for collection in collections for one in collection.rejected]
