@@ -50,6 +50,20 @@ def test_templates_by_host():
     assert len(HostTemplates([], RULE).terms) == 0
 
 
+def test_changed_templates_name_those_that_they_have_replaced(tmp_path):
+    other, longer = template("c.example"), template(lines=MENU[:1], examples=("Home",), version=2)
+    found = TEMPLATES.updated([other])
+    assert [one.host for one in found.templates] == ["a.example", "b.example", "c.example"]
+    again = found.updated([longer])
+    assert again.get("b.example") is longer
+    assert again.get("c.example") is other
+    assert (TEMPLATES.earlier, again.earlier) == ((), (TEMPLATES.identity, found.identity))
+    assert TEMPLATES.updated([]) is TEMPLATES is TEMPLATES.updated(TEMPLATES.templates)
+    again.save(tmp_path / "t.arrow")
+    assert HostTemplates.load(tmp_path / "t.arrow").earlier == again.earlier
+    assert again == HostTemplates(again.templates, RULE)
+
+
 def test_everything_but_examples_enters_the_id():
     ids = {template(**change).id for change in ({}, {"host": "c"}, {"view": "visible"}, {"kept": 21}, {"version": 2})}
     assert len(ids) == 5

@@ -77,6 +77,17 @@ class Extraction:
         templates = {} if self.templates is None else {"templates": self.templates.identity}
         return {"text_view": self.view, "extractor": self.extractor, **templates}
 
+    def follows(self, known: Mapping[str, str | None]) -> bool:
+        """Return whether texts with this identity can be compared with those of this extraction.
+
+        They can if they are read in the same way, or with templates that those of this extraction have replaced. Two
+        pages that are read with different templates of a host resemble each other at most as much as without the lines
+        of both.
+        """
+        own, before = self.identity, known.get("templates")
+        replaced = self.templates is not None and before in self.templates.earlier
+        return known == own or (replaced and {**known, "templates": own["templates"]} == own)
+
     @property
     def extractor(self) -> str | None:
         """The library that the text depends on, with its version; ``None`` if there is none, or not here."""

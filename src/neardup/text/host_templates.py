@@ -81,12 +81,13 @@ class HostTemplates:
     """The templates of hosts, and how they were learned; immutable.
 
     *rule* contains everything that decides which lines a template has, apart from the pages; *identity* is its id and
-    that of all templates. A host without a template has too few different pages.
+    that of all templates. *earlier* are the identities of the templates that these have replaced, oldest first. A host
+    without a template has too few different pages.
     """
 
-    def __init__(self, templates: Iterable[Template], rule: dict[str, Any]) -> None:
+    def __init__(self, templates: Iterable[Template], rule: dict[str, Any], earlier: Iterable[str] = ()) -> None:
         self.templates = tuple(sorted(templates, key=lambda one: one.host))
-        self.rule = rule
+        self.rule, self.earlier = rule, tuple(earlier)
         self._numbers = {one.host: number for number, one in enumerate(self.templates)}
         require(
             len(self._numbers) == len(self.templates), "templates", len(self.templates), "must be of different hosts"
@@ -103,6 +104,12 @@ class HostTemplates:
 
     def __hash__(self) -> int:
         return hash(self.identity)
+
+    def updated(self, learned: Iterable[Template]) -> "HostTemplates":
+        """Return the templates of these hosts and those of all others; the same ones if nothing is different."""
+        together = {one.host: one for one in (*self.templates, *learned)}.values()
+        found = HostTemplates(together, self.rule, (*self.earlier, self.identity))
+        return self if found == self else found
 
     def get(self, host: str | None) -> Template | None:
         """Return the template of a host; ``None`` if it has none."""
@@ -143,7 +150,7 @@ class HostTemplates:
             }
             for one in self.templates
         ]
-        about = {"format": _FORMAT, "rule": self.rule, "identity": self.identity}
+        about = {"format": _FORMAT, "rule": self.rule, "identity": self.identity, "earlier": self.earlier}
         table = pa.Table.from_pylist(rows, _SCHEMA.with_metadata({_ABOUT: json.dumps(about).encode()}))
         stream = io.BytesIO()
         with pa.ipc.new_file(stream, table.schema) as writer:
@@ -156,7 +163,7 @@ class HostTemplates:
         try:
             about, table = _opened(content)
             if about["format"] == _FORMAT:
-                made = cls((_template(row) for row in table.to_pylist()), about["rule"])
+                made = cls((_template(row) for row in table.to_pylist()), about["rule"], map(str, about["earlier"]))
                 holds = made.identity == about["identity"]
                 holds = holds and [one.id for one in made.templates] == table["id"].to_pylist()
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:

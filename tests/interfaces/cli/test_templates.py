@@ -6,8 +6,10 @@ import pytest
 from archives_made import http, packed, record
 from invented_sites import Site, article, edited
 
-from neardup import DataError, dedup_files
+from neardup import DataError, Index, dedup_files
 from neardup.interfaces.cli import main
+from neardup.pipeline.spilled import run as stages
+from neardup.pipeline.spilled.state import State
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
 
@@ -66,6 +68,22 @@ def test_dedup_uses_them_in_memory_and_in_pieces(folder, tmp_path, capsys):
         assert (drop["id"], drop["representative"]) == ("https://host1.example/both", "https://host0.example/both")
         assert drop["resemblance"] > 0.6
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl.gz"])
+def test_pages_in_tables_have_templates_in_memory_and_in_pieces(folder, tmp_path, capsys, ending):
+    rows = [json.loads(line) for line in (folder / "pages.jsonl").read_text().splitlines()]
+    source, common = tmp_path / f"pages.{ending}", ("--html", "html", "--url", "url", "--dry-run", "--json")
+    assert run("dedup", folder / "pages.jsonl", "--html", "html", "--out", source, "--threshold", 1) == 0
+    for how in ([], ["--work", tmp_path / "work"]):
+        for name in ("templates.arrow", "new.arrow"):
+            templates = (folder if name == "templates.arrow" else tmp_path) / name
+            capsys.readouterr()
+            learn = ["--learn-templates"] if name == "new.arrow" else []
+            assert run("dedup", source, *common, "--templates", templates, *learn, *how) == 0
+            counts = json.loads(capsys.readouterr().out.splitlines()[-1])
+            assert (counts["documents"], counts["near"]) == (len(rows), 1)
+    assert HostTemplates.load(tmp_path / "new.arrow") == HostTemplates.load(folder / "templates.arrow")
 
 
 def test_an_index_uses_them(folder, tmp_path, capsys):
@@ -233,3 +251,130 @@ def test_files_may_be_checked_by_functions(folder, tmp_path):
     assert done.result.summary.near == 1
     with pytest.raises(DataError, match="no field 'address'"):
         dedup_files([folder / "pages.jsonl"], html="html", url="address", extraction=extraction)
+
+
+@pytest.fixture
+def part(crawl, tmp_path):
+    """The pages of one of the hosts, their templates, and the archive of the pages of both."""
+    own = [line for line in (crawl / "pages.jsonl").read_text().splitlines(keepends=True) if SITES[0].host in line]
+    (tmp_path / "one.jsonl").write_text("".join(own))
+    assert run("templates", "learn", tmp_path / "one.jsonl", "--out", tmp_path / "t.arrow") == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize("way", ["memory", "pieces", "state", "index"])
+@pytest.mark.parametrize("there", [True, False])
+def test_a_run_learns_the_templates_of_new_hosts_first(crawl, part, capsys, way, there):
+    templates = part / ("t.arrow" if there else "u.arrow")
+    learn = ("--templates", templates, "--learn-templates", "--json")
+    how = {"memory": (), "pieces": ("--work", part / "w"), "state": ("--state", part / "s"), "index": ()}[way]
+    verb = ("index", "--to", part / "seen") if way == "index" else ("dedup", "--out", part / "kept.warc.gz", *how)
+    before = HostTemplates.load(part / "t.arrow")
+    capsys.readouterr()
+    assert run(*verb, crawl / "crawl.warc.gz", *learn) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["near"] == 1
+    found = HostTemplates.load(templates)
+    assert [one.id for one in found.templates] == [
+        one.id for one in HostTemplates.load(crawl / "templates.arrow").templates
+    ]
+    assert found.earlier[-1] == before.identity if there else found.templates[0].id == before.templates[0].id
+
+
+def test_states_and_indexes_accept_the_templates_that_theirs_were_replaced_by(crawl, part, capsys):
+    old, state = part / "old.arrow", ("--state", part / "state")
+    old.write_bytes((part / "t.arrow").read_bytes())
+    fields = ("--html", "html", "--templates", part / "t.arrow")
+    assert run("dedup", part / "one.jsonl", *fields, "--id", "url", *state, "--out", part / "kept.jsonl") == 0
+    assert run("index", part / "one.jsonl", *fields, "--url", "url", "--to", part / "seen", "--texts") == 0
+    learn = ("--templates", part / "t.arrow", "--learn-templates", "--json")
+    pages = (part / "one.jsonl", "--html", "html", "--url", "url", *learn)
+    assert run("index", *pages, "--to", part / "seen") == 0  # nothing is new
+    for verb in (("index", "--to", part / "seen"), ("dedup", "--out", part / "k.warc.gz", *state)):
+        capsys.readouterr()
+        assert run(*verb, crawl / "crawl.warc.gz", *learn) == 0
+        counts = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert counts["near"] == 1 if verb[0] == "index" else (counts["known"], counts["kept"]) == (24, 23)
+    assert run("dedup", crawl / "crawl.warc.gz", "--against", part / "seen", *learn, "--dry-run") == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["kept"] == 0
+    with Index.open(part / "seen") as index:
+        assert index.extraction["templates"] == HostTemplates.load(part / "t.arrow").identity
+    for verb in (("index", "--to", part / "seen"), ("dedup", "--dry-run", "--against", part / "state")):
+        assert run(*verb, crawl / "crawl.warc.gz", "--templates", old) == 2
+        assert "cannot be compared with" in capsys.readouterr().err
+    assert run("index", "--from", part / "state", "--to", part / "filled") == 0
+    pages = (crawl / "crawl.warc.gz", "--templates", part / "t.arrow", "--json")
+    capsys.readouterr()
+    assert run("index", *pages, "--to", part / "filled") == 0
+    counts = json.loads(capsys.readouterr().out)
+    assert (counts["unchanged"], counts["near"], counts["new"]) == (46, 1, 0)
+    with State.open(part / "state", write=True) as opened:
+        opened.forget(
+            [f"https://{SITES[1].host}/p{n}" for n in range(22)]
+            + [f"https://{SITES[0].host}/note", f"https://{SITES[1].host}/both"]
+        )
+        assert [one.leaders for one in opened.segments] == [23]
+    assert run("index", "--from", part / "state", "--to", part / "less") == 0
+
+
+def test_an_interrupted_run_continues_with_what_it_learned(crawl, part, monkeypatch):
+    def begin(name):
+        ways = {"learn_templates": part / name, "work": part / "work", "report": part / f"{name}.jsonl"}
+        return dedup_files([crawl / "crawl.warc.gz"], **ways)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stages, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            begin("t.arrow")
+    learned = (part / "t.arrow").read_bytes()
+    sign = stages.sign
+    monkeypatch.setattr(stages, "sign", lambda *_: pytest.fail("it was signed before"))
+    assert begin("t.arrow").result.summary.near == 1
+    assert (part / "t.arrow").read_bytes() == learned
+    monkeypatch.setattr(stages, "sign", sign)
+    begin("new.arrow")
+    assert (part / "t.arrow.jsonl").read_text() == (part / "new.arrow.jsonl").read_text()
+
+
+@pytest.mark.parametrize("how", [[], ["--work", "work"]])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--out", "there.warc.gz"], "there.warc.gz: it exists already"),
+        (["--out", "k.warc.gz", "--report", "no/why.jsonl"], "its folder does not exist"),
+        (["--dry-run", "--report", "u.arrow"], "u.arrow"),
+        (["--dry-run", "--gather", "components", "--measure", "cosine"], "cannot be used with"),
+        (["--dry-run", "--glob", "*.html"], "can only be used with folders"),
+    ],
+)
+def test_everything_is_checked_before_templates_are_learned(  # noqa: PLR0917 - fixtures and cases
+    crawl, part, neardup, how, options, message
+):
+    (part / "there.warc.gz").touch()
+    ways = ("--templates", "u.arrow", "--learn-templates")
+    assert message in neardup("dedup", crawl / "crawl.warc.gz", *ways, *options, *how, code=2).err
+    assert not (part / "u.arrow").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["dedup", "pages.jsonl", "--html", "html", "--dry-run", "--learn-templates"], "needs --templates FILE"),
+        (["dedup", "pages.jsonl", "--dry-run", "--learn-templates", "--templates", "u.arrow"], "with web pages"),
+        (["index", "pages.jsonl", "--to", "i", "--learn-templates", "--templates", "u.arrow"], "with web pages"),
+        (["index", "--from", "s", "--to", "i", "--learn-templates"], "--learn-templates cannot be used with --from"),
+        (["dedup", "-", "--html", "html", "--dry-run", "--learn-templates", "--templates", "u.arrow"], "reads the inp"),
+        (["templates", "learn", "files", "--out", "u.arrow", "--url", "url"], "can only be used with tables"),
+    ],
+)
+@pytest.mark.usefixtures("crawl", "here")
+def test_templates_that_cannot_be_learned(folder, capsys, arguments, message):
+    assert run(*arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not (folder / "u.arrow").exists()
+
+
+def test_pages_of_standard_input_have_templates(folder, tmp_path, monkeypatch):
+    with (folder / "pages.jsonl").open() as pages:
+        monkeypatch.setattr("sys.stdin", pages)
+        assert run("templates", "learn", "-", "--out", tmp_path / "t.arrow") == 0
+    assert HostTemplates.load(tmp_path / "t.arrow") == HostTemplates.load(folder / "templates.arrow")

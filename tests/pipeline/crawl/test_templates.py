@@ -1,21 +1,24 @@
 """Templates are learned from the different pages of a host, and their lines do not count."""
 
+import json
 import math
 from dataclasses import replace
 from hashlib import blake2b
 from zlib import crc32
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from invented_sites import Site, article, edited
 
 import neardup
-from neardup import DataError, Extraction, ParameterError
+from neardup import DataError, Extraction, MinHash, OutputError, ParameterError
 from neardup.decisions.templates import RULE
 from neardup.pipeline.crawl import templates as module
-from neardup.pipeline.crawl.templates import FROZEN, learn_from_files, learn_templates, relearn, rule_of
+from neardup.pipeline.crawl.templates import FROZEN, TemplatesFile, learn_from_files, learn_templates, relearn, rule_of
 from neardup.sources.hosts import host
+from neardup.sources.read import request_of
 from neardup.text import sites
 from neardup.text.host_templates import HostTemplates
 
@@ -244,3 +247,80 @@ def test_templates_of_many_pages_are_frozen():
         learn_templates([], known=5)
     with pytest.raises(ParameterError, match="by another rule"):
         learn_templates(PAGES, known=known, extraction=Extraction(view="visible"))
+
+
+def written(path, pages):
+    path.write_text("".join(json.dumps({"url": url, "html": page}) + "\n" for url, page in pages))
+    return path
+
+
+def test_a_file_gets_the_templates_of_new_hosts_and_keeps_its_own(tmp_path):
+    path, pages = tmp_path / "t.arrow", [written(tmp_path / "new.jsonl", renamed(PAGES))]
+    learn_templates(PAGES[:48]).save(path)
+    file = TemplatesFile.opened(path, Extraction(), pages)
+    request, stages = request_of(html="html", extraction=file.extraction), []
+    found = file.extended(pages, request, lambda *stage: stages.append(stage)).templates
+    assert stages == [("learn", pages[0].stat().st_size, pages[0].stat().st_size)]
+    own = [one.host for one in file.known.templates]
+    assert [found.get(host).id for host in own] == [one.id for one in file.known.templates]
+    assert found.get(SITES[2].host).id == learn_templates(renamed(PAGES[48:])).templates[0].id
+    assert found.earlier == (*file.known.earlier, file.known.identity)
+    assert HostTemplates.load(path) == found
+    before = path.stat()
+    again = TemplatesFile.opened(path, Extraction(), pages).extended(pages, request, lambda *_: None)
+    assert again.templates == found
+    assert path.stat() == before  # nothing was written
+
+
+def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):
+    path, pages = tmp_path / "t.arrow", [written(tmp_path / "few.jsonl", PAGES[:5])]
+    file = TemplatesFile.opened(path, Extraction(view="main"), pages)
+    found = file.extended(pages, request_of(html="html", extraction=file.extraction), lambda *_: None)
+    assert len(HostTemplates.load(path)) == len(found.templates) == 0
+    assert learn_templates(PAGES, extraction=Extraction(view="main"), known=found.templates).earlier
+    with pytest.raises(ParameterError, match="by another rule"):
+        TemplatesFile.opened(path, Extraction(view="visible"), pages)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "path", "extraction", "message"),
+    [
+        (["-"], "t.arrow", Extraction(), "cannot be standard input or a URL if templates are learned"),
+        ([], "t.arrow", Extraction(templates=LEARNED), "must not have templates if a file of templates is named"),
+        ([], "t.json", Extraction(), "must end in .arrow"),
+    ],
+)
+def test_what_no_templates_can_be_added_to(tmp_path, inputs, path, extraction, message):
+    inputs = inputs or [written(tmp_path / "a.jsonl", PAGES[:1])]
+    with pytest.raises((ParameterError, OutputError), match=message):
+        TemplatesFile.opened(tmp_path / path, extraction, inputs)
+
+
+def test_fields_are_those_of_tables(tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text(PAGES[0][1])
+    for name in ("html", "url"):
+        with pytest.raises(ParameterError, match=f"{name}='x' can only be used with tables"):
+            learn_from_files([tmp_path / "pages"], **{name: "x"})
+
+
+@pytest.mark.parametrize("view", ["auto", "main", "visible"])
+def test_pages_of_two_templates_resemble_each_other_at_most_as_without_the_lines_of_both(view):
+    drafts = [article(f"draft {n}", 5) for n in range(6)]
+    pages = [*PAGES[:24], *(SITES[0].page(f"e{n}", edited(draft, n)) for n, draft in enumerate(drafts * 3))]
+    (whole,) = learn_templates(pages, extraction=Extraction(view=view)).templates
+    rule, lines = rule_of(Extraction(view=view)), whole.lines
+
+    def read(some):
+        return texts(pages, HostTemplates([replace(whole, lines=some, examples=())], rule), view)
+
+    before = texts(pages, HostTemplates([], rule), view)  # of a host without a template
+    for one, other, both in ((before, read(lines), lines), (read(lines[::2]), read(lines[1:]), lines)):
+        crossed, least = resemblances(one, other), resemblances(read(both), read(both))
+        assert (crossed <= least + 0.01).all()  # lines that are joined make some shingles
+        assert (crossed[np.triu_indices(len(pages), 1)] >= 0.6).any() == (view != "visible" or both is not lines)
+
+
+def resemblances(one, other):
+    shingles = [[set(MinHash().features([text]).values.tolist()) for text in side] for side in (one, other)]
+    return np.array([[len(a & b) / max(1, len(a | b)) for b in shingles[1]] for a in shingles[0]])

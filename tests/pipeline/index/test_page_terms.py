@@ -1,11 +1,15 @@
 """What an index records about its pages, and refuses later."""
 
+import numpy as np
 import pytest
 
 from neardup import Extraction, Index
 from neardup.model.errors import StorageRefused
+from neardup.pipeline.crawl.page_texts import index_fields
+from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
 from neardup.sources.url_rules import UrlRules
+from neardup.text.host_templates import HostTemplates, Template
 
 
 def test_how_pages_became_texts_is_recorded_once(tmp_path):
@@ -17,6 +21,31 @@ def test_how_pages_became_texts_is_recorded_once(tmp_path):
         require_extraction(index, Extraction(view="visible"))
         with pytest.raises(StorageRefused, match="text view visible"):
             require_extraction(index, Extraction(view="main"))
+
+
+def test_templates_may_replace_those_of_earlier_pages(tmp_path):
+    first = HostTemplates([], rule_of(Extraction()))
+    old, new, later = (
+        Extraction(templates=one)
+        for one in (first, added(first, "a.example"), added(added(first, "a.example"), "b.example"))
+    )
+    with Index.create(tmp_path / "index", fields=index_fields(old)) as index:
+        require_extraction(index, old)
+        require_extraction(index, later)
+        assert index.extraction == later.identity
+        for other in (old, new, Extraction(), Extraction(templates=added(first, "c.example"))):
+            with pytest.raises(StorageRefused, match=f"with templates {later.templates.identity}, and cannot be"):
+                require_extraction(index, other)
+    with Index.open(tmp_path / "index", "r") as index:
+        last = Extraction(templates=added(later.templates, "c.example"))
+        require_extraction(index, last)
+        assert index.extraction == later.identity  # a reader records nothing
+    assert not Extraction().follows(old.identity)
+    assert not old.follows(Extraction().identity)
+
+
+def added(known, host):
+    return known.updated([Template(host=host, view="main", kept=20, lines=np.arange(3, dtype=np.uint64))])
 
 
 def test_a_reader_records_nothing(tmp_path):

@@ -102,7 +102,8 @@ _NEXT_STORAGE = {
     "not empty": "name a new folder with --to",
     "not an index": "to create one: neardup index INPUT --to DIR",
     "other URL rules": "use the same rules, or another folder",
-    "other extraction": "use the same --text-view, --templates and version, or another folder",
+    "other extraction": "use the same --text-view, version and --templates (or ones learned from these), or another"
+    " folder",
     "other settings": "leave out these options, or use the values of the index",
 }
 _REJECTED = {  # by the code of a rejected record

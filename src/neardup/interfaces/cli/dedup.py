@@ -45,6 +45,7 @@ _READ = f"""
 --force: replace outputs that exist
 {options.JSON}
 {options.READING}
+{options.LEARN}
 """
 _RUN = f"""
 {options.NEW_COMMON}

@@ -27,6 +27,7 @@ _ADD = f"""
 {options.JSON}
 {options.RULES}
 {options.READING_OF_PAGES}
+{options.LEARN}
 [what a new index keeps]
 --texts: keep the texts, and verify near duplicates on them
 --field NAME:KIND ...: keep a field: string, integer, number, time or flag; can be repeated
@@ -103,11 +104,23 @@ def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:
 def _require_alone(arguments: argparse.Namespace) -> None:
     """Refuse inputs, and options for reading them, together with a state."""
     plain = argparse.ArgumentParser()
-    add_usage(plain, options.READING)
+    add_usage(plain, options.READING + options.LEARN)
     rule = "cannot be used with --from, which reads the inputs of the state as its runs did"
     require(not arguments.inputs, "inputs", " ".join(arguments.inputs), rule)
     given, defaults = vars(arguments), vars(plain.parse_args([]))
-    for name in ("text", "html", "id", "templates", "format", "quoting", "glob", "text_view", "strict", "max_bytes"):
+    for name in (
+        "text",
+        "html",
+        "id",
+        "templates",
+        "learn_templates",
+        "format",
+        "quoting",
+        "glob",
+        "text_view",
+        "strict",
+        "max_bytes",
+    ):
         if given.get(name) != defaults.get(name):
             raise ParameterError(name, None if given[name] is True else given[name], rule)
 

@@ -50,6 +50,10 @@ TEMPLATES: Final = """
 --templates FILE: for web pages: the templates of hosts, whose lines do not count; `neardup templates learn` writes
   them
 """
+LEARN: Final = """
+--learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
+  these are read; FILE need not exist
+"""
 _READING: Final = f"""
 [reading]
 --text FIELD=text: the field that holds the text, such as body.content
@@ -157,11 +161,11 @@ def drawn(arguments: argparse.Namespace) -> int:
 
 
 def extraction_of(arguments: argparse.Namespace) -> "Extraction":
-    """Return how web pages become texts: with the view and the templates that options name."""
+    """Return how web pages become texts: with the view and the templates that options name, if all are known."""
     from neardup.text.extraction import Extraction
     from neardup.text.host_templates import HostTemplates
 
-    path = vars(arguments).get("templates")
+    path = None if vars(arguments).get("learn_templates") else vars(arguments).get("templates")
     return Extraction(view=arguments.text_view, templates=None if path is None else HostTemplates.load(path))
 
 
@@ -352,6 +356,10 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     used = arguments.verb == "index" or {"html", "templates"} <= given.keys()
     rule = "needs --html FIELD and --templates FILE: it names the field with the URL of such pages"
     require("url" not in given or used, "url", given.get("url"), rule)
+    learn = given.get("learn_templates", False)
+    require(
+        not learn or "templates" in given, "learn_templates", None, "needs --templates FILE, which they are added to"
+    )
     if "" in given.get("glob", ()):
         raise InputRefused("--glob", "the pattern is empty")
     return {
@@ -363,6 +371,7 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "html": given.get("html"),
         "extraction": extraction_of(arguments),
         **({"url": given["url"]} if "url" in given else {}),
+        **({"learn_templates": given["templates"]} if learn else {}),
         "strict": arguments.strict,
         "max_bytes": given.get("max_bytes", MAX_BYTES),
     }

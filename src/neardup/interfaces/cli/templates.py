@@ -12,7 +12,6 @@ from neardup.model.errors import InputRefused, ParameterError, plural
 if TYPE_CHECKING:
     from neardup.text.host_templates import HostTemplates
 
-_ARROW = (".arrow",)
 _OPTIONS = {  # of each action
     "learn": ("out", "templates", "html", "url", "text_view", "format", "force"),
     "relearn": ("templates", "html", "url", "format"),
@@ -52,16 +51,16 @@ def run(arguments: argparse.Namespace) -> int:
 def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     if "out" not in given:
         raise ParameterError("out", None, "is needed: a path for the templates")
-    from neardup.pipeline.crawl.templates import learn_from_files, learn_templates
+    from neardup.pipeline.crawl.templates import ARROW, learn_from_files, learn_templates
     from neardup.sources.output import check_file, write_file
     from neardup.text.extraction import Extraction
 
-    check_file(given["out"], _ARROW, inputs, force=given["force"])
+    check_file(given["out"], ARROW, inputs, force=given["force"])
     known = _loaded(given) if "templates" in given else None
     extraction = Extraction(view=given.get("text_view", "auto"))
     learn = partial(learn_templates, extraction=extraction, known=known)
     found, rejected = learn_from_files(inputs, learn=learn, **_reading(given))
-    write_file(given["out"], found.to_bytes(), _ARROW, force=given["force"])
+    write_file(given["out"], found.to_bytes(), ARROW, force=given["force"])
     if given["json"]:
         print(json.dumps({**_about(found), "rejected": len(rejected)}))
     else:

@@ -3,15 +3,14 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from heapq import heappush, heappushpop
 from itertools import starmap
 from operator import itemgetter
-from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, Self
 from zlib import crc32
 
 import numpy as np
@@ -19,14 +18,16 @@ import pyarrow as pa
 
 from neardup.decisions.templates import PAGES, RULE, shared_lines, view_of
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, require, require_kind
+from neardup.model.errors import DataError, ParameterError, require, require_kind
 from neardup.pipeline.corpus.run import dedup
+from neardup.pipeline.progress import Progress
 from neardup.schemes.minhash import MinHash
-from neardup.sources.collection import DEFAULT_URL, LackingFields, Rejected
-from neardup.sources.formats import FOLDER, WARC, display
+from neardup.sources.collection import DEFAULT_URL, LackingFields, Rejected, Request
+from neardup.sources.formats import FOLDER, WARC, display, expand
+from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.pages import host_of
 from neardup.sources.read import AUTO, request_of
-from neardup.sources.shards import SHARD, Shards
+from neardup.sources.shards import SHARD, Shards, is_distant, local_shards
 from neardup.text import sites
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates, PageView, Template
@@ -34,6 +35,8 @@ from neardup.text.lines import LINES, Lines
 
 Page = tuple[str | None, bytes | str]  # its address, and its HTML
 
+ARROW: Final = (".arrow",)  # the ending of a file of templates
+DEFAULT_HTML: Final = "html"
 FROZEN: Final = 200  # different pages, from which on a template is not learned again on its own
 MOST: Final = 500  # pages of a host that its template is learned from
 STEP: Final = 20  # pages by which they grow at least, while fewer than ``FROZEN`` of them are different
@@ -81,20 +84,25 @@ def learn_templates(
     known = HostTemplates((), rule_of(extraction)) if known is None else known
     require_kind("known", known, HostTemplates)
     _require_rule(known, extraction)
-    frozen = {one.host for one in known.templates if one.kept >= FROZEN}
+    return _updated(known, pages, extraction, {one.host for one in known.templates if one.kept >= FROZEN})
+
+
+def _updated(
+    known: HostTemplates, pages: Iterable[Any], extraction: Extraction, ignored: AbstractSet[str]
+) -> HostTemplates:
+    """Return the known templates with those of the hosts of some pages that are not ignored."""
     with TemporaryDirectory(prefix="neardup-") as folder:
-        gathered = _Gathered(Path(folder), extraction, frozen)
+        gathered = _Gathered(Path(folder), extraction, ignored)
         for page in pages:
             gathered.add(*page)
-        learned = {one.host: _following(known.get(one.host), one) for one in gathered.templates()}
-    return HostTemplates(({one.host: one for one in known.templates} | learned).values(), known.rule)
+        return known.updated(_following(known.get(one.host), one) for one in gathered.templates())
 
 
 def learn_from_files(
-    inputs: Sequence[str | PathLike[str]],
+    inputs: Sequence[AnyPath],
     *,
     html: str | None = None,
-    url: str = DEFAULT_URL,
+    url: str | None = None,
     format: str | None = None,  # noqa: A002 - what users call it
     learn: Callable[[Iterator[Page]], HostTemplates] | None = None,
 ) -> tuple[HostTemplates, list[Rejected]]:
@@ -102,28 +110,82 @@ def learn_from_files(
 
     *learn* is called with the pages; the default is ``learn_templates``. Inputs are those of a run in pieces, and are
     read piece by piece: archives; folders, whose pages have the host of the absolute address that they name as
-    canonical; or tables, where the field *html* (``None``: ``html``) contains a page and *url* its address. Pages
-    without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing field.
+    canonical; or tables, where the field *html* (``None``: ``html``) contains a page and *url* (``None``: ``url``) its
+    address. Pages without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing
+    field, and ``ParameterError`` for fields if no input is a table.
     """
     opened = Shards.opened(inputs, request_of(format=format))
-    if any(opened.kind(source).format not in {FOLDER, WARC} for source in range(len(opened.inputs))):
-        html = "html" if html is None else html
-        opened = Shards.opened(inputs, request_of(format=format, html=html, columns=[url]))
-    shards = opened.cut(SHARD)
+    tables = any(opened.kind(source).format not in {FOLDER, WARC} for source in range(len(opened.inputs)))
+    for name, field in (("html", html), ("url", url)):
+        require(tables or field is None, name, field, "can only be used with tables, which have fields")
+    html = html or DEFAULT_HTML if tables else None
     rejected: list[Rejected] = []
+    with local_shards(inputs, _asked(request_of(format=format, html=html, url=url or DEFAULT_URL))) as shards:
+        return (learn or learn_templates)(_pages(shards, rejected)), rejected
 
-    def pages() -> Iterator[Page]:
-        lacking = LackingFields([] if html is None else [html])
-        for shard in shards.shards:
-            for piece in shards.pieces(shard, markup=True):
-                rejected.extend(piece.rejected)
-                if not lacking.all_found:
-                    lacking.add(piece)
-                if len(piece):
-                    yield from piece.html_pages(url)
-        lacking.require(", ".join(map(display, shards.inputs)))
 
-    return (learn or learn_templates)(pages()), rejected
+@dataclass(frozen=True, slots=True)
+class TemplatesFile:
+    """A file of templates, those that it has, and how pages are read: a run adds the templates of new hosts to it."""
+
+    path: AnyPath
+    known: HostTemplates
+    plain: Extraction
+
+    @property
+    def extraction(self) -> Extraction:
+        """How pages are read with the templates of the file."""
+        return replace(self.plain, templates=self.known)
+
+    @classmethod
+    def opened(cls, path: AnyPath, extraction: Extraction, inputs: Sequence[AnyPath]) -> Self:
+        """Read the file, which need not exist, before the templates of hosts in the *inputs* are learned.
+
+        Raises ``ParameterError`` for an *extraction* that has other templates, for inputs that can be read only once,
+        and for templates that were learned by another rule; the errors of reading, and of writing such a file.
+        """
+        rule = "must not have templates if a file of templates is named in learn_templates"
+        require(extraction.templates is None, "extraction", extraction, rule)
+        paths = expand(inputs)
+        check_file(path, ARROW, paths, force=True)
+        for one in filter(is_distant, paths):
+            rule = "cannot be standard input or a URL if templates are learned, which reads the inputs twice; save it"
+            raise ParameterError("inputs", one, rule)
+        known = HostTemplates.load(path) if Path(path).exists() else HostTemplates((), rule_of(extraction))
+        _require_rule(known, extraction)
+        return cls(path, known, extraction)
+
+    def extended(self, inputs: Sequence[AnyPath], request: Request, progress: Progress) -> Extraction:
+        """Add the templates of hosts that the file does not have, learned from the pages of inputs; return all of them.
+
+        Its own templates stay as they are. *request* is that of the run. The file is replaced if it changes.
+        """
+        pages = _pages(Shards.opened(inputs, _asked(request)).cut(SHARD), [], progress)
+        found = _updated(self.known, pages, self.plain, {one.host for one in self.known.templates})
+        if found is not self.known or not Path(self.path).exists():
+            write_file(self.path, found.to_bytes(), ARROW, force=True)
+        return replace(self.plain, templates=found)
+
+
+def _asked(request: Request) -> Request:
+    """Return a request for the pages of inputs with their addresses."""
+    return replace(request, columns=(request.url,) if request.html else ())
+
+
+def _pages(shards: Shards, rejected: list[Rejected], progress: Progress = lambda *_: None) -> Iterator[Page]:
+    """Yield the address and the markup of all pages; collect the rejected records."""
+    lacking = LackingFields([shards.request.text] if shards.request.html else [])
+    total, done = sum(shard.size for shard in shards.shards), 0
+    for shard in shards.shards:
+        for piece in shards.pieces(shard, markup=True):
+            rejected.extend(piece.rejected)
+            if not lacking.all_found:
+                lacking.add(piece)
+            if len(piece):
+                yield from piece.html_pages(shards.request.url)
+        done += shard.size
+        progress("learn", done, total)
+    lacking.require(", ".join(map(display, shards.inputs)))
 
 
 def relearn(known: HostTemplates, host: str, pages: Iterable[Page]) -> HostTemplates:
@@ -142,8 +204,7 @@ def relearn(known: HostTemplates, host: str, pages: Iterable[Page]) -> HostTempl
     learned, before = learn_templates(own, extraction=extraction).get(host), known.get(host)
     if learned is None:
         raise DataError(host, f"there must be at least {PAGES} different pages of this host to learn its template")
-    learned = replace(learned, version=1 if before is None else before.version + 1)
-    return HostTemplates([*(one for one in known.templates if one.host != host), learned], known.rule)
+    return known.updated([replace(learned, version=1 if before is None else before.version + 1)])
 
 
 def _following(before: Template | None, one: Template) -> Template:

@@ -33,6 +33,7 @@ from neardup.pipeline.corpus.memory import LEAST_MEMORY, MEMORY
 from neardup.pipeline.corpus.result import Result, totals, with_places
 from neardup.pipeline.corpus.revisits import revisit_rows
 from neardup.pipeline.corpus.run import chosen_scheme, deduplicated
+from neardup.pipeline.crawl.templates import TemplatesFile
 from neardup.pipeline.progress import Progress, followed
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_URL, Collection, Quoting, Rejected, check_marks
@@ -114,6 +115,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     extraction: Extraction = AUTO,
     html: str | None = None,
     url: str = DEFAULT_URL,
+    learn_templates: AnyPath | None = None,
     mark: AnyPath | None = None,
     revisits: bool = False,
     out_format: str | None = None,
@@ -152,6 +154,11 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     Both are runs in pieces; the default for *work* is then a folder inside the state, next to the first output, or a
     temporary one.
 
+    With *learn_templates*, the name of a file of templates (``.arrow``), the templates of hosts that it does not have
+    are learned from the inputs, which are web pages, and added to it; then the pages are read with all of them. Those
+    that it has stay as they are. The file need not exist, and *extraction* must have no other templates. If the run is
+    interrupted, the same call reads the inputs again, but learns nothing else.
+
     *executors*, such as those of ``neardup.spark``, do most tasks of a run in pieces, in processes of their own.
     Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
     ``ParameterError``, ``DataError`` and ``OutputError``.
@@ -163,8 +170,10 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     require_policy(chosen, policy)
     threads = thread_count(threads)
     given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
-    _check_paths(require_sequence("inputs", inputs, "names"), given_outputs, revisits=revisits)
+    _check_paths(require_sequence("inputs", inputs, "names"), given_outputs, learn_templates, revisits=revisits)
     outputs = {name: None if path is None else local(path) for name, path in given_outputs.items()}
+    file = None if learn_templates is None else TemplatesFile.opened(learn_templates, extraction, inputs)
+    extraction = extraction if file is None else file.extraction
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes}
@@ -180,11 +189,14 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         require(executors is None, "work", work, "must be a folder that the executors see")
         _check_outputs(outputs, inputs, force=force, format=format, glob=glob, page=page is not None)
         with followed(progress) as follow, LocalEngine(threads) as engine:
+            if file is not None:
+                common_format(expand(inputs), format)
+                reading["extraction"] = file.extended(inputs, request_of(**reading), follow)
             documents = read(inputs, threads=threads, progress=follow, **reading)
             done = _decided(documents, chosen, common, policy, engine, follow)
         _write(done, outputs, page, force=force, revisits=revisits)
         return done
-    from neardup.pipeline.spilled.files import RunSettings, dedup_in_pieces
+    from neardup.pipeline.spilled.files import RunSettings, check_run, dedup_in_pieces
 
     with _work_folder(work) as folder, followed(progress) as follow, LocalEngine(threads) as engine:
         chosen, share = _listed(chosen, common, known)
@@ -206,6 +218,10 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             **known,
             executors=executors,
         )
+        if file is not None:
+            check_run(inputs, settings)
+            learned = file.extended(inputs, settings.request, follow)
+            settings = replace(settings, request=replace(settings.request, extraction=learned))
         return _stored(dedup_in_pieces(inputs, settings, engine, follow))
 
 
@@ -396,12 +412,15 @@ def _write_report(path: AnyPath, done: FilesResult, page: Page | None, *, force:
         write_table(path, [result.decisions, *rows], force=force)
 
 
-def _check_paths(inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None], *, revisits: bool) -> None:
+def _check_paths(
+    inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None], templates: AnyPath | None, *, revisits: bool
+) -> None:
     """Refuse values that are not paths, two outputs of one name, or one inside the other, and revisits elsewhere."""
-    for name, path in [*(("inputs", path) for path in inputs), *outputs.items()]:
+    written = {**outputs, "learn_templates": templates}
+    for name, path in [*(("inputs", path) for path in inputs), *written.items()]:
         if path is not None or name == "inputs":
             require_path(name, path)
-    check_separate(outputs)
+    check_separate(written)
     found = None if outputs["out"] is None else kind(os.fspath(outputs["out"]))
     is_archive = found is not None and found.format == WARC
     require(is_archive or not revisits, "revisits", revisits, "requires a web archive as output (.warc or .warc.gz)")

@@ -23,6 +23,7 @@ from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl.filter import Moment
 from neardup.pipeline.crawl.page_texts import index_fields
+from neardup.pipeline.crawl.templates import TemplatesFile
 from neardup.pipeline.index.fields import SITE, field_kinds
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
@@ -37,7 +38,7 @@ from neardup.sources.addresses import Addresses
 from neardup.sources.collection import DEFAULT_URL, Collection, QuotedLines, Quoting, Rejected, WithoutText
 from neardup.sources.formats import common_format, expand
 from neardup.sources.output import AnyPath
-from neardup.sources.read import AUTO, MAX_BYTES, read
+from neardup.sources.read import AUTO, MAX_BYTES, read, request_of
 from neardup.text.columns import gathered
 from neardup.text.extraction import Extraction
 
@@ -102,6 +103,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     glob: Sequence[str] = (),
     extraction: Extraction = AUTO,
     html: str | None = None,
+    learn_templates: AnyPath | None = None,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
     addresses: Addresses | None = None,
@@ -114,6 +116,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     field *id*, or its place: ``SOURCE:POSITION``. Of several documents with one id, the last counts. Records without an
     id on standard input are rejected, and so are those with ids that are too long. *fields* of the index are filled
     from the records; ``url`` and ``host``, too.
+
+    *learn_templates* is as in ``neardup.dedup_files``: the index, too, may have the templates that the file had before.
 
     *scheme*, *fields* and *texts* define a new index; an existing one must agree with them. A field of a new index must
     be in at least one record. Admitted documents remain in the index if the run is interrupted, and the same call
@@ -141,21 +145,10 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
         signed = scheme.columns if scheme else ()
         wanted = [*signed, *kinds, *([url] if url else [])]
-        documents = read(
-            inputs,
-            text=text,
-            id=id,
-            columns=wanted,
-            format=format,
-            quoting=quoting,
-            glob=glob,
-            extraction=extraction,
-            html=html,
-            url=url or DEFAULT_URL,
-            strict=strict,
-            max_bytes=max_bytes,
-            progress=progress,
-        )
+        reading: dict[str, Any] = {"text": text, "id": id, "columns": wanted, "format": format, "quoting": quoting}
+        reading |= {"glob": glob, "html": html, "url": url or DEFAULT_URL, "strict": strict, "max_bytes": max_bytes}
+        reading["extraction"] = extraction = _extended(learn_templates, extraction, index, inputs, reading, progress)
+        documents = read(inputs, progress=progress, **reading)
         urls = None if url is None or not len(documents) else documents.column(url, literal=True).to_pylist()
         if index is None and search:
             asked = {*dict(field_kinds(fields or {})), *signed}
@@ -204,6 +197,24 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         created=created,
         total=total,
     )
+
+
+def _extended(  # noqa: PLR0913, PLR0917 - how inputs are read
+    learn_templates: AnyPath | None,
+    extraction: Extraction,
+    index: Index | None,
+    inputs: Sequence[AnyPath],
+    reading: Mapping[str, Any],
+    progress: Progress | None,
+) -> Extraction:
+    """Return how pages are read: with the templates of a file, after those of new hosts were learned, if requested."""
+    if learn_templates is None:
+        return extraction
+    file = TemplatesFile.opened(learn_templates, extraction, inputs)
+    if index is not None:
+        require_extraction(index, file.extraction)
+    request = request_of(**reading, extraction=file.extraction)
+    return file.extended(inputs, request, progress or (lambda *_: None))
 
 
 def fill_index(  # noqa: PLR0913 - every one an option of the command line

@@ -16,16 +16,17 @@ _WITHOUT_TEMPLATES: Final = "was made without templates of hosts; create another
 def require_extraction(index: "Index", extraction: Extraction) -> None:
     """Record how web pages become the texts of an index; call it before admitting texts of pages.
 
-    An index that was opened to read records nothing. Raises ``StorageRefused`` if earlier ones were extracted
-    otherwise: they would differ from the same pages now; and for templates of an index without a field for them.
+    Templates may have replaced those of earlier pages, which keep their texts. An index that was opened to read records
+    nothing. Raises ``StorageRefused`` if earlier ones were extracted otherwise: they would differ from the same pages
+    now; and for templates of an index without a field for them.
     """
     known, own, store = index.extraction, extraction.identity, index.store
     if extraction.templates is not None and not (index.scheme.columns or has_sites(store)):
         raise StorageRefused(str(store.folder), _WITHOUT_TEMPLATES, "other extraction")
-    if known is None:
-        if store.writes:
+    if known is None or extraction.follows(known):
+        if store.writes and known != own:
             store.restate(extraction=own)
-    elif known != own:
+    else:
         raise StorageRefused(str(store.folder), other_extraction(known, own), "other extraction")
 
 

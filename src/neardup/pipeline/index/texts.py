@@ -1,6 +1,6 @@
 """The documents of an index as JSON lines, for runs that compare with them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -14,7 +14,7 @@ from neardup.pipeline.index.fields import field_values, has_sites, sites_at
 from neardup.pipeline.index.terms import opened
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import SITE, Request
-from neardup.text.extraction import other_extraction
+from neardup.text.extraction import Extraction, other_extraction
 
 _TOGETHER: Final = 1 << 11  # documents that are written together
 
@@ -36,18 +36,20 @@ class IndexTexts:
             self.identity, self._fields = _identity(store), {name for name, _ in store.columns.fields}
             self._extraction = store.manifest.terms.get("extraction")
 
-    def require(self, request: Request, signed: Iterable[str], pages: Mapping[str, str | None] | None) -> None:
+    def require(self, request: Request, signed: Iterable[str], pages: Extraction | None) -> None:
         """Raise ``ParameterError`` unless it has the *signed* fields, and can be read with the inputs of a request.
 
-        *pages* is how the texts of web pages among these are extracted; ``StorageRefused`` if its own were otherwise.
+        *pages* is how the texts of web pages among these are extracted; ``StorageRefused`` if its own cannot be
+        compared with them.
         """
         rule = "cannot be used when comparing with an index; the endings of the inputs must be those of their formats"
         require(request.format is None, "format", request.format, rule)
         for name in signed:
             rule = f"is an index without the field {name!r}, which the scheme signs"
             require(name in self._fields | {BODY, request.text}, "against", self.path, rule)
-        if pages is not None and self._extraction is not None and pages != self._extraction:
-            raise StorageRefused(self.path, other_extraction(self._extraction, pages), "other extraction")
+        known = self._extraction
+        if pages is not None and known is not None and not pages.follows(known):
+            raise StorageRefused(self.path, other_extraction(known, pages.identity), "other extraction")
 
     def write(self, file: BinaryIO, request: Request) -> None:
         """Write all documents, in the order of admission, as records with the fields of a request.

@@ -131,8 +131,8 @@ class Earlier:
 
     @property
     def extraction(self) -> Extraction | None:
-        """How the pages of the first run that read pages became texts; ``None`` if no run has the inputs of pages."""
-        sources = (texts.shards for segment in self._segments for texts in segment.texts)
+        """How the pages of the last run that read pages became texts; ``None`` if no run has the inputs of pages."""
+        sources = (texts.shards for segment in reversed(self._segments) for texts in reversed(segment.texts))
         return next((one.request.extraction for one in sources if one.extraction is not None), None)
 
     @property

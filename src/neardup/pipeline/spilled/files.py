@@ -3,7 +3,8 @@
 import os
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -47,6 +48,7 @@ from neardup.sources.pages import processes_for
 from neardup.sources.remote import fetch, place
 from neardup.sources.shards import SHARD, Shards, is_distant
 from neardup.sources.standard_input import check_same, copy
+from neardup.text.extraction import Extraction
 
 _SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
 _SURE: Final = 0.7  # of the size of an output: records differ in length, and compress differently
@@ -62,7 +64,7 @@ class EarlierTexts(Protocol):
     path: str
     identity: Any
 
-    def require(self, request: Request, signed: Iterable[str], pages: Mapping[str, str | None] | None) -> None:
+    def require(self, request: Request, signed: Iterable[str], pages: Extraction | None) -> None:
         """Raise ``ParameterError`` or ``StorageRefused`` unless they can be compared with the inputs of a request."""
 
     def write(self, file: BinaryIO, request: Request) -> None:
@@ -101,24 +103,43 @@ def dedup_in_pieces(inputs: Any, settings: RunSettings, engine: LocalEngine, pro
     ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its removal
     was left, and ``StorageBusy`` if another process uses it.
     """
-    for path in settings.outputs.values():  # the folder would have files of others when the run continues
-        if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(settings.work)):
-            raise OutputRefused(path, "it must not be inside the work folder")
+    _check_places(settings)
     extraction, number = settings.request.extraction, engine.threads if settings.executors is None else 1
     with processes_for(extraction, number) as processes:
         settings = replace(settings, request=replace(settings.request, processes=processes))
         if settings.state is None:
             return _run(inputs, settings, None, engine, progress)
-        with State.open(settings.state, write=settings.adds) as state:
-            state.require(settings.scheme, settings.policy)
-            state.check()
+        with _state(settings, settings.state) as state:
             return _run(inputs, settings, state, engine, progress)
 
 
-def _run(
-    inputs: Any, settings: RunSettings, state: State | None, engine: LocalEngine, progress: Progress
-) -> StoredResult:
-    size = _share(settings.memory, engine.threads if settings.executors is None else 1)
+def check_run(inputs: Any, settings: RunSettings) -> None:
+    """Raise what ``dedup_in_pieces`` raises before it reads; a run that continues has checked its outputs."""
+    _check_places(settings)
+    with nullcontext() if settings.state is None else _state(settings, settings.state) as state:
+        shards, _, _, outputs = _opened(inputs, settings, state)
+        if settings.restart or not settings.work.is_dir() or not any(settings.work.iterdir()):
+            _check(shards, outputs, settings)
+
+
+def _check_places(settings: RunSettings) -> None:
+    for path in settings.outputs.values():  # the folder would have files of others when the run continues
+        if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(settings.work)):
+            raise OutputRefused(path, "it must not be inside the work folder")
+
+
+@contextmanager
+def _state(settings: RunSettings, folder: Path) -> Iterator[State]:
+    with State.open(folder, write=settings.adds) as state:
+        state.require(settings.scheme, settings.policy)
+        state.check()
+        yield state
+
+
+def _opened(
+    inputs: Any, settings: RunSettings, state: State | None
+) -> tuple[Shards, int, dict[str, str | None] | None, list[Output]]:
+    """Return the inputs, how many are only compared with, how pages among them are extracted, and the outputs."""
     compared = 0
     if settings.compared:
         compared = len(Shards.opened(settings.compared, settings.request, others=inputs).inputs)
@@ -128,10 +149,18 @@ def _run(
         _require_for_state(shards, state, adds=settings.adds)
     pages = shards.extraction
     shards = _with_indexes(shards, settings)
-    scheme = settings.scheme
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
-    outputs = [output._replace(revisits=settings.revisits and output.target == "out") for output in outputs]
+    outputs = [one._replace(revisits=settings.revisits and one.target == "out") for one in outputs]
+    return shards, compared, pages, outputs
+
+
+def _run(
+    inputs: Any, settings: RunSettings, state: State | None, engine: LocalEngine, progress: Progress
+) -> StoredResult:
+    size = _share(settings.memory, engine.threads if settings.executors is None else 1)
+    shards, compared, pages, outputs = _opened(inputs, settings, state)
+    scheme = settings.scheme
     changeable = {
         "folder": os.getcwd(),  # noqa: PTH109 - where the names of the inputs count
         "policy": asdict(settings.policy),
@@ -181,13 +210,18 @@ def _run(
 def _with_indexes(shards: Shards, settings: RunSettings) -> Shards:
     """Return the inputs after the indexes that they are compared with; refuse these if they cannot be."""
     for index in settings.indexes:
-        index.require(settings.request, settings.scheme.columns, shards.extraction)
+        index.require(settings.request, settings.scheme.columns, _of_pages(shards))
     return shards.behind({index.path: index.identity for index in settings.indexes})
+
+
+def _of_pages(shards: Shards) -> Extraction | None:
+    """Return how the pages among some inputs are extracted; ``None`` if there are none."""
+    return None if shards.extraction is None else shards.request.extraction
 
 
 def _require_for_state(shards: Shards, state: State, *, adds: bool) -> None:
     """Raise an error for inputs that cannot be compared with a state, or be added to it."""
-    state.require_extraction(shards.extraction)
+    state.require_extraction(_of_pages(shards))
     rule = "cannot be standard input or a URL, because later runs with the state read the inputs again; save it first"
     for path in filter(is_distant, shards.inputs if adds else ()):
         raise ParameterError("inputs", path, rule)

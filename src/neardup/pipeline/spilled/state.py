@@ -164,17 +164,19 @@ class State:
 
         Raises ``StorageRefused`` if this library extracts texts otherwise than the runs did.
         """
-        if self.header.extraction is None:
+        known = self.header.extraction
+        if known is None:
             return None
-        stored = self.earlier().extraction or Extraction(view=cast("View", self.header.extraction["text_view"]))
-        self.require_extraction(stored.identity)
+        stored = self.earlier().extraction or Extraction(view=cast("View", known["text_view"]))
+        if stored.extractor != known["extractor"]:
+            raise StorageRefused(str(self.folder), other_extraction(known, stored.identity), "other extraction")
         return stored
 
-    def require_extraction(self, own: Mapping[str, str | None] | None) -> None:
-        """Raise ``StorageRefused`` if texts of pages in the state were extracted otherwise than those of a run."""
+    def require_extraction(self, own: Extraction | None) -> None:
+        """Raise ``StorageRefused`` if texts of pages in the state cannot be compared with those of a run."""
         known = None if self._header is None else self._header.extraction
-        if known is not None and own is not None and known != own:
-            raise StorageRefused(str(self.folder), other_extraction(known, own), "other extraction")
+        if known is not None and own is not None and not own.follows(known):
+            raise StorageRefused(str(self.folder), other_extraction(known, own.identity), "other extraction")
 
     def check(self) -> None:
         """Raise ``StorageDamaged`` unless all files have the content that was written."""
@@ -192,7 +194,7 @@ class State:
         """Add the leaders of a run as a segment; *header* is that of a state with only this run."""
         part = self._write(part, rows, [texts])
         known = self._header or header
-        extraction = known.extraction or header.extraction
+        extraction = header.extraction or known.extraction
         self._replace(msgspec.structs.replace(known, segments=(*known.segments, part), extraction=extraction))
 
     def compact(self) -> None:
