@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]  # called with a stage's name, what is done, and the total
 
 _WORDS: Final = {
+    "learn": "Learning templates",
     "sample": "Finding common shingles",
     "read": "Reading",
     "shingle": "Shingling",
@@ -32,7 +33,7 @@ _WORDS: Final = {
     "remove": "Removing",
     "search": "Searchable",
 }
-_IN_BYTES: Final = {"sample", "read", "gather", "write", "check"}
+_IN_BYTES: Final = {"learn", "sample", "read", "gather", "write", "check"}
 _NO_RATE: Final = {"compact", "settle"}
 
 
