@@ -63,7 +63,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     """Write all pairs of the documents of files to *out*; the same as ``pairs`` finds, in the same order.
 
     The features of all documents are stored in the folder *work*, which is removed at the end; if the run is
-    interrupted, the same call continues it. BlockPairs of documents are compared, each with itself and with every other
+    interrupted, the same call continues it. Blocks of documents are compared, each with itself and with every other
     block whose sizes allow the threshold, so that *memory* bytes are enough: with half the memory, there are up to four
     times as many comparisons of blocks. About 40 bytes per document are in memory in addition. *reading* are parameters
     of ``neardup.sources.read``.
