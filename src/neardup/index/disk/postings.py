@@ -11,12 +11,14 @@ import numpy.typing as npt
 from neardup.index.disk.arrays import ArraysWriter, StoredArrays, expect
 from neardup.index.disk.buffers import Growing
 from neardup.kernels import postings as kernels
+from neardup.kernels import radix
 from neardup.kernels.ids import find_ids
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 from neardup.model.candidates import DEPTH, ROOM, chained
 from neardup.model.errors import StorageDamaged
 
 _ENTRIES_PER_PREFIX_BITS: Final = 3
+_NO_PLACES: Final = np.empty(0, np.uint32)
 
 Documents = npt.NDArray[np.int32]
 
@@ -118,6 +120,12 @@ def behind(entries: Words, bits: int) -> Words:
     return found
 
 
+def in_order(entries: Words) -> Words:
+    """Sort entries, which are changed."""
+    found: Words = radix.sort(entries, _NO_PLACES, 0)[0]
+    return found
+
+
 def divided(members: Words, bits: int, further: Iterable[Words]) -> Iterator[Words]:
     """Return the sorted entries of each level for some entries of a column.
 
@@ -127,9 +135,7 @@ def divided(members: Words, bits: int, further: Iterable[Words]) -> Iterator[Wor
     documents, keys = members & below, members & ~below
     for column in further:
         keys = chained(keys, column[documents])
-        entries = (keys & ~below) | documents
-        entries.sort()
-        yield entries
+        yield in_order((keys & ~below) | documents)
 
 
 class SortedLists:

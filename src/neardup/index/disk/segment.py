@@ -23,6 +23,7 @@ from neardup.index.disk.postings import (
     behind,
     divided,
     document_bits,
+    in_order,
     is_divided,
     write_finer,
     write_lists,
@@ -283,7 +284,7 @@ class Segment:
 def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Written], lookup: Lookup) -> Stored:
     """Write the existing documents of some parts, in their order, as one segment.
 
-    Columns are copied some documents at a time, and lists are made one by one, which takes 16 bytes per document. In
+    Columns are copied some documents at a time, and lists are made one by one, which takes 24 bytes per document. In
     lists the numbers never have fewer bits than before, because the replaced bits of keys are lost.
     """
     stays = [part.alive if len(part.alive) else np.ones(part.documents, np.bool_) for part in parts]
@@ -327,7 +328,8 @@ class _Lists:
     def __init__(self, parts: Sequence[Written], name: str, bits: int, renumbered: Sequence[Positions]) -> None:
         self._parts, self._name, self._bits, self._renumbered = parts, name, bits, renumbered
         self._first: Words | None = None
-        self._oversized: set[int] = set()  # the lists with keys of more than ``ROOM`` entries
+        self._behind: dict[int, Words | None] = {}  # the entries to divide of oversized keys; ``None`` if they are many
+        self._room = sum(int((places >= 0).sum()) for places in renumbered)  # for entries that are held
 
     def length(self) -> int:
         """Return the number of entries of each list, which is that of the first."""
@@ -342,10 +344,10 @@ class _Lists:
         return made
 
     def _made(self, number: int) -> Words:
-        entries = np.concatenate(list(self._packed(number)))
-        entries.sort()
-        if len(behind(entries, self._bits)):
-            self._oversized.add(number)
+        entries = in_order(np.concatenate(list(self._packed(number))))
+        if number not in self._behind and len(found := behind(entries, self._bits)):
+            self._behind[number] = found if len(found) <= self._room else None
+            self._room -= len(found) if len(found) <= self._room else 0
         return entries
 
     def _packed(self, number: int) -> Iterator[Words]:
@@ -356,13 +358,14 @@ class _Lists:
         """Yield the entries for divisions, of each list, level by level; only after all lists were made."""
         by_document: dict[int, Words] = {}
         for own in range(number):
-            if own not in self._oversized:
+            if own not in self._behind:
                 yield from [np.empty(0, np.uint64)] * DEPTH
                 continue
             further = [(own + level) % number for level in range(1, DEPTH + 1)]
             known = by_document
             by_document = {at: known[at] if at in known else self._keys(at, documents) for at in further}
-            members = behind(self._made(own), self._bits)
+            held = self._behind[own]
+            members = behind(self._made(own), self._bits) if held is None else held
             yield from divided(members, self._bits, (by_document[column] for column in further))
 
     def _keys(self, number: int, documents: int) -> Words:
