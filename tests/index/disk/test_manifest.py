@@ -64,8 +64,8 @@ def test_every_changed_byte_is_found(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "error", "rule"),
     [
-        ({"format": 4}, StorageRefused, "is of format 4, newer than the 3"),
-        ({"format": 1, "terms": []}, StorageRefused, "is of format 1, older than the 3"),
+        ({"format": 5}, StorageRefused, "is of format 5, newer than the 4"),
+        ({"format": 1, "terms": []}, StorageRefused, "is of format 1, older than the 4"),
         ({"flags": ["colours"]}, StorageRefused, "needs colours"),
         ({"mark": "0"}, StorageDamaged, "invalid index id"),
         ({"log": "../log-00000002"}, StorageDamaged, "unexpected file name"),

@@ -21,7 +21,7 @@ NAME: Final = "manifest.json"
 SECOND: Final = "manifest.copy"
 UNFINISHED: Final = "manifest.new"
 UNFINISHED_SECOND: Final = "manifest.copy.new"
-FORMAT: Final = 3  # of the whole index: raised by every change after which older files cannot be read
+FORMAT: Final = 4  # of the whole index: raised by every change after which older files cannot be read
 FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far
 
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
@@ -117,6 +117,7 @@ class Manifest:
 def _require_sense(manifest: Manifest) -> None:
     expect(_MARK.fullmatch(manifest.mark) is not None, "invalid index id")
     expect(isinstance(manifest.terms, dict), "invalid terms")
+    expect(_MARK.fullmatch(manifest.terms.get("digests", manifest.mark)) is not None, "invalid salt of digests")
     expect(all(_NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
     for given in (manifest.generation, manifest.next_file, manifest.next_ordinal, manifest.sealed):

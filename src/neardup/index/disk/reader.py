@@ -73,8 +73,14 @@ class Reader:
         self.next_ordinal = 0
         self.removals = Removals()
         self._mark, self._place = bytes.fromhex(manifest.mark), disk.identity(self.folder)
-        self.salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)  # of keys and digests
+        self.salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)  # of the keys of ids
         self._load(manifest)
+
+    @property
+    def digest_salt(self) -> Words:
+        """The salt of the digests of contents and equals; an index that was filled may have that of its source."""
+        raw = bytes.fromhex(self.manifest.terms.get("digests", self.manifest.mark))
+        return np.frombuffer(raw, "<u8").astype(np.uint64)
 
     @property
     def parts(self) -> list[Part]:

@@ -65,8 +65,8 @@ class Admissions:
         """Return which texts and signed fields, or signatures, differ from those of the documents at *own*."""
         if given.is_signed or (self._scheme.columns and not self._lacks(given)):
             return ~self._judge.unchanged(own, given.at(rows))
-        signed = self._store.take("rows", own).tobytes() if self._scheme.columns else b""  # a part of contents
-        now = contents(whole_batch(given.documents(rows)), signed)
+        signed = self._store.take("rows", own) if self._scheme.columns else None  # a part of contents
+        now = contents(whole_batch(given.documents(rows)), self._store.digest_salt, signed)
         changed: Flags = (self._store.take("content", own) != now).any(axis=1)
         return changed
 

@@ -448,7 +448,7 @@ class Index:
             return self._admissions.visited(require_ids(ids, len(given)), given, None, 0, least)
 
     def _given(self, documents: Any, fields: Any) -> Given:
-        return Given(self._scheme, self._store.columns, self._store.salt, documents, fields)
+        return Given(self._scheme, self._store.columns, self._store.digest_salt, documents, fields)
 
     def _admissible(self, ids: Sequence[str], documents: Any, fields: Any) -> tuple[Given, list[str], Batch]:
         """Return ids, documents and fields after checking them; ``DataError`` if they cannot be admitted."""

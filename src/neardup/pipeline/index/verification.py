@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
-from itertools import repeat
 from typing import Any, Final, Self, cast
 
 import numpy as np
@@ -14,7 +12,7 @@ from neardup.decisions.evidence import FeatureSets, Shares, WeightedSets, exact_
 from neardup.index.disk.buffers import some, taken
 from neardup.index.disk.reader import PlacedCandidates, Places
 from neardup.index.disk.store import Store
-from neardup.kernels.checksum import digest_words
+from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import (
     AnyPositions,
@@ -68,7 +66,7 @@ def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Aske
     """Sign and digest texts; signatures are used unchanged and have no digests. *fields* may have the sites of pages.
 
     If fields are signed, their checksum is a part of the content. The secret *salt* (uint64[2]) prevents different
-    features with equal digests.
+    texts or features with equal digests.
 
     Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for values that are not texts.
     """
@@ -79,12 +77,12 @@ def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Aske
     column = text_column(documents)
     texts = whole_batch(column)
     if not scheme.columns:
-        own = contents(texts)
+        own = contents(texts, salt)
         sites = sites_of(fields)
         return Asked(*_signed(scheme, column, own, sites, salt), texts, sites)
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
     signatures = scheme.sign(pa.table({BODY: column, **listed}))
-    own = contents(texts, signatures.rows.tobytes())
+    own = contents(texts, salt, signatures.rows)
     return Asked(signatures, own, own * signatures.present[:, None], texts, NO_SITES)
 
 
@@ -107,24 +105,22 @@ def _signed(
     return Signatures(rows, present, scheme.recipe), contents, equals
 
 
-def contents(texts: TextBatch, more: bytes = b"") -> Words:
-    """Return digests of 128 bits (BLAKE2b) of texts and an equal share of *more* each; zero for blank texts."""
+def contents(texts: TextBatch, salt: Words, rows: Any = None) -> Words:
+    """Return keyed digests of 128 bits of texts, and of the bytes of their *rows* if given; zero for blank texts.
+
+    They are two checksums (see ``add_field``), with the *salt* and with its words exchanged.
+    """
+    digests = np.zeros((2, len(texts)), np.uint64)
+    raw = np.empty(0, np.uint8) if rows is None else np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
+    bounds = len(raw) // max(len(texts), 1) * np.arange(len(texts) + 1)
+    for sums, key in zip(digests, (salt, salt[::-1].copy()), strict=True):
+        add_field(texts.data, texts.offsets, texts.offsets[1:], key, sums)
+        if rows is not None:
+            add_field(raw, bounds, bounds[1:], key, sums)
     without = np.empty(len(texts), np.bool_)
     blank(texts.data, texts.offsets, without)
-    raw, bounds = texts.data.data, texts.offsets.tolist()
-    size = len(more) // max(len(texts), 1)
-    salts = [more[begin : begin + size] for begin in range(0, len(more), size)] if size else repeat(None, len(texts))
-    digests = b"".join(
-        bytes(16)
-        if nothing
-        else (
-            blake2b(raw[begin:end], digest_size=16)
-            if salt is None  # to pass an empty one takes time
-            else blake2b(raw[begin:end], digest_size=16, salt=salt)
-        ).digest()
-        for nothing, begin, end, salt in zip(without.tolist(), bounds[:-1], bounds[1:], salts, strict=True)
-    )
-    return np.frombuffer(bytearray(digests), "<u8").astype(np.uint64).reshape(-1, 2)
+    digests[:, without] = 0
+    return np.ascontiguousarray(digests.T)
 
 
 class Verifier:
