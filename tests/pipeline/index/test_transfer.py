@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from test_state import SCHEMES
 
-from neardup import DataError, Index, MinHash, Search, SimHash, State, StorageError, dedup_files
+from neardup import DataError, Index, MinHash, ParameterError, Search, SimHash, State, StorageError, Trials, dedup_files
 from neardup.index.disk import merger
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.files.ingestion import fill_index
@@ -98,10 +98,13 @@ def seen(index, later):
 
 
 @pytest.mark.parametrize("texts", [True, False], ids=["texts", "estimates"])
+@pytest.mark.parametrize("for_index", [True, False], ids=["copied", "signed"])
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: f"{scheme.name}-{scheme.threshold}")
-def test_a_filled_index_answers_as_one_that_admitted_the_kept_documents(tmp_path, weeks, later, scheme, texts):
+def test_a_filled_index_answers_as_one_that_admitted_the_kept_documents(
+    tmp_path, weeks, later, scheme, *, for_index, texts
+):
     state = tmp_path / "state"
-    kept = kept_of(weeks, state, scheme=scheme, verify="exact" if texts else "estimate")
+    kept = kept_of(weeks, state, scheme=scheme, verify="exact" if texts else "estimate", for_index=for_index)
     options = {"texts": texts, "fields": {"title": str, "size": int}}
     one = filled(tmp_path / "filled", state, scheme, **options)
     other = Index.create(tmp_path / "admitted", scheme, **options)
@@ -121,6 +124,48 @@ def test_a_filled_index_answers_as_one_that_admitted_the_kept_documents(tmp_path
         assert one.remove(gone) == other.remove(gone)
         assert seen(one, later) == seen(other, later)
         assert one.check().problems == []
+
+
+@pytest.mark.parametrize("keep", ["first", "longest"])
+@pytest.mark.parametrize("scheme", [MinHash(), Trials(), SimHash()], ids=lambda scheme: scheme.name)
+def test_a_state_for_an_index_needs_no_inputs(tmp_path, weeks, later, scheme, keep):
+    for for_index in (True, False):
+        state = tmp_path / f"state-{for_index}"
+        dedup_files(weeks[:2], state=state, scheme=scheme, keep=keep, for_index=for_index)
+        dedup_files(weeks[2:], state=state, scheme=scheme, keep=keep)
+        with State.open(state, write=True) as opened:
+            opened.compact()
+    lines = (line for path in weeks for line in path.read_text().splitlines()[1:])
+    texts = [text for text in (json.loads(line)["text"] for line in lines) if text]
+    with filled(tmp_path / "signed", state, scheme) as other:
+        for path in weeks:
+            path.unlink()
+        with filled(tmp_path / "copied", tmp_path / "state-True", scheme) as one:
+            assert seen(one, later) == seen(other, later)
+            assert seen(one, texts) == seen(other, texts)
+            assert "exact duplicate" in {verdict.name for verdict in one.judge(texts)}
+            assert one.check().problems == []
+        with Index.open(tmp_path / "copied", "w") as one:
+            names = [f"later{number}" for number in range(len(texts))]
+            assert one.visit(names, texts) == other.visit(names, texts)
+            assert one.visit(names, texts) == other.visit(names, texts)
+    with pytest.raises(DataError, match="was moved or changed since"):
+        filled(tmp_path / "other", tmp_path / "state-True", scheme, texts=True)
+
+
+def test_only_the_first_run_decides_that_a_state_is_for_an_index(tmp_path, weeks):
+    for state, first, second in (("one", True, False), ("two", False, True)):
+        dedup_files(weeks[:1], state=tmp_path / state, for_index=first)
+        if first:
+            dedup_files(weeks[1:2], state=tmp_path / state, for_index=second)
+        else:
+            with pytest.raises(ParameterError, match="cannot be used with this state, whose first run was without it"):
+                dedup_files(weeks[1:2], state=tmp_path / state, for_index=second)
+        with State.open(tmp_path / state) as opened:
+            assert opened.header.for_index == first
+    dedup_files(weeks[2:], against=tmp_path / "one")
+    with pytest.raises(ParameterError, match="can only be used with a state"):
+        dedup_files(weeks[:1], against=tmp_path / "one", for_index=True)
 
 
 def test_segments_of_little_memory_are_merged(tmp_path, weeks, later, monkeypatch):

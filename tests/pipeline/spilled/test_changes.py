@@ -95,6 +95,11 @@ def test_a_state_is_named(begun, sources, tmp_path):
     assert begun.changed() == [f"--state was {tmp_path / 'known'} and is not set"]
 
 
+def test_a_state_for_an_index_is_named(begun, sources, tmp_path):
+    begun(state=tmp_path / "known")
+    assert begun.changed(state=tmp_path / "known", for_index=True) == ["--for_index was not set and is set"]
+
+
 def test_another_version_is_named_alone(begun, monkeypatch):
     begun()
     for module in (journal, changes):

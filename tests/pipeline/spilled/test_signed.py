@@ -1,4 +1,7 @@
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from neardup import Checksum, Field, MinHash
 from neardup.model.arrays import Corpus
@@ -11,16 +14,19 @@ def signed_of(job):
     return found, Signed(job, found)
 
 
-def test_documents_are_signed_as_in_memory(job_of, sources):
-    job = job_of(sources, size=2000)
+@pytest.mark.parametrize("for_index", [False, True])
+def test_documents_are_signed_as_in_memory(job_of, sources, *, for_index):
+    job = replace(job_of(sources, size=2000), for_index=for_index)
     found, signed = signed_of(job)
     whole = read(sources)
     scheme = MinHash()
     features = scheme.features(whole.texts)
     rows = scheme.sign_short_at(Corpus(features, None, whole.texts), np.arange(len(whole)))
-    kind, shape = signed.row_kind()
-    stored = np.concatenate([signed.rows(shard, kind, shape) for shard in range(len(found))])
+    stored = np.concatenate([signed.rows(shard) for shard in range(len(found))])
     assert (stored == rows.rows).all()
+    if for_index:
+        stored = np.concatenate([signed.rows(shard, whole=True) for shard in range(len(found))])
+        assert (stored == scheme.sign(whole.texts).rows).all()
     assert (signed.column("present", np.bool_) == rows.present).all()
     assert (signed.column("features", np.int64) == np.diff(features.offsets)).all()
     assert signed.ids().to_pylist() == whole.ids.to_pylist()

@@ -1,3 +1,4 @@
+import json
 import tempfile
 
 import pytest
@@ -242,6 +243,16 @@ def test_damaged_files_are_noticed(batches, tmp_path, name):
                 state.forget(["d1"])
     path.write_bytes(content)
     assert dedup_files(batches[1], against=tmp_path / "state").result.summary.known
+
+
+def test_a_state_of_another_format_is_refused(tmp_path):
+    (tmp_path / "one.jsonl").write_text('{"text": "a b c d"}\n')
+    dedup_files([tmp_path / "one.jsonl"], state=tmp_path / "state")
+    path = tmp_path / "state" / "state.json"
+    older = {name: value for name, value in json.loads(path.read_text()).items() if name != "for_index"}
+    path.write_text(json.dumps(older | {"format": 1, "version": "0.1"}))
+    with pytest.raises(StorageRefused, match=r"neardup 0\.1 wrote it in another format; make a new state"):
+        State.open(tmp_path / "state")
 
 
 def test_a_changed_header_is_noticed(tmp_path):

@@ -46,6 +46,20 @@ class Gathered:
         columns = sum(column.nbytes for column in self._fixed.values())
         return columns + sum(column.nbytes for column in self._strings.values())
 
+    @property
+    def used_bytes(self) -> int:
+        """The memory of its documents, without reserved memory."""
+        columns = sum(column.values.nbytes for column in self._fixed.values())
+        return columns + sum(column.data.size + column.offsets.values.nbytes for column in self._strings.values())
+
+    def clear(self) -> None:
+        """Remove all documents; their memory is used again, which is faster than new memory."""
+        self.__dict__.pop("_keys", None)
+        for column in (self._alive, *self._fixed.values()):
+            column.size = 0
+        for strings in self._strings.values():
+            strings.data.size, strings.offsets.size = 0, 1
+
     def extend(self, batch: Batch) -> None:
         """Add documents in order."""
         for name, fixed in self._fixed.items():
@@ -79,7 +93,10 @@ class Gathered:
     def _keys(self) -> tuple[Words, Positions]:
         """Return all keys and their positions; only for a part that is complete."""
         present = np.flatnonzero(self._fixed["present"].values & self._fixed["leads"].values)
-        return self._lookup.keyed(self._fixed["rows"].values[present], np.ones(len(present), np.bool_)), present
+        rows = self._fixed["rows"].values
+        rows = rows if len(present) == len(rows) else rows[present]
+        keys = self._lookup.keyed(rows, np.ones(len(rows), np.bool_))
+        return np.asfortranarray(keys), present  # they are read column by column
 
     def _listed(self, name: str) -> tuple[Words, Positions]:
         """Return the keys of one list (uint64[n, 1]) and their positions."""

@@ -126,15 +126,16 @@ class Store(Reader):
         changed = {"removed": removed, "leaders": self.take("ordinal", leaders), "moved": ordinals, "keepers": keepers}
         self._write("change", {**changed, "clock": clock, **flattened(batch or {})})
 
-    def fill(self, batches: Iterable[Batch], removed: Callable[[], Positions]) -> None:
+    def fill(self, batches: Iterable[Batch], removed: Callable[[], Positions], **terms: Any) -> None:
         """Write the first documents of the index and commit them together; then merge the segments if they are many.
 
         Ordinals ascend from 0. *removed* is called after the last batch was taken: the documents with these ordinals
-        are left out. Raises ``StorageRefused`` if the index has, or had, documents.
+        are left out. *terms* change those of the manifest. Raises ``StorageRefused`` if the index has, or had,
+        documents.
         """
         self.require_new()
         with self.change():
-            before, parts = self.manifest, self._gathered(batches)
+            before, parts = replace(self.manifest, terms=self.manifest.terms | terms), self._gathered(batches)
             self._commit(lambda files: merger.write_parts(files, before, parts, removed))
             self.next_ordinal = self.manifest.next_ordinal
         if len(self.segments) > merger.FAN:
@@ -146,13 +147,13 @@ class Store(Reader):
             raise StorageRefused(str(self.folder), "has documents already; only a new index can be filled", "not empty")
 
     def _gathered(self, batches: Iterable[Batch]) -> Iterator[Gathered]:
-        """Gather batches into parts as large as the memory allows."""
+        """Gather batches into parts as large as the memory allows; each is valid until the next one is taken."""
         part = Gathered(self.columns, self._lookup, self.salt)
         for batch in batches:
             part.extend(batch)
-            if part.nbytes > self._memory // 2:
+            if part.used_bytes > self._memory // 3:  # up to twice that is reserved
                 yield part
-                part = Gathered(self.columns, self._lookup, self.salt)
+                part.clear()
         if part.documents:
             yield part
 

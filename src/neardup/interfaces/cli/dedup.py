@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _STDOUT = "/dev/stdout"
 _IN_PIECES = ("work", "memory", "part_size", "out_format")
-_PARAMETERS = "keep verify gather representative ignore_common force threads restart state against"
+_PARAMETERS = "keep verify gather representative ignore_common force threads restart state for_index against"
 
 _READ = f"""
 {options.INPUTS}
@@ -61,6 +61,8 @@ _RUN = f"""
 [documents of earlier runs]
 --state DIR: compare with the documents of all earlier runs with this folder, and add those of this run to it; it is
   made if there is none
+--for-index: with --state, in its first run: store what neardup index --from needs, so that it does not read and sign
+  the documents again
 --against PATH ...: compare with the documents of a state, of an index with texts, or of other files, and change none;
   may be repeated for indexes and files
 """

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         elif arguments.action == "forget":
             removed, unknown = state.forget(ids, before=chosen.get("before"))
         segments, size = state.segments, state.bytes()
-    about = {"scheme": header.scheme, "recipe": header.recipe, **header.policy}
+    about = {"scheme": header.scheme, "recipe": header.recipe, **header.policy, "for_index": header.for_index}
     record = {**about, "bytes": size, "removed": removed, "unknown": unknown, "segments": msgspec.to_builtins(segments)}
     documents = sum(segment.documents for segment in segments)
     leaders = sum(segment.leaders for segment in segments)
@@ -56,8 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
         (leaders, "stored; the others are equal to one of these, or have no words", True),
         (size, f"{plural(size, 'byte')}{changed}", True),
     ]
+    of_index = ", with signatures for an index" if header.for_index else ""
     lines = [f"{one.added[:10]}  {counted(one.documents, 'document')} from {_names(one.inputs)}" for one in segments]
-    lines.append(f"scheme {header.scheme['scheme']}, recipe {header.recipe}, verify {header.policy['verify']}")
+    lines.append(
+        f"scheme {header.scheme['scheme']}, recipe {header.recipe}, verify {header.policy['verify']}{of_index}"
+    )
     return summarise(arguments, record, rows, lines=lines)
 
 

@@ -124,6 +124,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     memory: int = MEMORY,
     restart: bool = False,
     state: AnyPath | None = None,
+    for_index: bool = False,
     against: AnyPath | Sequence[AnyPath] | None = None,
     executors: Executors | None = None,
     progress: bool | Progress | None = None,
@@ -152,7 +153,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     these rank before all of the inputs, and are in no output. The decisions on the inputs are those of one run over
     both. *state* is a folder that does the same, and to which the run adds its documents; it is made if there is none.
     Both are runs in pieces; the default for *work* is then a folder inside the state, next to the first output, or a
-    temporary one.
+    temporary one. With *for_index*, the first run with a state decides that it has all that ``Index.fill`` needs for an
+    index without texts and fields; later runs need not repeat it.
 
     With *learn_templates*, the name of a file of templates (``.arrow``), the templates of hosts that it does not have
     are learned from the inputs, which are web pages, and added to it; then the pages are read with all of them. Those
@@ -177,7 +179,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes}
-    known = _known(state, against)
+    known = _known(state, against, for_index=for_index)
     if "state" in known and gather == "components":
         raise ParameterConflict("gather", gather, "against" if state is None else "state", str(known["state"]))
     if work is None and known:
@@ -302,12 +304,13 @@ def _announce(found: "Forecast") -> None:
     )
 
 
-def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None) -> dict[str, Any]:
+def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, *, for_index: bool) -> dict[str, Any]:
     """Return the settings for the documents that those of the inputs are compared with."""
+    require(state is not None or not for_index, "for_index", for_index, "can only be used with a state")
     if state is not None:
         if against is not None:
             raise ParameterConflict("against", against, "state", state)
-        return {"state": Path(require_path("state", state)), "adds": True}
+        return {"state": Path(require_path("state", state)), "adds": True, "for_index": for_index}
     if against is None:
         return {}
     from neardup.index.disk.manifest import NAME as MANIFEST

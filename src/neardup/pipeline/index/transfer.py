@@ -1,10 +1,13 @@
-"""Filling an index from a state: the kept documents of earlier runs are read and signed, but not compared again."""
+"""Filling an index from a state, without comparing the kept documents of earlier runs again.
+
+If the state has their whole signatures, they are copied; otherwise, and for texts and fields, the inputs are read.
+"""
 
 from collections.abc import Collection as Container
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,18 +19,21 @@ from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.index.fields import SITE
-from neardup.pipeline.index.inputs import Given, microseconds
+from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.pipeline.index.records import address_fields, fields_of, named
 from neardup.pipeline.progress import Progress
+from neardup.pipeline.spilled.earlier import Earlier, WholeRows
 from neardup.pipeline.spilled.state import State
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, Rejected
-from neardup.text.columns import gathered
+from neardup.text.columns import as_it_lies, gathered, whole_batch
 
 if TYPE_CHECKING:
     from neardup.pipeline.index.index import Index
+
+_DIGESTS: Final = {"content": ("text", "text_high"), "equal": ("equal", "equal_high")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +64,20 @@ class Transfer:
         self._earlier = state.earlier().with_fields([*dict.fromkeys(wanted)])
         self._added = [microseconds(datetime.fromisoformat(part.added), "at") for part in state.segments]
         self._ids = pa.chunked_array(self._earlier.ids(), pa.large_string())
+        rows = self._earlier.whole_rows(store.columns.row_kind, store.columns.row_width)
+        self._signed_before = None if scheme.columns or rows is None else _SignedBefore(self._earlier, rows)
+        self._reads = bool(store.columns.texts or store.columns.fields or url)
         self._keys: list[Words] = []
         self.documents = int((self._earlier.representatives < 0).sum())
         self.rejected: list[Rejected] = []
 
+    @property
+    def signs(self) -> bool:
+        """Whether documents are signed again."""
+        return self._signed_before is None
+
     def batches(self, engine: LocalEngine, progress: Progress, required: Container[str] = ()) -> Iterator[Batch]:
-        """Read and sign the documents, a few shards ahead.
+        """Return the documents, reading and signing them if necessary, a few shards ahead.
 
         Raises ``DataError`` for an input that was changed after the run that added it, and ``FieldMissing`` for
         *required* fields that no record has.
@@ -88,18 +102,30 @@ class Transfer:
                 raise missing[name]
 
     def _signed(self, shard: int) -> "_Signed":
-        """Read and sign the kept documents of a shard."""
+        """Return the kept documents of a shard."""
         leaders, places = self._earlier.kept_of(shard)
         moment = self._added[self._earlier.segment_of(shard)]
         found, begin = _Signed([], [], {}, set(), len(places)), 0
+        if not self._reads and (copied := self._copied(leaders)):
+            found.batches.append(copied | _times(moment, len(leaders)))
+            return found
         for piece in self._earlier.pieces(shard):
             inside = slice(*np.searchsorted(places, [begin, begin + len(piece)]))
             rows = places[inside] - begin
             if len(rows) and (batch := self._batch(piece, rows, leaders[inside], found)):
-                times = np.full(len(batch["leads"]), moment)
-                found.batches.append(batch | dict.fromkeys(("first", "time", "seen"), times))
+                found.batches.append(batch | _times(moment, len(batch["leads"])))
             begin += len(piece)
         return found
+
+    def _copied(self, leaders: Positions) -> Batch | None:
+        """Return the columns of some documents from the state alone, except times and ordinals.
+
+        Return ``None`` if it lacks signatures, or an id is too long: that is reported with its place in the input.
+        """
+        if self._signed_before is None:
+            return None
+        ids = as_it_lies(gathered(self._ids, leaders))
+        return self._signed_before.at(leaders) | {"id": ids} if (np.diff(ids.offsets) <= MOST_ID_BYTES).all() else None
 
     def _batch(self, piece: Collection, rows: Positions, leaders: Positions, of: "_Signed") -> Batch | None:
         """Return the columns of some documents of a piece, but for times and ordinals; ``None`` if all are rejected."""
@@ -113,7 +139,7 @@ class Transfer:
         stays = np.array([own is not None for own in ids], np.bool_)
         if not stays.any():
             return None
-        rows = rows[stays]
+        rows, leaders = rows[stays], leaders[stays]
         fields = found.table.take(pa.array(rows)) if found.table.num_columns else found.table
         for name in self._scheme.columns:
             if name in found.missing and name != BODY:
@@ -125,19 +151,11 @@ class Transfer:
             sites = pa.array(piece.sites.to_numpy()[rows].view(np.int64))
             fields = _with_column(fields, SITE, sites)
         texts = gathered(piece.texts, rows)
-        given = Given(self._scheme, self._store.columns, self._store.salt, texts, fields)
-        asked = given.at(slice(0, len(rows)))
-        batch: Batch = {
-            "content": asked.contents,
-            "equal": asked.equals,
-            "leads": np.ones(len(rows), np.bool_),
-            "present": asked.signatures.present,
-            "rows": asked.signatures.rows,
-            "id": encoded([own for own in ids if own is not None]),
-            **given.columns,
-        }
-        if asked.texts is not None and self._store.columns.texts:
-            batch["text"] = asked.texts
+        given = Given(self._scheme, self._store.columns, self._store.digest_salt, texts, fields)
+        signed = self._signed_before.at(leaders) if self._signed_before is not None else _newly_signed(given)
+        batch: Batch = {**signed, "id": encoded([own for own in ids if own is not None]), **given.columns}
+        if self._store.columns.texts:
+            batch["text"] = whole_batch(given.documents(slice(0, len(rows))))
         return batch
 
     def _urls(self, piece: Collection, rows: Positions, of: "_Signed") -> list[str | None] | None:
@@ -155,9 +173,28 @@ class Transfer:
     def repeated(self) -> Positions:
         """Return the ordinals of the documents with the id of a later one, once all documents were taken."""
         keys = np.concatenate([np.empty((0, 2), np.uint64), *self._keys])
-        order = np.lexsort((np.arange(len(keys)), keys[:, 1], keys[:, 0]))
+        order = np.lexsort((keys[:, 1], keys[:, 0]))  # equal ones stay in order
         same = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
         return np.sort(order[:-1][same])
+
+
+class _SignedBefore:
+    """The signatures and digests of the kept documents of a state."""
+
+    def __init__(self, earlier: Earlier, rows: WholeRows) -> None:
+        self._rows, self._present = rows, earlier.column("present", np.bool_)
+        self._digests = {
+            name: [earlier.column(one, np.uint64) for one in columns] for name, columns in _DIGESTS.items()
+        }
+
+    def at(self, leaders: Positions) -> Batch:
+        """Return the columns of some documents."""
+        return {
+            **{name: np.stack([one[leaders] for one in columns], axis=1) for name, columns in self._digests.items()},
+            "leads": np.ones(len(leaders), np.bool_),
+            "present": self._present[leaders],
+            "rows": self._rows.at(leaders),
+        }
 
 
 class _Signed(NamedTuple):
@@ -195,8 +232,25 @@ def fill(  # noqa: PLR0913 - what is filled, and from what
         return repeated[0]
 
     with LocalEngine(threads) as engine:
-        store.fill(transfer.batches(engine, progress, [*required, *([url] if url else [])]), removed)
+        terms = {} if transfer.signs else {"digests": state.header.salt}  # those of the state are copied
+        store.fill(transfer.batches(engine, progress, [*required, *([url] if url else [])]), removed, **terms)
     return Filled(documents=transfer.documents, repeated=len(repeated[0]), rejected=transfer.rejected, total=len(store))
+
+
+def _newly_signed(given: Given) -> Batch:
+    """Sign documents, and return the columns."""
+    asked = given.at(slice(0, len(given)))
+    return {
+        "content": asked.contents,
+        "equal": asked.equals,
+        "leads": np.ones(len(given), np.bool_),
+        "present": asked.signatures.present,
+        "rows": asked.signatures.rows,
+    }
+
+
+def _times(moment: int, number: int) -> Batch:
+    return {name: np.full(number, moment) for name in ("first", "time", "seen")}
 
 
 def _keys(batch: Batch, salt: Words) -> Words:

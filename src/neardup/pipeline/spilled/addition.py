@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +9,7 @@ import pyarrow as pa
 
 from neardup.decisions.drops import UNKNOWN
 from neardup.model.arrays import Positions, Words
-from neardup.pipeline.spilled.earlier import COUNTS, ROWS, SITE, Rows, RunInputs
+from neardup.pipeline.spilled.earlier import COUNTS, ROWS, SITE, TEXT_HIGH, WHOLE, Rows, RunInputs, stored_rows
 from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, gather_rows
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import REPRESENTATIVES, settled_of
@@ -19,6 +18,7 @@ from neardup.pipeline.spilled.state import SegmentInfo, State, header_of
 from neardup.text.columns import gathered
 
 _ROWS: Final = "added_rows.npy"
+_WHOLE_ROWS: Final = "added_whole_rows.npy"
 _COLUMNS: Final = {"present": np.bool_, "text": np.uint64, "length": np.int64, "features": np.int64}
 _LONGEST: Final = (1 << 32) - 1  # bytes of a text that can be recorded
 
@@ -46,14 +46,17 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> dict[
         inputs=shards.inputs,
     )
     gather_rows(job, signed, _ROWS, heads)
+    if job.stores_whole:
+        gather_rows(job, signed, _WHOLE_ROWS, heads[representatives < 0], whole=True)
     rows = _rows(job, signed, heads, equal[heads], representatives, _counts(job, heads[representatives >= 0], blocks))
     state.add(
         part,
         rows,
         RunInputs(shards, signed.edges - known, job.policy.keep),
-        header_of(job.scheme, job.policy, job.salt.tobytes().hex(), job.shards.extraction),
+        header_of(job.scheme, job.policy, job.salt.tobytes().hex(), job.shards.extraction, for_index=job.for_index),
     )
-    job.path(_ROWS).unlink()
+    for file in (_ROWS, _WHOLE_ROWS):
+        job.path(file).unlink(missing_ok=True)
     return {}
 
 
@@ -70,18 +73,21 @@ def _counts(job: Job, dropped: Positions, blocks: int) -> Positions:
 def _rows(  # noqa: PLR0913, PLR0917 - the columns, of all leaders
     job: Job, signed: Signed, heads: Positions, equal: Words, representatives: Positions, counts: Positions
 ) -> Iterator[Rows]:
-    columns = {name: signed.column(name, kind)[heads] for name, kind in _COLUMNS.items()}
+    kinds: dict[str, Any] = _COLUMNS | ({TEXT_HIGH: np.uint64} if job.for_index else {})
+    columns = {name: signed.column(name, kind)[heads] for name, kind in kinds.items()}
     sites = {SITE: signed.sites[heads]} if job.has_sites else {}
     ids, signatures = signed.ids(), job.array(_ROWS)
-    kind, shape = signed.row_kind()
-    width = kind.itemsize * prod(shape)
+    wholes = job.array(_WHOLE_ROWS) if job.stores_whole else None
     others = np.concatenate([[0], np.cumsum(representatives >= 0)])
     for begin in range(0, max(len(heads), 1), ROWS):
         part = slice(begin, begin + ROWS)
         own = representatives[part]
         kept = np.flatnonzero(own < 0)
-        raw = pa.py_buffer(np.ascontiguousarray(signatures[part]))
-        some = counts[:, others[begin] : others[min(begin + ROWS, len(heads))]].astype(np.int32)
+        first, last = others[[begin, min(begin + ROWS, len(heads))]].tolist()
+        some = counts[:, first:last].astype(np.int32)
+        more = {} if wholes is None else {WHOLE: stored_rows(wholes[begin - first :][: len(kept)])}
+        if job.for_index:
+            more[TEXT_HIGH] = pa.array(columns[TEXT_HIGH][part][kept])
         yield Rows(
             pa.table(
                 {
@@ -89,7 +95,7 @@ def _rows(  # noqa: PLR0913, PLR0917 - the columns, of all leaders
                     "equal_high": equal[part, 1],
                     "present": columns["present"][part],
                     "representative": own.astype(np.int32),
-                    "row": pa.Array.from_buffers(pa.binary(width), len(own), [None, raw]),
+                    "row": stored_rows(signatures[part]),
                     **{name: column[part] for name, column in sites.items()},
                 }
             ),
@@ -99,6 +105,7 @@ def _rows(  # noqa: PLR0913, PLR0917 - the columns, of all leaders
                     "length": np.minimum(columns["length"][part][kept], _LONGEST).astype(np.uint32),
                     "features": columns["features"][part][kept].astype(np.uint32),
                     "position": (heads[part][kept] - len(job.earlier)).astype(np.uint32),
+                    **more,
                 }
             ),
             pa.table(dict(zip(COUNTS, some, strict=True))),

@@ -93,12 +93,12 @@ def _of_pages(before: dict[str, str], now: dict[str, str]) -> Iterator[Change]:
         yield Change("changed", f"the text of pages, which {before['extractor']} extracted")
 
 
-def _state(terms: dict[str, Any]) -> dict[str, str]:
-    """Return the parameter that names the state, and its path."""
+def _state(terms: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the state."""
     if terms["state"] is None:
         return {}
-    path, adds = terms["state"]
-    return {"state" if adds else "against": path}
+    path, adds, for_index = terms["state"]
+    return {"state" if adds else "against": path} | ({"for_index": True} if for_index else {})
 
 
 def _of_scheme(before: dict[str, Any], scheme: Any) -> Iterator[Change]:

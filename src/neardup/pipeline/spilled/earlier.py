@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,12 +23,14 @@ from neardup.text.extraction import Extraction
 LEADERS: Final = (
     "leaders.arrow"  # one row for each: equal, equal_high, present, row, representative; site if any has one
 )
-KEPT: Final = "kept.arrow"  # one row for each kept leader: text, length, features, position
+KEPT: Final = "kept.arrow"  # one row for each kept leader: text, length, features, position; for an index, more
 DROPPED: Final = "dropped.arrow"  # one row for each dropped leader: common, size, size_of_representative
 IDS: Final = "ids.arrow"
+TEXT_HIGH: Final = "text_high"  # for an index: the second half of a digest of the text, and whole rows, unless all are
+WHOLE: Final = "whole"
 SITE: Final = "site"  # the column of the sites of documents: see ``neardup.text.sites``
 ROWS: Final = 1 << 16  # leaders that are written together
-_OF_KEPT: Final = ("text", "length", "features", "position")
+_OF_KEPT: Final = ("text", TEXT_HIGH, "length", "features", "position")
 COUNTS: Final = ("common", "size", "size_of_representative")
 
 
@@ -152,6 +155,17 @@ class Earlier:
             for chunk in table.column("row").chunks:
                 yield rows_of(chunk, kind, shape)
 
+    def whole_rows(self, kind: npt.DTypeLike, width: int) -> "WholeRows | None":
+        """Return the rows of kept leaders as an index has them; ``None`` for a state that is not for an index."""
+        numbers, name, tables = np.arange(len(self)), "row", self._tables(LEADERS)
+        kept = self._tables(KEPT)
+        if not all(TEXT_HIGH in part.column_names for part in kept):
+            return None
+        if any(WHOLE in part.column_names for part in kept):
+            numbers, name, tables = np.cumsum(self.representatives < 0) - 1, WHOLE, kept
+        chunks = [rows_of(chunk, kind, (width,)) for part in tables for chunk in part.column(name).chunks]
+        return WholeRows(numbers, [np.empty((0, width), kind), *chunks])
+
     def ids(self) -> list[pa.Array]:
         """Return the ids of all leaders."""
         return [chunk for table in self._tables(IDS) for chunk in table.column("id").chunks]
@@ -212,6 +226,30 @@ class Earlier:
 
     def _tables(self, name: str) -> list[pa.Table]:
         return [segment.table(name) for segment in self._segments]
+
+
+class WholeRows:
+    """Signature rows in several arrays; *numbers* are the places of leaders among them."""
+
+    def __init__(self, numbers: Positions, chunks: Sequence[npt.NDArray[Any]]) -> None:
+        self._numbers, self._chunks = numbers, chunks
+        self._edges = np.cumsum([0, *map(len, chunks)])
+
+    def at(self, leaders: Positions) -> npt.NDArray[Any]:
+        """Copy the rows of some leaders."""
+        places = self._numbers[leaders]
+        found = np.empty((len(places), *self._chunks[0].shape[1:]), self._chunks[0].dtype)
+        of = np.searchsorted(self._edges, places, side="right") - 1
+        for chunk in np.unique(of).tolist():
+            own = of == chunk
+            found[own] = self._chunks[chunk][places[own] - self._edges[chunk]]
+        return found
+
+
+def stored_rows(rows: npt.NDArray[Any]) -> pa.Array:
+    """Return signature rows as a column."""
+    raw = pa.py_buffer(np.ascontiguousarray(rows))
+    return pa.Array.from_buffers(pa.binary(rows.dtype.itemsize * prod(rows.shape[1:])), len(rows), [None, raw])
 
 
 def rows_of(column: pa.Array, kind: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:

@@ -89,6 +89,7 @@ class RunSettings:
     page: Callable[[StoredResult], bytes] | None
     state: Path | None = None
     adds: bool = False  # to the state
+    for_index: bool = False  # adds what an index needs
     compared: tuple[str, ...] = ()  # inputs that are only compared with
     indexes: tuple[EarlierTexts, ...] = ()  # the same, before these inputs
     executors: Executors | None = None
@@ -131,7 +132,7 @@ def _check_places(settings: RunSettings) -> None:
 @contextmanager
 def _state(settings: RunSettings, folder: Path) -> Iterator[State]:
     with State.open(folder, write=settings.adds) as state:
-        state.require(settings.scheme, settings.policy)
+        state.require(settings.scheme, settings.policy, for_index=settings.for_index)
         state.check()
         yield state
 
@@ -168,7 +169,7 @@ def _run(
         "columns": [*settings.request.columns],
         "outputs": outputs,
     }
-    known = None if state is None else [str(state.folder.absolute()), settings.adds]
+    known = None if state is None else [str(state.folder.absolute()), settings.adds, settings.for_index]
     more: dict[str, Any] = {"compared": compared, "state": known, "ignore_common": settings.ignore_common}
     terms = terms_of(shards, scheme, pages, changeable, **more)
     with journal_of(settings.work, terms, scheme, restart=settings.restart) as journal:
@@ -180,7 +181,7 @@ def _run(
         if settings.indexes or any(map(is_distant, shards.inputs)):
             shards = _copied(shards, journal, stages, outputs, settings)
         with abandoning(journal):
-            begun = stages.one("split", "", partial(_begun, shards, size, state))
+            begun = stages.one("split", "", partial(_begun, shards, size, state, settings))
         shards = Shards.from_dict(begun["shards"], settings.request)
         if state is not None:
             _require_unchanged(journal, state, begun)
@@ -303,8 +304,9 @@ def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> dict
     return {}
 
 
-def _begun(shards: Shards, size: int, state: State | None) -> dict[str, Any]:
+def _begun(shards: Shards, size: int, state: State | None, settings: RunSettings) -> dict[str, Any]:
     """Return what a run keeps for all its stages: its shards, the key of its digests, and the segments of the state."""
+    for_index = settings.for_index if state is None or state.salt is None else state.header.for_index
     salt = None if state is None else state.salt
     segments = [] if state is None else [part.name for part in state.segments]
     return {
@@ -312,6 +314,7 @@ def _begun(shards: Shards, size: int, state: State | None) -> dict[str, Any]:
         "salt": salt or secrets.token_bytes(16).hex(),
         "segments": segments,
         "segment": secrets.token_hex(8),  # that the run adds
+        "for_index": settings.adds and for_index,
     }
 
 

@@ -121,7 +121,6 @@ def amount(size: float) -> str:
 
 def _row_bytes(job: Job) -> int:
     """Return the bytes of the signature of a leader, and of its keys."""
-    kind, shape = Signed(job, []).row_kind()
-    nothing = Signatures(np.empty((0, *shape), kind), np.empty(0, np.bool_), job.scheme.recipe)
+    nothing = Signatures(job.no_rows(), np.empty(0, np.bool_), job.scheme.recipe)
     columns = 0 if job.scheme.pooled else job.scheme.keys(nothing).shape[1]
-    return kind.itemsize * int(np.prod(shape)) + 8 * columns
+    return nothing.rows.itemsize * int(np.prod(nothing.rows.shape[1:])) + 8 * columns

@@ -133,11 +133,15 @@ def _leaders(equal: Words, order: Positions) -> Positions:
     return leaders
 
 
-def gather_rows(job: Job, signed: Signed, name: str, heads: Positions) -> None:
-    """Store the signature rows of the documents at these positions; a state's leaders are all among them or none."""
+def gather_rows(job: Job, signed: Signed, name: str, heads: Positions, *, whole: bool = False) -> None:
+    """Store the signature rows of the documents at these positions; a state's leaders are all among them or none.
+
+    *Whole* ones are only stored of documents that are not in a state yet.
+    """
     number_at = np.full(len(signed), -1, np.int32)  # by position
     number_at[heads] = np.arange(len(heads), dtype=np.int32)
-    kind, shape = signed.row_kind()
+    nothing = job.no_rows(whole=whole)
+    kind, shape = nothing.dtype, nothing.shape[1:]
     with job.new_array(name, kind, (len(heads), *shape)) as rows:
         begin = 0
         for part in job.earlier.signatures(kind, shape) if signed.edges[0] and number_at[0] == 0 else ():
@@ -146,7 +150,7 @@ def gather_rows(job: Job, signed: Signed, name: str, heads: Positions) -> None:
         for shard, begin in enumerate(signed.edges[:-1].tolist()):
             numbers = number_at[begin : signed.edges[shard + 1]]
             leads = numbers >= 0
-            rows[numbers[leads]] = signed.rows(shard, kind, shape)[leads]
+            rows[numbers[leads]] = signed.rows(shard, whole=whole)[leads]
 
 
 def _gather_keys(job: Job) -> None:

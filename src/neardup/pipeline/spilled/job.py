@@ -38,7 +38,7 @@ class Job:
     """A run in pieces. *salt* (uint64[2]) keys its digests; *block* is the most bytes of features compared together.
 
     The documents of the first *compared* inputs, and the *earlier* ones, are only compared with: they rank before all
-    others, and are in no output.
+    others, and are in no output. *for_index* stores what an index needs of the documents that a state receives.
 
     Files are arrays (``.npy``) and tables (``.arrow``), mapped into memory when they are read. They are in folders
     named by what they depend on: a run with another policy uses those of the shards again.
@@ -52,14 +52,24 @@ class Job:
     block: int = BLOCK
     compared: int = 0
     earlier: Earlier = field(default_factory=Earlier)
+    for_index: bool = False
 
     @cached_property
     def signing(self) -> str:
         """The name of everything that decides what is stored of a shard."""
-        exact = self.policy.verify == "exact"
-        kind = self.scheme.sign_short_at if exact and isinstance(self.scheme, ColumnScheme) else self.scheme.sign_at
-        row = kind(NOTHING, np.empty(0, np.int64)).rows if not self.scheme.columns else np.empty((0, 1))
-        return digest([self.scheme.recipe, row.dtype.str, row.shape[1], self.policy.fields, exact])
+        exact, row = self.policy.verify == "exact", self.no_rows()
+        own = [self.scheme.recipe, row.dtype.str, row.shape[1], self.policy.fields, exact, self.for_index]
+        return digest(own)
+
+    @cached_property
+    def is_short(self) -> bool:
+        """Whether rows are short: exact verification only needs what finds candidates."""
+        return self.policy.verify == "exact" and isinstance(self.scheme, ColumnScheme)
+
+    @cached_property
+    def stores_whole(self) -> bool:
+        """Whether whole rows are stored, too."""
+        return self.for_index and self.is_short
 
     @cached_property
     def deciding(self) -> str:
@@ -71,6 +81,17 @@ class Job:
         """Whether documents may belong to sites: their host's templates are known, or those of earlier ones were."""
         known = self.shards.request.extraction.templates is not None or self.earlier.has_sites
         return known and not self.scheme.columns
+
+    def no_rows(self, *, whole: bool = False) -> npt.NDArray[Any]:
+        """Return the signature rows of no documents, which have the type and width of all rows."""
+        scheme: Any = self.scheme
+        if scheme.columns:
+            nothing = pa.chunked_array([], pa.large_string())
+            signed = scheme.sign(pa.table(dict.fromkeys(scheme.columns, nothing)))
+        else:
+            sign = scheme.sign_short_at if self.is_short and not whole else scheme.sign_at
+            signed = sign(NOTHING, np.empty(0, np.int64))
+        return np.asarray(signed.rows)
 
     def name(self, name: str) -> str:
         """Return the path of a file inside the work folder."""

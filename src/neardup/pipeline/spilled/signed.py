@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,10 @@ import pyarrow as pa
 from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Corpus, Flags, Positions, Signatures, Words
-from neardup.model.protocols import ColumnScheme, Evidence
+from neardup.model.protocols import Evidence
 from neardup.pipeline.corpus.result import with_places
-from neardup.pipeline.spilled.earlier import SITE, rows_of
-from neardup.pipeline.spilled.job import IDS, NOTHING, REVISITS, SIGNED, Job
+from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
+from neardup.pipeline.spilled.job import IDS, REVISITS, SIGNED, Job
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_ID, Collection, LackingFields
 from neardup.text.columns import batches, text_lengths, whole_batch
@@ -78,18 +78,14 @@ class Signed:
         _, firsts = np.unique(self.equal[chosen], axis=0, return_index=True)
         chosen = chosen[np.sort(firsts)]
         chosen = chosen[:: -(-len(chosen) // number) or 1]
-        rows = np.concatenate([self.rows(shard, *self.row_kind()) for shard in range(len(self.edges) - 1)])[chosen]
+        rows = np.concatenate([self.rows(shard) for shard in range(len(self.edges) - 1)])[chosen]
         scheme = self._job.scheme
         return np.asarray(scheme.keys(Signatures(rows, np.ones(len(rows), np.bool_), scheme.recipe)))
 
-    def row_kind(self) -> tuple[np.dtype[Any], tuple[int, ...]]:
-        """Return the type and shape of a signature's row."""
-        rows = _no_rows(self._job)
-        return rows.dtype, rows.shape[1:]
-
-    def rows(self, shard: int, kind: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-        """Return the signature rows of a shard's documents, each of this type and *shape*."""
-        return rows_of(self._table(shard).column("row").combine_chunks(), kind, shape)
+    def rows(self, shard: int, *, whole: bool = False) -> npt.NDArray[Any]:
+        """Return the signature rows of a shard's documents, or the *whole* ones if they are stored, too."""
+        nothing, name = self._job.no_rows(whole=whole), WHOLE if whole else "row"
+        return rows_of(self._table(shard).column(name).combine_chunks(), nothing.dtype, nothing.shape[1:])
 
     def ids(self) -> pa.ChunkedArray:
         """Return the ids of all documents, mapped."""
@@ -201,10 +197,11 @@ def _signed(
     scheme = job.scheme
     number = len(texts)
     equal = np.zeros((number, 2), np.uint64)
-    text = np.zeros(number, np.uint64)
+    text, text_high = np.zeros((2, number), np.uint64)
     features = np.zeros(number, np.int64)
     blanks = np.empty(number, np.bool_)
     parts: list[Signatures] = []
+    wholes: list[Signatures] = []
     begin = 0
     for batch in batches(texts):
         part = slice(begin, begin + len(batch))
@@ -212,21 +209,21 @@ def _signed(
         features[part] = np.diff(own.offsets)
         blank(batch.data, batch.offsets, blanks[part])
         add_field(batch.data, batch.offsets, batch.offsets[1:], job.salt, text[part])
+        if job.for_index:
+            add_field(batch.data, batch.offsets, batch.offsets[1:], job.salt[::-1].copy(), text_high[part])
         digest_words(own.values, own.offsets, job.salt, equal[part])
         if fields is None:
             if job.has_sites:
                 separate(own, sites[part], np.arange(len(batch)))
             corpus = Corpus(own, None, texts[part.start : part.stop])
-            parts.append(_signatures(job, corpus, np.arange(len(batch))))
+            parts.append(_signatures(job, corpus, np.arange(len(batch)), wholes))
         begin = part.stop
     if fields is not None:
         parts = [scheme.sign(fields)]
         _digest_fields(job, fields, parts[0].present, equal)
     else:
         _digest_featureless(texts, (features == 0) & ~blanks, job.salt, equal)
-    rows = np.concatenate([part.rows for part in parts]) if parts else _no_rows(job)
-    width = rows.dtype.itemsize * rows.shape[1]
-    raw = pa.py_buffer(np.ascontiguousarray(rows))
+    rows = np.concatenate([part.rows for part in parts]) if parts else job.no_rows()
     columns = {
         "equal": equal[:, 0],
         "equal_high": equal[:, 1],
@@ -235,26 +232,26 @@ def _signed(
         "length": text_lengths(texts),
         "blank": blanks,
         "present": np.concatenate([np.empty(0, np.bool_), *(part.present for part in parts)]),
-        "row": pa.Array.from_buffers(pa.binary(width), number, [None, raw]),
+        "row": stored_rows(rows),
     }
+    if job.for_index:
+        columns[TEXT_HIGH] = text_high
+    if job.stores_whole:
+        columns[WHOLE] = stored_rows(np.concatenate([job.no_rows(whole=True), *(part.rows for part in wholes)]))
     if job.has_sites:
         columns[SITE] = sites
     return pa.table(columns | values)
 
 
-def _signatures(job: Job, corpus: Corpus, positions: Positions) -> Signatures:
-    """Sign as a run in memory does: with exact verification only what finds candidates is needed."""
-    scheme = job.scheme
-    if isinstance(scheme, ColumnScheme) and job.policy.verify == "exact":
-        return scheme.sign_short_at(corpus, positions)
-    return scheme.sign_at(corpus, positions)
-
-
-def _no_rows(job: Job) -> npt.NDArray[Any]:
-    if job.scheme.columns:
-        nothing = pa.chunked_array([], pa.large_string())
-        return job.scheme.sign(pa.table(dict.fromkeys(job.scheme.columns, nothing))).rows
-    return _signatures(job, NOTHING, np.empty(0, np.int64)).rows
+def _signatures(job: Job, corpus: Corpus, positions: Positions, wholes: list[Signatures]) -> Signatures:
+    """Sign as a run in memory does, with short rows if these are enough; append whole ones if they are stored."""
+    scheme: Any = job.scheme
+    if not job.is_short:
+        return cast("Signatures", scheme.sign_at(corpus, positions))
+    if not job.stores_whole:
+        return cast("Signatures", scheme.sign_short_at(corpus, positions))
+    wholes.append(scheme.sign_at(corpus, positions))
+    return cast("Signatures", scheme.shortened(wholes[-1]))
 
 
 def _digest_fields(job: Job, fields: pa.Table, present: Flags, equal: Words) -> None:

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
-from hashlib import blake2b, file_digest
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self, cast
 
@@ -22,10 +22,11 @@ import pyarrow.compute as pc
 
 from neardup import __version__
 from neardup.engines.journal import locked, naming, replacing
+from neardup.index.disk.arrays import checksum
 from neardup.index.disk.manifest import NAME as INDEX
 from neardup.index.disk.manifest import SECOND
 from neardup.model.arrays import Flags
-from neardup.model.errors import Change, StorageDamaged, StorageRefused, require_path
+from neardup.model.errors import Change, StorageDamaged, StorageRefused, require, require_path
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, RunInputs, StoredSegment
@@ -36,8 +37,9 @@ from neardup.text.extraction import Extraction, View, other_extraction
 WORK: Final = "work"  # the work folder of runs that name none
 _EMPTY: Final = "it has no documents yet: no run with it was completed"
 _DAMAGED: Final = "it is damaged: restore the state from a copy, or make a new one"
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _HEADER: Final = "state.json"
+_READ: Final = 1 << 22  # bytes of a file that are read, and summed, at a time
 _LOCK: Final = "state.lock"
 _TEXTS: Final = "texts.json"
 _SEGMENT: Final = "segment-"
@@ -68,8 +70,16 @@ class StateHeader(msgspec.Struct, frozen=True):
     policy: dict[str, str]
     salt: str
     extraction: dict[str, str | None] | None  # of the texts of web pages, if there were any
+    for_index: bool  # whether kept documents have all that an index needs, except texts and fields
     segments: tuple[SegmentInfo, ...] = ()
     digest: str = ""  # of everything else
+
+
+class _Format(msgspec.Struct, frozen=True):
+    """The fields of ``state.json`` that decide how to read the rest."""
+
+    format: int
+    version: str
 
 
 class Forgotten(NamedTuple):
@@ -138,17 +148,23 @@ class State:
         """The key of its digests, as hexadecimal digits; ``None`` if it has no documents yet."""
         return None if self._header is None else self._header.salt
 
-    def require(self, scheme: Scheme, policy: Policy | None = None) -> None:
-        """Raise ``StorageRefused`` unless this is the scheme of the state, and with *policy* the rest of its rules."""
+    def require(self, scheme: Scheme, policy: Policy | None = None, *, for_index: bool = False) -> None:
+        """Raise ``StorageRefused`` unless this is the scheme of the state, and with *policy* the rest of its rules.
+
+        With *for_index*, raise ``ParameterError`` for a state whose documents lack what an index needs.
+        """
         if words := self.differences(scheme, policy):
             rule = f"its documents were added with other settings: {words}; use the same, or another state"
             raise StorageRefused(str(self.folder), rule, "other terms")
+        lacks = for_index and self._header is not None and not self._header.for_index
+        rule = "cannot be used with this state, whose first run was without it; leave it out, or make another state"
+        require(not lacks, "for_index", for_index, rule)
 
     def differences(self, scheme: Scheme, policy: Policy | None = None) -> str:
         """Return what this scheme and *policy* have other than the state, in words; nothing if all is the same."""
         if self._header is None:
             return ""
-        known, own = self._header, header_of(scheme, policy or Policy(), "", None)
+        known, own = self._header, header_of(scheme, policy or Policy(), "", None, for_index=False)
         found = [*_differences(known.scheme, own.scheme)]
         if policy is not None:
             found += _differences(known.policy, own.policy)
@@ -260,11 +276,12 @@ class State:
         return self.folder / f"{_SEGMENT}{name}"
 
     def _digests(self, name: str) -> tuple[str, ...]:
-        """Read the files of a segment, and return their digests."""
-        found = []
+        """Read the files of a segment, and return their checksums: those of the checksums of their parts."""
+        found = list[str]()
         for path in (self._folder(name) / one for one in _FILES):
             with naming(path), path.open("rb") as file:
-                found.append(file_digest(file, lambda: blake2b(digest_size=16)).hexdigest())
+                parts = [checksum(part) for part in iter(lambda: file.read(_READ), b"")]
+                found.append(f"{checksum(np.array(parts, '<u8').tobytes()):016x}")
         return tuple(found)
 
     def _write(self, part: SegmentInfo, rows: Iterable[Rows], texts: Sequence[RunInputs]) -> SegmentInfo:
@@ -300,11 +317,14 @@ class State:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def header_of(scheme: Scheme, policy: Policy, salt: str, extraction: dict[str, str | None] | None) -> StateHeader:
+def header_of(
+    scheme: Scheme, policy: Policy, salt: str, extraction: dict[str, str | None] | None, *, for_index: bool
+) -> StateHeader:
     """Return the header of a new state."""
     rules = {name: value for name, value in asdict(policy).items() if name != "keep"}
     plain = json.loads(json.dumps(terms.written(scheme)))  # some numbers are of types of their own
-    return StateHeader(_FORMAT, __version__, scheme.recipe, scheme.key_identity, plain, rules, salt, extraction)
+    own = (__version__, scheme.recipe, scheme.key_identity, plain, rules, salt, extraction, for_index)
+    return StateHeader(_FORMAT, *own)
 
 
 def is_state(folder: Path) -> bool:
@@ -378,13 +398,15 @@ def _differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterato
 def _read(folder: Path) -> StateHeader | None:
     """Return the header of a state, or ``None``."""
     try:
-        header = msgspec.json.decode((folder / _HEADER).read_bytes(), type=StateHeader)
+        content = (folder / _HEADER).read_bytes()
+        known = msgspec.json.decode(content, type=_Format)
+        header = msgspec.json.decode(content, type=StateHeader) if known.format == _FORMAT else None
     except (FileNotFoundError, NotADirectoryError):
         return None
     except msgspec.DecodeError:
         raise StorageRefused(str(folder), f"it is not a state of neardup: its {_HEADER} is of another kind") from None
-    if header.format != _FORMAT:
-        rule = f"neardup {header.version} wrote it in another format; make a new state with this version"
+    if header is None:
+        rule = f"neardup {known.version} wrote it in another format; make a new state with this version"
         raise StorageRefused(str(folder), rule)
     if header.digest != _digest(header):
         raise StorageDamaged(str(folder / _HEADER), _DAMAGED)

@@ -118,6 +118,7 @@ def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dic
         stated["block"],
         terms["compared"],
         Earlier() if terms["state"] is None else earlier_of(Path(terms["state"][0]), begun["segments"]),
+        begun["for_index"],
     )
 
 
