@@ -8,6 +8,7 @@ import numpy as np
 from neardup.kernels.compile import kernel
 
 DIGIT_BITS = 8
+NO_PLACES = np.empty(0, np.uint32)
 
 
 @kernel

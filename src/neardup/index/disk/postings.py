@@ -18,7 +18,6 @@ from neardup.model.candidates import DEPTH, ROOM, chained
 from neardup.model.errors import StorageDamaged
 
 _ENTRIES_PER_PREFIX_BITS: Final = 3
-_NO_PLACES: Final = np.empty(0, np.uint32)
 
 Documents = npt.NDArray[np.int32]
 
@@ -122,7 +121,7 @@ def behind(entries: Words, bits: int) -> Words:
 
 def in_order(entries: Words) -> Words:
     """Sort entries, which are changed."""
-    found: Words = radix.sort(entries, _NO_PLACES, 0)[0]
+    found: Words = radix.sort(entries, radix.NO_PLACES, 0)[0]
     return found
 
 

@@ -15,7 +15,7 @@ from neardup.model.tables import TableDesign, high_bytes
 
 Places = npt.NDArray[np.uint32]
 
-NO_PLACES: Places = np.empty(0, np.uint32)
+NO_PLACES: Places = radix.NO_PLACES
 
 
 class Layout(NamedTuple):

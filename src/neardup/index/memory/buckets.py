@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import buckets as kernels
+from neardup.kernels import radix
 from neardup.model.arrays import AnyPositions, Flags, Positions, Words
 from neardup.model.candidates import DEPTH, ROOM, Candidates, CandidateSource, Ranks, chained
 
@@ -234,7 +235,7 @@ def _shared(keys: Words, members: Ranks) -> tuple[Ranks, Ranks]:
     bits = max(1, (len(keys) - 1).bit_length())
     packed = keys & ~np.uint64((1 << bits) - 1)
     packed |= np.arange(len(keys), dtype=np.uint64)
-    packed.sort()
+    packed, _ = radix.sort(packed, radix.NO_PLACES, bits)
     places, sizes = np.empty(len(keys), np.int32), np.empty(len(keys) // 2, np.int32)
     count, found, equal = kernels.runs(packed, bits, keys, members, places, sizes)
     if equal:
