@@ -40,7 +40,6 @@ def test_options_are_named(begun):
         "--text was text and is title",
         "--strict was not set and is set",
     ]
-    assert begun.changed(glob=["*.md", "*.txt"]) == ["--glob was not set and is *.md *.txt"]
     assert begun.changed(scheme=MinHash(shingle=4, seed=2)) == ["--seed was 1 and is 2"]
     assert begun.changed(scheme=MinHash(threshold=0.8)) == ["--shingle was 4 and is 3"]  # a threshold may change
     assert begun.changed(scheme=MinHash(shingle=4, key=bytes(16))) == ["the secret key was changed"]
