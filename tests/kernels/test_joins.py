@@ -1,8 +1,11 @@
 """The rarest values of sets, and joins by them, against plain sets."""
 
-import numpy as np
+from itertools import pairwise
 
-from neardup.kernels.joins import add_occurrences, occurrences, parities, rarest, rarest_first
+import numpy as np
+import pytest
+
+from neardup.kernels.joins import add_occurrences, lists, occurrences, parities, rarest_first
 
 SHIFT = np.uint64(56)  # values of one highest byte count together
 
@@ -12,11 +15,21 @@ def arrays(sets):
     return np.array([value for one in sets for value in one], np.uint64), np.cumsum(sizes) - sizes, sizes
 
 
-def test_values_are_counted_by_their_highest_bits_up_to_a_limit():
-    sets = [[1 << 56, 5], [2 << 56, (1 << 56) + 1]] + [[7]] * 300
+def test_values_are_counted_by_their_highest_bits():
+    sets = [[1 << 56, 5], [2 << 56, (1 << 56) + 1]]
     counts = np.zeros(256, np.uint8)
     occurrences(*arrays(sets), SHIFT, counts)
-    assert (counts[0], counts[1], counts[2], counts[3]) == (255, 2, 1, 0)
+    assert (counts[0], counts[1], counts[2], counts[3]) == (1, 2, 1, 0)
+
+
+@pytest.mark.parametrize(("number", "expected"), [(127, 127), (128, 127), (129, 128), (1_000, 194), (9_000, 255)])
+def test_many_sets_are_counted_in_steps(number, expected):
+    counts, count = np.zeros(256, np.uint8), 0
+    occurrences(*arrays([[7]] * number), SHIFT, counts)
+    for one in range(number):
+        if count < 127 or (count < 191 and one % 8 == 0) or (count < 255 and one % 128 == 0):
+            count += 1
+    assert counts[0] == count == expected
 
 
 def test_the_rarest_values_come_first_and_those_of_one_set_before_all():
@@ -32,17 +45,33 @@ def test_the_rarest_values_come_first_and_those_of_one_set_before_all():
     assert alone.tolist() == [2, 0, -1]
 
 
-def test_the_rarest_values_are_listed_with_their_sets_and_positions():
-    values, starts, _ = arrays([[5, 6, 7], [], [8, 9]])
-    found, owners, at = np.empty(3, np.uint64), np.empty(3, np.uint32), np.empty(3, np.uint32)
-    rarest(values, starts, np.array([1, 0, 0]), np.array([3, 0, 1]), found, owners, at)
-    assert (found.tolist(), owners.tolist(), at.tolist()) == ([6, 7, 8], [0, 0, 2], [1, 2, 0])
+def test_the_sets_of_each_value_are_listed_with_its_positions():
+    values, starts, _ = arrays([[5, 6, 7], [], [8, 7, 9], [6, 0]])
+    salt, shift = np.uint64(1), np.uint64(61)  # all values are at the same place first
+    distinct, numbers, begins = np.empty(6, np.uint64), np.full(8, -1, np.int32), np.empty(8, np.int64)
+    owners, at = np.empty(6, np.uint32), np.empty(6, np.uint32)
+    ends = np.array([3, 0, 2, 2])
+    known = lists(values, starts, np.array([1, 0, 0, 0]), ends, salt, shift, distinct, numbers, begins, owners, at)
+    assert distinct[:known].tolist() == [6, 7, 8, 0]
+    found = [slice(*pair) for pair in pairwise(begins[: known + 1].tolist())]
+    assert [owners[one].tolist() for one in found] == [[0, 3], [0, 2], [2], [3]]
+    assert [at[one].tolist() for one in found] == [[1, 0], [2, 1], [0], [1]]
+    assert sorted(numbers.tolist()) == [-1] * 4 + [0, 1, 2, 3]
 
 
-def test_counts_are_added_up_to_the_limit():
-    counts, others = np.array([1, 200, 255, 0], np.uint8), np.array([2, 100, 255, 0], np.uint8)
+def test_no_sets_have_no_lists():
+    none, begins = np.empty(0, np.int64), np.empty(2, np.int64)
+    words, places = np.empty(0, np.uint64), np.empty(0, np.uint32)
+    shift = np.uint64(61)
+    table = np.full(8, -1, np.int32)
+    assert lists(words, none, none, none, np.uint64(1), shift, words, table, begins, places, places) == 0
+    assert begins[0] == 0
+
+
+def test_counts_are_added_up_to_those_that_are_estimates():
+    counts, others = np.array([1, 100, 130, 255, 0], np.uint8), np.array([2, 100, 255, 7, 0], np.uint8)
     add_occurrences(others, counts)
-    assert counts.tolist() == [3, 255, 255, 0]
+    assert counts.tolist() == [3, 127, 255, 255, 0]
 
 
 def test_many_values_are_sorted_like_few():

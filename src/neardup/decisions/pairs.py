@@ -3,16 +3,13 @@
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from neardup.decisions.evidence import SET_MEASURES, FeatureSets
 from neardup.decisions.families import families_of
-from neardup.kernels.joins import add_occurrences, join, occurrences, parities, rarest, rarest_first
-from neardup.kernels.partners import enter
-from neardup.kernels.radix import sort
+from neardup.kernels.joins import add_occurrences, join, lists, occurrences, parities, rarest_first
 from neardup.kernels.sets import OVERLAP
 from neardup.model.arrays import Bytes, Positions, Words
 
@@ -91,26 +88,25 @@ class Join:
         self._alone = np.empty_like(self._sizes)
         self._parities = np.empty((len(everything), _PARITIES // 64), np.uint64)
         list(map_(arrange, range(len(turns))))
-        self._index(map_)
+        self._index()
 
-    def _index(self, map: Callable[..., Iterable[Any]]) -> None:  # noqa: A002 - it may be another one
+    def _index(self) -> None:
         """Note which documents have which of their rarest features."""
         sizes, share = self._sizes, self._threshold
         of_indexed = share if self._measure == OVERLAP else 2 * share / (1 + share)  # of the smaller one of a pair
         ends = np.maximum(self._alone, _first(sizes, of_indexed))  # of those that others have, too
         total = int((ends - self._alone).sum())
-        values, owners, at = np.empty(total, np.uint64), np.empty(total, np.uint32), np.empty(total, np.uint32)
-        rarest(self._values, self._starts, self._alone, ends, values, owners, at)
-        values, order = sort(values, np.arange(total, dtype=np.uint32), 0)
-        begins = np.flatnonzero(np.diff(values, prepend=~values[:1]))
-        distinct = values[begins]
-        self._owners, self._at, self._begins = owners[order], at[order], np.append(begins, total)
-        bits = max(3, (2 * len(distinct)).bit_length())
+        self._owners, self._at = np.empty(total, np.uint32), np.empty(total, np.uint32)
+        bits = max(3, (2 * total).bit_length())
         self._hash = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
-        self._keys, self._numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int32)
-        known = partial(families_of, self._values, self._starts, self._sizes, self._begins, self._owners)
-        table = partial(enter, distinct, *self._hash, self._keys, self._numbers)
-        self.families, _ = map(lambda task: task(), (known, table))
+        self._distinct, self._numbers = np.empty(total, np.uint64), np.full(1 << bits, -1, np.int32)
+        begins = np.empty(total + 2, np.int64)
+        known = lists(
+            *(self._values, self._starts, self._alone, ends),
+            *(*self._hash, self._distinct, self._numbers, begins, self._owners, self._at),
+        )
+        self._begins = begins[: known + 1]
+        self.families = families_of(self._values, self._starts, sizes, self._begins, self._owners)
 
     def __len__(self) -> int:
         return len(self._sizes)
@@ -126,7 +122,7 @@ class Join:
             following, found, compared = join(
                 *(self._values, self._starts, self._sizes, self._sides, first, part.stop),
                 *(self._alone, self._probes, self._parities),
-                *(*self._hash, self._keys, self._numbers, self._begins, self._owners, self._at),
+                *(*self._hash, self._distinct, self._numbers, self._begins, self._owners, self._at),
                 *self.families,
                 *(self._threshold, self._measure, *arrays),
             )

@@ -9,26 +9,33 @@ from neardup.kernels.compile import fetch_ahead, kernel, njit, ones
 from neardup.kernels.sets import least_shared, may_match, may_share, places_for
 
 _ONE, _SIX, _LOW = np.uint64(1), np.uint64(6), np.uint64(63)
-_MANY = 255
+_MANY = 255  # the largest count
+_FEW = 127  # sets that are counted one by one
+_MORE = 191  # the count up to which every eighth set counts; then every 128th
 _AHEAD = 16  # values whose counts are on their way
 _SHORT = 32  # values that are sorted by insertion
 
 
 @kernel
 def occurrences(values, starts, sizes, shift, counts):
-    """Count the sets of each value, at most 255, in ``counts[value >> shift]``; values of one place count together."""
+    """Count the sets of each value in ``counts[value >> shift]``; values of one place count together.
+
+    Above 127, one more means 8 more sets, and above 191 it means 128, so that 255 are more than 8,000 sets.
+    """
     for one in range(starts.size):
+        most = _MANY if one % 128 == 0 else _MORE if one % 8 == 0 else _FEW
         for value in values[starts[one] : starts[one] + sizes[one]]:
             place = value >> shift
-            if counts[place] < _MANY:
+            if counts[place] < most:
                 counts[place] += np.uint8(1)
 
 
 @kernel
 def add_occurrences(others, counts):
-    """Add the counts of other sets to ``counts``, at most 255 in each place."""
+    """Add the counts of other sets to ``counts``: exactly up to 127, otherwise the larger one counts."""
     for place in range(counts.size):
-        counts[place] = min(np.int64(counts[place]) + np.int64(others[place]), _MANY)
+        one, other = np.int64(counts[place]), np.int64(others[place])
+        counts[place] = max(one, other, min(one + other, _FEW))
 
 
 @njit(nogil=True)
@@ -91,16 +98,56 @@ def rarest_first(values, starts, sizes, shift, counts, chosen, wanted, alone):
             begin = ends[count]
 
 
+@njit(nogil=True)
+def _fetch_first(content, salt, shift, numbers):
+    """Ask for the places of the first values of a set, before they are needed."""
+    for value in content[:_AHEAD]:
+        fetch_ahead(numbers, np.int64((value * salt) >> shift))
+
+
 @kernel
-def rarest(values, starts, alone, wanted, found, owners, at):
-    """List the values of each set from ``alone[s]`` up to ``wanted[s]``: each value, its set, its position there."""
+def lists(values, starts, alone, wanted, salt, shift, distinct, numbers, begins, owners, at):
+    """List the sets that have each value, among those of each set from ``alone[s]`` up to ``wanted[s]``.
+
+    Values are numbered as they are found, so those of one set are neighbours; ``distinct[k]`` is the value with the
+    number *k*. *numbers* is a table of ``2 ** (64 - shift)`` places, -1 where no number is: that of a value is at the
+    place ``(value * salt) >> shift`` or, if others are there, behind it; *salt* is random and odd, so texts cannot be
+    made to collide. ``owners[begins[k] : begins[k + 1]]`` become the sets that have the value, ascending, and *at* its
+    positions in them. Returns how many values there are; the other arrays have room for all of them, *begins* for two
+    more.
+    """
+    mask = np.uint64(numbers.size - 1)
+    found = np.empty(owners.size, np.int32)
+    begins[:] = 0
+    known = 0
+    total = 0
+    for one in range(starts.size):
+        _fetch_first(values[starts[one] + alone[one] : starts[one] + wanted[one]], salt, shift, numbers)
+        for position in range(alone[one], wanted[one]):
+            if position + _AHEAD < wanted[one]:
+                fetch_ahead(numbers, np.int64((values[starts[one] + position + _AHEAD] * salt) >> shift))
+            value = values[starts[one] + position]
+            place = (value * salt) >> shift
+            while numbers[place] >= 0 and distinct[numbers[place]] != value:
+                place = (place + _ONE) & mask
+            if numbers[place] < 0:
+                numbers[place] = known
+                distinct[known] = value
+                known += 1
+            found[total] = numbers[place]
+            begins[found[total] + 2] += 1
+            total += 1
+    for number in range(known):
+        begins[number + 2] += begins[number + 1]
     total = 0
     for one in range(starts.size):
         for position in range(alone[one], wanted[one]):
-            found[total] = values[starts[one] + position]
-            owners[total] = one
-            at[total] = position
+            place = begins[found[total] + 1]
+            begins[found[total] + 1] += 1
+            owners[place] = one
+            at[place] = position
             total += 1
+    return known
 
 
 @njit(nogil=True)
@@ -212,7 +259,7 @@ def join(
     bits,
     salt,
     shift,
-    keys,
+    distinct,
     numbers,
     begins,
     owners,
@@ -237,8 +284,8 @@ def join(
     """Find the pairs of sets *first* to *end* with earlier sets that share at least *threshold* of their values.
 
     Sets ascend by size, and have their rarest values first. ``owners[begins[k] : begins[k + 1]]`` are the sets,
-    ascending, that have the value with the number *k* in the table (see ``partners.enter``) among their rarest, and
-    *at* are its positions in them. The first ``probes[s]`` values of a set are looked up, except those of this set
+    ascending, that have the value with the number *k* among their rarest, and *at* are its positions in them (see
+    ``lists``). The first ``probes[s]`` values of a set are looked up, except those of this set
     *alone*. Two sets have no common value before the first one that is found, so what follows in both bounds what they
     share (the positional filter of Xiao and others 2008); so does half of what they have less the differing *bits* of
     their ``parities``. Two members of a *family* share ``medians[f] - lacking[a] - lacking[b] + d`` values: see
@@ -247,7 +294,7 @@ def join(
     are *sides*, two sets of one side do not count as a pair. Pairs are written to *left* (the later set), *right* and
     *shared*. Returns the first set for whose pairs there was no room, the number of pairs and that of comparisons.
     """
-    mask = np.uint64(keys.size - 1)
+    mask = np.uint64(numbers.size - 1)
     met = np.full(starts.size, -1, np.int32)
     touched = np.empty(starts.size, np.int64)
     behind = np.empty(starts.size, np.int64)
@@ -264,14 +311,13 @@ def join(
         if found + before > left.size:
             return one, found, compared
         asked = 0
+        _fetch_first(values[starts[one] + alone[one] : starts[one] + probes[one]], salt, shift, numbers)
         for position in range(alone[one], probes[one]):
             if position + _AHEAD < probes[one]:
-                ahead = np.int64((values[starts[one] + position + _AHEAD] * salt) >> shift)
-                fetch_ahead(numbers, ahead)
-                fetch_ahead(keys, ahead)
+                fetch_ahead(numbers, np.int64((values[starts[one] + position + _AHEAD] * salt) >> shift))
             value = values[starts[one] + position]
             place = (value * salt) >> shift
-            while numbers[place] >= 0 and keys[place] != value:
+            while numbers[place] >= 0 and distinct[numbers[place]] != value:
                 place = (place + _ONE) & mask
             number = numbers[place]
             if number < 0 or (own_family >= 0 and only[number] == own_family):

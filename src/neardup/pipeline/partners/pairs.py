@@ -122,15 +122,26 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
         sets = rule.sets(chosen, features)
         join = rule.join(sets, sides, engine)
         rows = np.concatenate([np.empty((3, 0), np.int32), *rule.found(join, engine, follow)], axis=1)
-    both = rows[0].astype(np.uint64) << np.uint64(32) | rows[1].astype(np.uint64)  # no pair is there twice
+        connected = _clusters(rows[0].astype(np.int64), rows[1].astype(np.int64), first) if clusters else None
+        named = [
+            partial(_named, one.ids.cast(pa.large_string()).combine_chunks().dictionary_encode()) for one in collections
+        ]
+
+        def table(part: slice) -> pa.Table:
+            left, right, shared = _ascending(rows[:, (rows[0] >= part.start) & (rows[0] < part.stop)])
+            found = Shared(shared, join.sizes[left], join.sizes[right])
+            cosines = sets.cosines(left, right) if isinstance(sets, WeightedSets) else None
+            return pair_table(left, right, found, named, first, cosines, connected)
+
+        return pa.concat_tables(engine.map(table, engine.parts(first) or [slice(0, 0)]))
+
+
+def _ascending(rows: npt.NDArray[np.int32]) -> Positions:
+    """Return distinct pairs, ordered by their left and then by their right document."""
+    both = rows[0].astype(np.uint64) << np.uint64(32) | rows[1].astype(np.uint64)
     order = np.argsort(both) if len(both) >> 32 else sort(both, np.arange(len(both), dtype=np.uint32), 0)[1]
-    left, right, shared = (row[order].astype(np.int64) for row in rows)
-    named = [
-        partial(_named, one.ids.cast(pa.large_string()).combine_chunks().dictionary_encode()) for one in collections
-    ]
-    found = Shared(shared, join.sizes[left], join.sizes[right])
-    cosines = sets.cosines(left, right) if isinstance(sets, WeightedSets) else None
-    return pair_table(left, right, found, named, first, cosines, _clusters(left, right, first) if clusters else None)
+    ascending: Positions = rows[:, order].astype(np.int64)
+    return ascending
 
 
 def scheme_of_texts(scheme: Scheme | None) -> Scheme:
