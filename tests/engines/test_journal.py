@@ -245,6 +245,38 @@ def test_a_finished_run_may_be_kept(folder):
         assert module.read_header(folder).finished
 
 
+def test_a_stage_that_is_forgotten_is_repeated(folder):
+    for forgotten, did in (("sign", [0, 1]), ("sig", [])):
+        with Journal.open(folder, TERMS) as journal:
+            for stage in ("sign-a", "signed-a"):
+                journal.run(stage, 2, Work(journal), map=map)
+            journal.forget(forgotten)
+            work, other = Work(journal), Work(journal)
+            assert journal.run("sign-a", 2, work, map=map) == journal.run("signed-a", 2, other, map=map) == done(2)
+            assert (work.did, other.did) == (did, [])
+
+
+def test_a_run_is_reserved_while_it_is_read(folder):
+    assert not module.is_work(folder)
+    with Journal.open(folder, TERMS) as journal:
+        journal.run("sign", 2, Work(journal), map=map)
+        header = module.read_header(folder)
+        with pytest.raises(StorageBusy), module.reserved(folder, header):
+            pass
+    assert module.is_work(folder)
+    before = everything(folder)
+    with module.reserved(folder, header) as work:
+        assert work.records("sign") == done(2)
+        with pytest.raises(StorageBusy):
+            Journal.open(folder, TERMS)
+    assert everything(folder) == before
+    with Journal.open(folder, TERMS) as journal:
+        journal.finish()
+    with pytest.raises(StorageFailed), module.reserved(folder, header):
+        pass
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize("moment", range(1, 9))
 def test_a_run_that_is_killed_while_its_folder_is_removed_is_complete(folder, monkeypatch, moment):
     class Killed(BaseException):

@@ -268,6 +268,12 @@ class Journal(WorkFolder):
                 path.unlink(missing_ok=True)
         return valid
 
+    def forget(self, stage: str) -> None:
+        """Remove the records of a stage, by the first part of its name: the next run does its tasks again."""
+        with naming(self._home):
+            for path in self._done.glob(f"{stage}-*.json"):
+                path.unlink()
+
     def finish(self, *, keep: bool = False) -> None:
         """End a complete run and remove its folder, or *keep* it for the next run of the same terms.
 
@@ -297,6 +303,26 @@ class Journal(WorkFolder):
             self.claims.leave()
             os.close(self._lock)
             self._lock = None
+
+
+def is_work(folder: Path) -> bool:
+    """Return whether a folder is the work folder of a run."""
+    return (folder / _TERMS).is_file()
+
+
+@contextmanager
+def reserved(folder: Path, header: Header) -> Iterator[WorkFolder]:
+    """Yield the work folder of a run, and keep processes from continuing it; raises ``StorageBusy`` if one does."""
+    with naming(folder):
+        lock = locked(folder / _LOCK)
+    try:
+        run = WorkFolder(folder, header)
+        try:
+            yield run
+        finally:
+            run.claims.leave()
+    finally:
+        os.close(lock)
 
 
 def read_header(folder: Path, name: str = _TERMS) -> Header | None:

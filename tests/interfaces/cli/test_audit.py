@@ -55,12 +55,37 @@ def test_rejected_records_are_reported(neardup, pages, tmp_path):
     with pages.open("a") as file:
         file.write("{\n[]\n")
     neardup("dedup", pages, "--state", "crawls", "--out", "kept.jsonl", "--report", "why.jsonl", code=1)
-    for of in ([], ["--of", "crawls"], ["--of", "why.jsonl"]):
+    neardup("dedup", pages, "--dry-run", "--work", "work", "--keep-work", code=1)
+    for of in ([], ["--of", "crawls"], ["--of", "why.jsonl"], ["--of", "work"]):
         shown = neardup("audit", pages, *of, "--sample", "50", code=1).out
         assert "2 records rejected, in no figure; neardup dedup lists them" in shown
         assert json.loads(neardup("audit", pages, *of, "--sample", "50", "--json", code=1).out)["rejected"] == 2
     (tmp_path / "broken.jsonl").write_text("7\n")
     assert "its only record was rejected" in neardup("audit", "broken.jsonl", code=1).err
+
+
+def test_a_work_folder_has_recorded_the_options(neardup, pages, tmp_path):
+    wanted = ("--recall", "0.5", "--keep", "last")
+    neardup("dedup", pages, "--dry-run", "--report", "why.parquet", "--work", "work", "--keep-work", *wanted)
+    options = ["--sample", "100", "--json"]
+    expected = neardup("audit", pages, "--of", "why.parquet", *wanted, *options).out
+    assert neardup("audit", pages, "--of", "work", *options).out == expected
+    assert neardup("audit", pages, "--of", "work", "--recall", "0.5", *options).out == expected
+    assert (
+        "leave them out, as the work folder" in neardup("audit", pages, "--of", "work", "--recall", "0.7", code=2).err
+    )
+    shown = neardup("dedup", pages, "--out", "kept.jsonl", "--work", "work", "--shingle", "2", code=2).err
+    assert "--shingle was 3 and is 2; the same command with --restart begins again" in shown
+    neardup("dedup", pages, "--out", "kept.jsonl", "--work", "work", *wanted)
+    assert not (tmp_path / "work").exists()
+    assert "work" in neardup("audit", pages, "--of", "work", code=2).err
+
+
+def test_only_a_work_folder_is_kept(neardup, pages):
+    shown = neardup("dedup", pages, "--dry-run", "--keep-work", code=2).err
+    assert "--keep-work can only be used with a work folder (--work DIR)" in shown
+    shown = neardup("dedup", pages, "--out", "k.jsonl", "--keep-work", "--work", "w", "--state", "s", code=2).err
+    assert "--keep-work cannot be used with --state" in shown
 
 
 def test_wrong_uses_are_explained(neardup, pages):

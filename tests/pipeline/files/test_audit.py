@@ -55,7 +55,7 @@ def test_a_run_that_dropped_nothing_is_audited(tmp_path):
 
 
 def test_a_folder_is_no_report(files, tmp_path):
-    with pytest.raises(DataError, match="is a folder, but must be the report of a run, or its state"):
+    with pytest.raises(DataError, match="is a folder, but must be the report of a run, its state or its work folder"):
         audit_files(files, tmp_path)
 
 

@@ -28,7 +28,7 @@ def test_a_run_that_is_interrupted_adds_its_documents_once(batches, tmp_path, mo
             with pytest.raises(KeyboardInterrupt):
                 dedup_files(batches[1], state=tmp_path / "state")
     with monkeypatch.context() as patched:  # it was added, and that is not recorded
-        patched.setattr(files.Journal, "finish", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        patched.setattr(files.Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             dedup_files(batches[1], state=tmp_path / "state")
     found = dedup_files(batches[1], state=tmp_path / "state").result.decisions

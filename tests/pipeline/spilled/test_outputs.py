@@ -79,7 +79,7 @@ def nearly_finished(monkeypatch, tmp_path, sources):
 
     def begin(out, **options):
         with monkeypatch.context() as patch:
-            patch.setattr(Journal, "finish", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+            patch.setattr(Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
                 dedup_files(sources, out, work=tmp_path / "w", **options)
 

@@ -84,7 +84,7 @@ def test_a_worker_needs_the_key_of_the_run(tmp_path, sources, small_parts, monke
     small_parts(1000)
 
     def worker(_):
-        with pytest.raises(StorageRefused, match="a secret key that this worker does not have"):
+        with pytest.raises(StorageRefused, match="a secret key: the same key is needed"):
             work_on(tmp_path / "w", idle=120)
 
     shared(tmp_path, sources, monkeypatch, worker, scheme=MinHash(key=bytes(16)))

@@ -19,8 +19,9 @@ _REPORTS = (".html", ".htm", ".json")
 _USAGE = f"""
 {options.INPUTS}
 [what is audited, and how]
---of RUN: the report of the run (.parquet, .jsonl), with the options of that run; or the folder of dedup --state, which
-  has recorded them, with the inputs of all its runs; without it, the inputs are deduplicated first, in memory
+--of RUN: the report of the run (.parquet, .jsonl), with the options of that run; or the folder of dedup --state or
+  --work, which has recorded them, with all inputs of the state or run; without it, the inputs are deduplicated first,
+  in memory
 --sample N=2000: the documents to draw at random
 --until SHARE: draw more documents until the recall is known within SHARE, such as 0.5%%
 --draw N=1: another number draws other documents
@@ -53,10 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
     if report is not None:
         check_file(report, _REPORTS, arguments.inputs, force=arguments.force)
     say_if_cold()
-    from neardup.pipeline.files.audit import audit_files
-    from neardup.pipeline.spilled.state import is_state
+    from neardup.pipeline.files.audit import audit_files, is_folder_of_run
 
-    recorded = "of" in given and is_state(Path(given["of"])) and not options.describes_scheme(arguments)
+    recorded = "of" in given and is_folder_of_run(Path(given["of"])) and not options.describes_scheme(arguments)
     chosen = {"key": options.key_of(arguments)} if recorded else {"scheme": options.scheme_of(arguments)}
     with progress_bars() as bars:
         found = audit_files(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _STDOUT = "/dev/stdout"
 _IN_PIECES = ("work", "memory", "part_size", "out_format")
-_PARAMETERS = "keep verify gather representative ignore_common force threads restart state for_index against"
+_PARAMETERS = "keep verify gather representative ignore_common force threads restart keep_work state for_index against"
 
 _READ = f"""
 {options.INPUTS}
@@ -57,6 +57,7 @@ _RUN = f"""
 --representative best-ranked|closest=best-ranked: which of the kept copies that a document matches is recorded with it
 [how it runs]
 {options.WORK % "inputs larger than memory: keep intermediate files"}
+--keep-work: with --work: do not remove DIR at the end, for neardup audit --of DIR, or to try another policy
 {options.THREADS}
 [documents of earlier runs]
 --state DIR: compare with the documents of all earlier runs with this folder, and add those of this run to it; it is

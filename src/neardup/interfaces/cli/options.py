@@ -149,8 +149,8 @@ def index_memory_of(arguments: argparse.Namespace) -> int:
 
 
 def refuse_without_work(given: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Raise ``ParameterError`` for one of the options of these *names*, or ``--restart``."""
-    for name in (*names, *(["restart"] if given["restart"] else [])):
+    """Raise ``ParameterError`` for one of the options of these *names*, ``--restart`` or ``--keep-work``."""
+    for name in (*names, *(flag for flag in ("restart", "keep_work") if given.get(flag))):
         if name in given:
             raise ParameterError(name, given[name], "can only be used with a work folder (--work DIR)")
 

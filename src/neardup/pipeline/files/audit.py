@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.decisions.ranking import ranking
+from neardup.engines.journal import is_work
 from neardup.evaluation.audit import Audit
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import DataError, FieldMissing, require_path, require_sequence
@@ -24,6 +25,7 @@ from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_ru
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.state import State, is_state
 from neardup.pipeline.spilled.state_decisions import StateDecisions
+from neardup.pipeline.spilled.work_decisions import work_decisions
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Collection, Rejected
 from neardup.sources.output import AnyPath
@@ -57,13 +59,17 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     *reading*, which are those of ``neardup.sources.read``. The inputs are read three times, in pieces, so that they may
     be larger than memory. Without *of* they are deduplicated first, in memory.
 
+    *of* may also be the work folder of a run in pieces that has decided, such as one that was interrupted when it wrote
+    its outputs, or that was kept. Then *inputs* must be those of the run; everything else is as for a state.
+
     *of* may also be a state: then all its runs are audited, and *inputs* must be those of all of them. The scheme, how
     the inputs are read and which copy was kept are those of the state; it needs *key* if its scheme has one, *scheme*
     if that has a list of common shingles or a table of weights, and *keep* if an earlier version wrote it. Parameters
     for reading have no effect then.
 
     Raises the errors of ``dedup_files`` and ``audit``, ``DataError`` for a report of other inputs or for inputs that
-    were changed, and ``StorageRefused`` for a state of another scheme.
+    were changed, and ``StorageRefused`` for a state or a work folder of another scheme, and for a work folder without
+    decisions.
     """
     for name, path in [*(("inputs", one) for one in require_sequence("inputs", inputs, "names")), ("of", of)]:
         if path is not None or name == "inputs":
@@ -79,6 +85,13 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             stored.require(Shards.opened(inputs, request).inputs)
             run, number = _of_state(stored, found)
             return replace(audit_run(run, found, **ways), rejected=number)
+    if of is not None and is_work(Path(of)):
+        request = request_of(text=text, id=id, **reading)
+        with work_decisions(Path(of), scheme, key, keep) as done:
+            require_texts(done.scheme)
+            done.require(Shards.opened(inputs, request).inputs)
+            run = audited(done.table(), lambda: _texts(done.collections()), done.ids, done.order, done.scheme)
+            return replace(audit_run(run, done.scheme, **ways), rejected=done.rejected)
     request = request_of(text=text, id=id, columns=policy.fields, **reading)
     with local_shards(inputs, request) as shards:
 
@@ -100,6 +113,11 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
         chosen, _ = chosen_scheme(scheme, None, None, None)
         run = audited(decisions, lambda: _texts(collections()), ids, order, chosen, name)
         return replace(audit_run(run, chosen, **ways), rejected=len(rejected))
+
+
+def is_folder_of_run(path: Path) -> bool:
+    """Return whether a path is a state or a work folder, which record the scheme of their runs."""
+    return is_state(path) or is_work(path)
 
 
 def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int]:
@@ -154,8 +172,8 @@ def _order(documents: pa.Table, policy: Policy) -> Positions:
 def _report(of: AnyPath, ids: pa.ChunkedArray) -> pa.Table:
     """Return the report of a run over documents with these ids."""
     if Path(of).is_dir():
-        rule = "is a folder, but must be the report of a run, or its state; the work folder of a run is removed when it"
-        raise DataError(os.fspath(of), f"{rule} ends")
+        rule = "is a folder, but must be the report of a run, its state or its work folder, which is removed when the"
+        raise DataError(os.fspath(of), f"{rule} run ends, unless it is kept")
     names = ["position", "representative_position", "rule", "resemblance", "contained_in_kept", "contains_kept"]
     rows = read([of], text="id", id="position", columns=[*names, THRESHOLD])
     found = pa.table({"id": rows.texts, **{name: rows.column(name, literal=name == "rule") for name in names}})

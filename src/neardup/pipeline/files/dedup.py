@@ -123,6 +123,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     work: AnyPath | None = None,
     memory: int = MEMORY,
     restart: bool = False,
+    keep_work: bool = False,
     state: AnyPath | None = None,
     for_index: bool = False,
     against: AnyPath | Sequence[AnyPath] | None = None,
@@ -144,10 +145,11 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
 
     With *work*, the run is one in pieces: it uses that folder, which it makes, and about *memory* bytes of memory
     besides 80 bytes for each document; the answer is the same. If it is interrupted, the same call continues it; with
-    *restart* it begins again. The folder is removed at the end. A run in pieces also reads inputs of several
-    formats, and folders of tables; if *out*, *dropped* or *mark* has no known ending, it is a folder, which receives
-    one file for each input, or with *part_size* numbered files (``part-00000.jsonl``) of about that many bytes of text,
-    in the format *out_format* (``parquet``, ``jsonl.zst``, ...; default: that of the inputs).
+    *restart* it begins again. The folder is removed at the end, unless *keep_work*: then ``audit_files`` can read what
+    was decided, and a later run of the same inputs with another policy does not sign them again. A run in pieces also
+    reads inputs of several formats, and folders of tables; if *out*, *dropped* or *mark* has no known ending, it is a
+    folder, which receives one file for each input, or with *part_size* numbered files (``part-00000.jsonl``) of about
+    that many bytes of text, in the format *out_format* (``parquet``, ``jsonl.zst``, ...; default: that of the inputs).
 
     With *against*, the documents are compared with those of a state, of an index with texts or of other files, too:
     these rank before all of the inputs, and are in no output. The decisions on the inputs are those of one run over
@@ -187,7 +189,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     unasked = None if work is not None or out is None else _work_if_large(inputs, out)
     work = unasked if work is None else work
     if work is None and not known:
-        _refuse_parts(part_size=part_size, out_format=out_format)
+        _refuse_parts(part_size=part_size, out_format=out_format, keep_work=keep_work or None)
         require(executors is None, "work", work, "must be a folder that the executors see")
         _check_outputs(outputs, inputs, force=force, format=format, glob=glob, page=page is not None)
         with followed(progress) as follow, LocalEngine(threads) as engine:
@@ -210,6 +212,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             work=folder,
             memory=require_whole("memory", memory, LEAST_MEMORY, unit="bytes"),
             restart=restart,
+            keep_work=keep_work,
             force=force,
             outputs={name: os.fspath(path) for name, path in outputs.items() if path is not None},
             part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),

@@ -13,7 +13,15 @@ from typing import Any, BinaryIO, Final, Protocol
 from neardup.engines.executors import Executors, elsewhere
 from neardup.engines.journal import Journal
 from neardup.engines.local import LocalEngine
-from neardup.model.errors import Change, NeardupError, OutputRefused, ParameterError, RunChanged
+from neardup.model.errors import (
+    Change,
+    NeardupError,
+    OutputRefused,
+    ParameterConflict,
+    ParameterError,
+    RunChanged,
+    require_flag,
+)
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
@@ -51,6 +59,7 @@ from neardup.sources.standard_input import check_same, copy
 from neardup.text.extraction import Extraction
 
 _SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
+_WRITTEN: Final = ("check", "write", "print", "report")  # the stages of outputs
 _SURE: Final = 0.7  # of the size of an output: records differ in length, and compress differently
 _LEAST: Final = 1 << 20  # bytes of a shard or block
 
@@ -94,11 +103,12 @@ class RunSettings:
     indexes: tuple[EarlierTexts, ...] = ()  # the same, before these inputs
     executors: Executors | None = None
     announce: Callable[[Forecast], None] = lambda _: None
+    keep_work: bool = False
     ignore_common: float | None = None  # the share of documents from which a shingle does not count
 
 
 def dedup_in_pieces(inputs: Any, settings: RunSettings, engine: LocalEngine, progress: Progress) -> StoredResult:
-    """Deduplicate files in a work folder, and remove that at the end.
+    """Deduplicate files in a work folder, and remove that at the end unless it is kept.
 
     A run of the same inputs and settings continues an earlier one. Raises the errors of
     ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its removal
@@ -124,6 +134,7 @@ def check_run(inputs: Any, settings: RunSettings) -> None:
 
 
 def _check_places(settings: RunSettings) -> None:
+    _check_kept(settings)
     for path in settings.outputs.values():  # the folder would have files of others when the run continues
         if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(settings.work)):
             raise OutputRefused(path, "it must not be inside the work folder")
@@ -204,8 +215,24 @@ def _run(
         if state is not None and settings.adds:
             signed, blocks = result.documents.signed, len(journal.records(f"settle-{job.deciding}"))
             stages.one("add", whole, partial(add, job, signed, blocks, state, begun["segment"]))
-        journal.finish()
+        _finish(journal, keep=settings.keep_work)
         return result
+
+
+def _check_kept(settings: RunSettings) -> None:
+    """Raise ``ParameterError`` for a folder that cannot be kept: what a run compared with others is in their state."""
+    require_flag("keep_work", settings.keep_work)
+    others = [*([settings.state] if settings.state else []), *settings.compared, *settings.indexes]
+    if settings.keep_work and others:
+        name = "state" if settings.adds else "against"
+        raise ParameterConflict("keep_work", True, name, str(getattr(others[0], "path", others[0])))
+
+
+def _finish(journal: Journal, *, keep: bool) -> None:
+    """End a run; the next one in a folder that is kept checks and writes outputs of its own."""
+    for stage in _WRITTEN if keep else ():
+        journal.forget(stage)
+    journal.finish(keep=keep)
 
 
 def _with_indexes(shards: Shards, settings: RunSettings) -> Shards:

@@ -165,9 +165,9 @@ class State:
         if self._header is None:
             return ""
         known, own = self._header, header_of(scheme, policy or Policy(), "", None, for_index=False)
-        found = [*_differences(known.scheme, own.scheme)]
+        found = [*differing(known.scheme, own.scheme)]
         if policy is not None:
-            found += _differences(known.policy, own.policy)
+            found += differing(known.policy, own.policy)
         if not found and known.key != own.key:
             found.append(Change("changed", "the secret key"))
         if not found and known.recipe != own.recipe:
@@ -383,13 +383,13 @@ def _chosen(rows: Rows, shift: int, stays: Flags, numbers: Any, begin: int) -> R
     )
 
 
-def _differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Change]:
+def differing(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Change]:
     """Yield the parameters that differ; of two schemes only the names, as everything else depends on these."""
     names = ["scheme"] if known.get("scheme") != wanted.get("scheme") else {**known, **wanted}
     for name in names:
         one, other = known.get(name), wanted.get(name)
         if isinstance(one, Mapping) and isinstance(other, Mapping):
-            yield from _differences(one, other)
+            yield from differing(one, other)
         elif one != other:
             plain = not {dict, list} & {type(one), type(other)}
             yield Change("setting", name, one, other) if plain else Change("changed", name)

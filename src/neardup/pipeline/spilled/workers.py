@@ -54,7 +54,7 @@ def work_on(
     def do(stage: str, run: WorkFolder, task: int) -> dict[str, Any]:
         if not (known and known[0].knows(stage)):
             os.chdir(_terms(run)["changeable"]["folder"])  # where the names of the inputs count
-            known[:] = [_Tasks(run, _scheme(run, key))]
+            known[:] = [_Tasks(run, scheme_of(run, key))]
         return known[0].function(stage)(task)
 
     def function_of(stage: str) -> Function | None:
@@ -92,17 +92,15 @@ def _terms(folder: WorkFolder) -> dict[str, Any]:
     return folder.terms if header is None else header.terms
 
 
-def _scheme(folder: WorkFolder, key: bytes | None) -> Scheme:
-    """Return the scheme of a run, from its terms and the secret key."""
+def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None) -> Scheme:
+    """Return the scheme of a run, from its terms and the secret key, or from one *given* with the same settings."""
     terms = _terms(folder)
-    plain: Scheme = schemes.read(terms["changeable"]["scheme"], key)
+    plain: Scheme = schemes.read(terms["changeable"]["scheme"], key) if given is None else given
     scheme = plain.with_common(list_of(folder))
     if terms["recipe"] not in {plain.recipe, scheme.recipe}:
         if scheme.key_identity != terms["key"]:
-            raise StorageRefused(
-                str(folder.folder), "its run has a secret key that this worker does not have", "key needed"
-            )
-        raise StorageRefused(str(folder.folder), "its scheme has a table of weights, which workers cannot read")
+            raise StorageRefused(str(folder.folder), "its run has a secret key: the same key is needed", "key needed")
+        raise StorageRefused(str(folder.folder), "its scheme has a table of weights, which the work folder lacks")
     return scheme
 
 

@@ -1,0 +1,126 @@
+"""What a run in pieces decided, as long as its work folder is there; its inputs are read again."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.engines.journal import WorkFolder, read_header, reserved
+from neardup.engines.runner import require_version
+from neardup.model.arrays import Positions
+from neardup.model.errors import DataError, StorageRefused, require
+from neardup.model.protocols import Scheme
+from neardup.pipeline.spilled.heads import ORDER
+from neardup.pipeline.spilled.outcome import Decisions
+from neardup.pipeline.spilled.run import records_of
+from neardup.pipeline.spilled.state import differing
+from neardup.pipeline.spilled.stored import StoredDocuments
+from neardup.pipeline.spilled.workers import job_of, scheme_of
+from neardup.schemes.terms import written
+from neardup.sources.collection import Collection
+from neardup.sources.formats import display
+from neardup.sources.shards import is_distant
+
+_NEXT = "continue it with the same command, and audit it when its outputs are being written, or its report"
+
+
+class WorkDecisions:
+    """The documents of a run in pieces that has decided, in the order of its inputs, and the decisions on them.
+
+    *scheme* is that of the run.
+    """
+
+    def __init__(self, folder: WorkFolder, scheme: Scheme, keep: str | None) -> None:
+        """Read a work folder.
+
+        Raises ``StorageRefused`` if the run has not decided yet, or compared with other documents; and
+        ``ParameterError`` if its documents were ranked in another way than by *keep*.
+        """
+        self._name, terms = str(folder.folder), folder.terms
+        if terms["state"] is not None or terms["compared"]:
+            rule = "its run compared with documents of other runs or files; audit its report or, if it has one, its"
+            raise StorageRefused(self._name, f"{rule} state")
+        begun = folder.records("split-")
+        decided: list[dict[str, Any]] = []
+        if begun:
+            here = terms["changeable"]["folder"]
+            begun[0]["shards"]["inputs"] = [os.path.join(here, path) for path in begun[0]["shards"]["inputs"]]  # noqa: PTH118
+            job = job_of(folder, scheme, begun[0], terms)
+            decided = folder.records(f"decide-{job.deciding}")
+        if not decided:
+            raise StorageRefused(self._name, f"its run has not decided yet; {_NEXT}")
+        kept = job.policy.keep
+        require(keep in {None, kept}, "keep", keep, f"is not that of the run, which has recorded {kept!r}")
+        self._documents = StoredDocuments(job, records_of(folder, job))
+        self._decisions = Decisions(job, self._documents.signed, self._documents.ids, decided[0]["rules"])
+        self._job, self.scheme = job, scheme
+        self._inputs = [_placed(path, here) for path, _ in terms["inputs"]]
+
+    @property
+    def ids(self) -> pa.ChunkedArray:
+        """The ids of all documents."""
+        return self._documents.ids
+
+    @property
+    def order(self) -> Positions:
+        """The positions of all documents, from best to worst."""
+        return np.asarray(self._job.array(ORDER))
+
+    @property
+    def rejected(self) -> int:
+        """The number of rejected records."""
+        return len(self._documents.rejected)
+
+    def require(self, inputs: Iterable[str]) -> None:
+        """Raise ``DataError`` unless these are the inputs of the run, in any order."""
+        given = [_placed(path, os.getcwd()) for path in inputs]  # noqa: PTH109
+        for one, others in ((given, self._inputs), (self._inputs, given)):
+            if lacking := [path for path in one if path not in others]:
+                there = f"an input of the run in the work folder {self._name!r}"
+                rule = (
+                    f"is not {there}" if one is given else f"is {there}, and is audited with the others; name it, too"
+                )
+                raise DataError(display(lacking[0]), rule)
+
+    def collections(self) -> Iterator[Collection]:
+        """Yield the documents, in pieces; raises ``DataError`` if an input was changed since."""
+        for shard in range(len(self._job.shards.shards)):
+            yield from filter(len, self._documents.signed.pieces(shard))
+
+    def table(self) -> pa.Table:
+        """Return the decisions on all documents; see ``Result``."""
+        return self._decisions.table(0, len(self._documents))
+
+
+@contextmanager
+def work_decisions(path: Path, scheme: Scheme | None, key: bytes | None, keep: str | None) -> Iterator[WorkDecisions]:
+    """Yield what the run in a work folder decided; until then, no run can use the folder.
+
+    The scheme is that of the run, which needs *key* if it has one, or must be *scheme*. Raises the errors of
+    ``WorkDecisions``, ``StorageBusy`` if a run is using the folder, and ``StorageRefused`` for a run of another
+    version, of another scheme, or of ``pairs``.
+    """
+    header = read_header(path)
+    if header is None:
+        raise StorageRefused(str(path), "there is no run in it")
+    require_version(path, header)
+    recorded = header.terms["changeable"]
+    if "policy" not in recorded:
+        raise StorageRefused(str(path), "its run finds all pairs, which leaves nothing to audit")
+    if scheme is not None:
+        changes = differing(recorded["scheme"], json.loads(json.dumps(written(scheme))))
+        if words := "; ".join(change.words() for change in changes):
+            rule = f"its run has other settings: {words}; use the same, or leave them out, as the work folder has"
+            raise StorageRefused(str(path), f"{rule} recorded them", "other terms")
+    with reserved(path, header) as folder:
+        yield WorkDecisions(folder, scheme_of(folder, key, scheme), keep)
+
+
+def _placed(path: str, folder: str) -> str:
+    """Return the absolute path of an input of a run that was started in a folder."""
+    return path if is_distant(path) else os.path.abspath(os.path.join(folder, path))  # noqa: PTH100, PTH118 - links stay
