@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from neardup import CommonShingles, Policy, Summary
-from neardup.interfaces.wording import cluster_lines, common_words, evidence_of, rule_of
+from neardup.interfaces.wording import cluster_lines, common_words, evidence_of, percentage, rule_of
 from neardup.pipeline.corpus.clusters import LargeCluster
 
 
@@ -85,3 +85,14 @@ def test_common_shingles_in_words():
     assert common_words(summary(common=common)) == (
         f"shingles did not count: they are in more than 0.2% of 1,206 different documents (list {common.identity})"
     )
+
+
+def test_percentages():
+    assert [percentage(share) for share in (0, 0.5, 0.8, 0.802, 1 / 3, 1)] == [
+        "0 %",
+        "50 %",
+        "80 %",
+        "80.2 %",
+        "33.33 %",
+        "100 %",
+    ]

@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces.escaping import shortened
-from neardup.interfaces.wording import decimals
+from neardup.interfaces.wording import decimals, percentage
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from neardup.evaluation.audit import Audit, Missed
+    from neardup.evaluation.audit import Audit, Band, Missed
     from neardup.evaluation.intervals import Share
 
 _NAME: Final = 60  # characters of an id
@@ -20,20 +20,6 @@ _REASONS: Final = {
     "signature": "their signatures differ too much for a comparison of the texts",
     "unexplained": "a run with these options compares them; check that the options are those of the run",
 }
-
-
-def percentage(share: float) -> str:
-    """Return a share in percent with two digits after the point at most; only 0 and 1 are shown as 0 and 100 %.
-
-    >>> percentage(1.0), percentage(0.99999), percentage(0.5), percentage(0.0)
-    ('100 %', '99.99 %', '50 %', '0 %')
-    """
-    rounded = round(100 * share, 2)
-    if share < 1 and rounded == 100:  # noqa: PLR2004 - all of it
-        rounded = 99.99
-    if share > 0 and rounded == 0:
-        rounded = 0.01
-    return f"{rounded:g} %"
 
 
 def estimate(found: "Share") -> str:
@@ -75,10 +61,14 @@ def band_rows(audit: "Audit") -> list[tuple[str, ...]]:
         (audit.measure, "duplicates", "dropped", "recall", "" if audit.predicted is None else "by the law")
     ]
     for band in audit.bands:
-        name = "1" if band.low == 1 else f"{band.low:g} to {band.high:g}"
         law = "" if band.predicted is None else percentage(band.predicted)
-        rows.append((name, f"{band.recall.of:,}", f"{band.recall.found:,}", estimate(band.recall), law))
+        rows.append((band_name(band), f"{band.recall.of:,}", f"{band.recall.found:,}", estimate(band.recall), law))
     return rows if audit.bands else []
+
+
+def band_name(band: "Band") -> str:
+    """Return the values of a band."""
+    return "1" if band.low == 1 else f"{band.low:g} to {band.high:g}"
 
 
 def table_lines(rows: "Sequence[tuple[str, ...]]") -> list[str]:

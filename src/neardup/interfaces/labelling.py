@@ -45,12 +45,10 @@ def agreement_lines(found: "Agreement") -> list[str]:
         lines.append(f"Cohen's kappa {_signed(found.kappa)} ({interval})")
     if found.both:
         lines.append(f"labelled same: {found.first_same:,} by the first person, {found.second_same:,} by the second")
-    if found.unsure:
-        verb = "is" if found.unsure == 1 else "are"
-        lines.append(f"{counted(found.unsure, 'pair')} {verb} left out: at least one person was unsure")
-    if found.single:
-        verb = "is" if found.single == 1 else "are"
-        lines.append(f"{counted(found.single, 'pair')} {verb} left out: labelled by one person only")
+    reasons = ((found.unsure, "at least one person was unsure"), (found.single, "labelled by one person only"))
+    for number, reason in reasons:
+        if number:
+            lines.append(f"{counted(number, 'pair')} {'is' if number == 1 else 'are'} left out: {reason}")
     if found.disagreements:
         lines.append(f"{plural(len(found.disagreements), 'pair')} with different labels:")
     for one in found.disagreements[:_LISTED]:

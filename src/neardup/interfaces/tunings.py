@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from neardup.interfaces.audits import percentage
+from neardup.interfaces.wording import percentage
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:

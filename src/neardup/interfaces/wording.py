@@ -154,6 +154,20 @@ def percent(share: float) -> str:
     return "under 1%" if whole == "0%" and share > 0 else whole
 
 
+def percentage(share: float) -> str:
+    """Return a share in percent with two digits after the point at most; only 0 and 1 are shown as 0 and 100 %.
+
+    >>> percentage(1.0), percentage(0.99999), percentage(0.5), percentage(0.0)
+    ('100 %', '99.99 %', '50 %', '0 %')
+    """
+    rounded = round(100 * share, 2)
+    if share < 1 and rounded == 100:  # noqa: PLR2004 - all of it
+        rounded = 99.99
+    if share > 0 and rounded == 0:
+        rounded = 0.01
+    return f"{rounded:g} %"
+
+
 def not_pages(skipped: "Mapping[str, int]") -> str:
     """Describe the records of archives that are not pages, by reason."""
     reasons = ", ".join(f"{number:,} {reason}" for reason, number in sorted(skipped.items()))

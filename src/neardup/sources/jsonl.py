@@ -187,10 +187,8 @@ class JsonLines(Collection):
         try:
             return literal_of(token)
         except TypeError as error:
-            raise self._error(row, f"its {name!r} must be a string or a number, not {error}") from error
-
-    def _error(self, row: int, rule: str, code: str = "") -> DataError:
-        return DataError("{}:{}".format(*self.place(row)), rule, code)
+            rule = f"its {name!r} must be a string or a number, not {error}"
+            raise DataError("{}:{}".format(*self.place(row)), rule) from error
 
 
 def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, int]]) -> pa.Array:

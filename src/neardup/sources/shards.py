@@ -133,14 +133,14 @@ class Shards:
         Texts of pages have their sites in the field ``SITE`` of the copies.
         """
         inputs, identities = [*others, *self.inputs], [*others.values(), *self.identities]
-        return type(self)(inputs, self.request, (), identities, texts=len(others))
+        return self._with(inputs=inputs, identities=identities, texts=len(others))
 
     def copied(self, copies: Mapping[str, Path]) -> Self:
         """Return the same inputs with local copies in the places of standard input and of files at URLs."""
         inputs = [str(copies.get(path, path)) for path in self.inputs]
         pairs = zip(self.inputs, inputs, self.identities, strict=True)
         identities = [then if path == copy else identity(copy) for path, copy, then in pairs]
-        return type(self)(inputs, self.request, (), identities, texts=self.texts)
+        return self._with(inputs=inputs, identities=identities)
 
     def cut(self, size: int) -> Self:
         """Return the same inputs, cut into shards of about *size* bytes. The lines of JSON lines are counted."""
@@ -179,8 +179,11 @@ class Shards:
             else:
                 whole = Path(path).stat().st_size
                 shards.append(Shard(source=source, begin=0, end=whole, first=1, size=whole))
-        ways: Any = {"ignored": ignored, "size": size, "texts": self.texts}
-        return type(self)(self.inputs, self.request, shards, identities, **ways)
+        return self._with(shards=shards, identities=identities, ignored=ignored, size=size)
+
+    def _with(self, **changed: Any) -> Self:
+        names = ("inputs", "request", "shards", "identities", "ignored", "size", "texts")
+        return type(self)(**{name: getattr(self, name) for name in names} | changed)
 
     def check_columns(self, sources: Sequence[int]) -> None:
         """Raise ``DataError`` if tables that are to be written to one file have different columns.
@@ -231,8 +234,7 @@ class Shards:
         """Return the same shards for a process in any folder that reads only the texts and these fields."""
         inputs = [os.path.abspath(path) for path in self.inputs]  # noqa: PTH100 - links stay
         request = replace(self.request, columns=tuple(columns))
-        ways: Any = {"ignored": self.ignored, "size": self.size, "texts": self.texts}
-        return type(self)(inputs, request, self.shards, self.identities, **ways)
+        return self._with(inputs=inputs, request=request)
 
     @property
     def extraction(self) -> dict[str, str | None] | None:

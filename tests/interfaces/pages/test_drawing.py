@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.pages.drawing import document, percent, printed
+from neardup.interfaces.pages.drawing import document, printed
 
 HOSTILE = '</title><script>alert("1")</script>&amp;\x00\x1b\ud800\u202e\ufffe]]>'
 
@@ -37,14 +37,3 @@ def test_styles_are_of_charts_only_and_of_nothing_outside():
     heads = [rule.partition("{")[0] for rule in rules if "{" in rule]
     assert all(part.startswith("svg.neardup-chart") for head in heads for part in head.split(","))
     assert not {"url(", "@import", "http"} & {word for word in ("url(", "@import", "http") if word in style}
-
-
-def test_percentages():
-    assert [percent(share) for share in (0, 0.5, 0.8, 0.802, 1 / 3, 1)] == [
-        "0 %",
-        "50 %",
-        "80 %",
-        "80.2 %",
-        "33.33 %",
-        "100 %",
-    ]

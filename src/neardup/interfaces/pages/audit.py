@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, Final
 
-from neardup.interfaces.audits import audit_lines, band_rows, estimate, missed_line, percentage
+from neardup.interfaces.audits import audit_lines, band_name, band_rows, estimate, missed_line
 from neardup.interfaces.pages.drawing import BASE, Frame, bar, document, text
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.pieces import compared
+from neardup.interfaces.wording import percentage
 
 if TYPE_CHECKING:
     from neardup.evaluation.audit import Audit, Band
@@ -50,7 +51,7 @@ def _bar(frame: Frame, number: int, band: "Band") -> list[str]:
     parts = [
         bar(x, frame.y(value), next_ - x, estimate(band.recall)),
         f'<line class="c1" stroke-width="2" x1="{middle:.1f}" y1="{high:.1f}" x2="{middle:.1f}" y2="{low:.1f}"/>',
-        text(middle, BASE + 20, "1" if band.low == 1 else f"{band.low:g} to {band.high:g}", "middle"),
+        text(middle, BASE + 20, band_name(band), "middle"),
     ]
     if band.predicted is not None:
         y = frame.y(band.predicted)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from neardup.evaluation.plans import Curve
+from neardup.interfaces.escaping import shortened
 from neardup.interfaces.pages.drawing import (
     LEFT,
     RIGHT,
@@ -14,9 +15,9 @@ from neardup.interfaces.pages.drawing import (
     dashes,
     document,
     path,
-    percent,
     text,
 )
+from neardup.interfaces.wording import percentage
 from neardup.model.errors import require
 
 _LINE: Final = 18  # of a legend
@@ -35,8 +36,8 @@ def curve_svg(curves: Sequence[Curve], *, title: str, threshold: float | None = 
     top = TOP + _LINE * (1 + max((row for _, row, _ in _places(names)), default=0))
     frame = Frame((low, high), (0, 1), top=top)
     parts = [
-        *frame.across([step / 10 * (high - low) + low for step in range(11)], percent),
-        *frame.up([step / 5 for step in range(6)], percent),
+        *frame.across([step / 10 * (high - low) + low for step in range(11)], percentage),
+        *frame.up([step / 5 for step in range(6)], percentage),
         *frame.names(curves[0].measure, "probability"),
     ]
     parts += [path(curve, frame, number, len(curves)) for number, curve in enumerate(curves)]
@@ -59,7 +60,7 @@ def _places(names: Sequence[str]) -> Iterable[tuple[float, int, str]]:
     """Lay the legend's entries out in rows; a name that is too long is cut."""
     x, row = float(LEFT), 0
     for name in names:
-        shown = name if len(name) <= 60 else f"{name[:59]}…"  # noqa: PLR2004 - as fits
+        shown = shortened(name, 60)  # as fits
         width = 30 + _LETTER * len(shown) + 18
         if x > LEFT and x + width > WIDTH - RIGHT + 18:
             x, row = float(LEFT), row + 1

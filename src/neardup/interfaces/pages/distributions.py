@@ -5,23 +5,23 @@ from itertools import pairwise
 from math import ceil, floor, log10
 
 from neardup.evaluation.plans import Curve
-from neardup.interfaces.pages.drawing import RIGHT, TOP, WIDTH, Frame, bar, document, path, percent, text
+from neardup.interfaces.pages.drawing import RIGHT, TOP, WIDTH, Frame, bar, document, path, text
+from neardup.interfaces.wording import percentage
 from neardup.model.errors import require
 
 
-def histogram_svg(  # noqa: PLR0913 - every one but the data a keyword
+def histogram_svg(
     counts: Sequence[int],
     edges: Sequence[float],
     *,
     title: str,
     threshold: float | None = None,
     curve: Curve | None = None,
-    across: str = "resemblance",
-    up: str = "pairs",
 ) -> str:
-    """Draw how many there are from each edge to the next, with the threshold and a curve (on the right, 0 to 100 %).
+    """Draw how many near duplicates there are from each edge to the next, with the threshold and a curve.
 
-    One edge more than counts, which are at least one; ascending. A count of 0 has no bar; nothing but 0 says so.
+    The axis of the curve, on the right, is from 0 to 100 %. One edge more than counts, which are at least one;
+    ascending. A count of 0 has no bar; nothing but 0 says so.
     """
     require(len(counts) >= 1, "counts", counts, "must be at least one")
     require(len(edges) == len(counts) + 1, "edges", len(edges), f"must be one more than the counts, {len(counts)}")
@@ -33,14 +33,14 @@ def histogram_svg(  # noqa: PLR0913 - every one but the data a keyword
     frame = Frame((low, high), (0, ticks[-1]), right=right)
     step = max(1, ceil(len(counts) / 10))
     parts = [
-        *frame.across([*edges[:-1:step], high], percent),
+        *frame.across([*edges[:-1:step], high], percentage),
         *frame.up(ticks, lambda value: f"{value:,.0f}"),
-        *frame.names(across, up),
+        *frame.names("resemblance", "near duplicates"),
     ]
     for count, begin, end in zip(counts, edges, edges[1:], strict=False):
         if count:
             x, y = frame.x(begin), frame.y(count)
-            label = f"{percent(begin)} to {percent(end)}: {count:,}"
+            label = f"{percentage(begin)} to {percentage(end)}: {count:,}"
             parts.append(bar(x + 0.5, y, max(frame.x(end) - x - 1, 1), label))
     if not any(counts):
         parts.append(frame.nothing())
@@ -48,22 +48,15 @@ def histogram_svg(  # noqa: PLR0913 - every one but the data a keyword
         over = Frame((low, high), (0, 1), right=right)
         inside = [place for place, value in enumerate(curve.values) if low <= value <= high]
         parts.append(path(curve, over, 1, 1, inside))
-        parts += [text(right + 6, over.y(share) + 4, percent(share), "start c1t") for share in (0, 0.5, 1)]
+        parts += [text(right + 6, over.y(share) + 4, percentage(share), "start c1t") for share in (0, 0.5, 1)]
         parts.append(text(right, TOP - 12, f"probability: {curve.name}", "end c1t"))
     if threshold is not None and low <= threshold <= high:
         parts += frame.threshold(threshold)
     return document(title, parts)
 
 
-def loglog_svg(
-    sizes: Sequence[int],
-    counts: Sequence[int],
-    *,
-    title: str,
-    across: str = "documents in a cluster",
-    up: str = "clusters",
-) -> str:
-    """Draw how many there are of each size, both axes by powers of ten; sizes and counts are 1 or more.
+def loglog_svg(sizes: Sequence[int], counts: Sequence[int], *, title: str) -> str:
+    """Draw how many clusters there are of each size, both axes by powers of ten; sizes and counts are 1 or more.
 
     No sizes at all say so.
     """
@@ -74,7 +67,7 @@ def loglog_svg(
     parts = [
         *frame.across(range(wide + 1), lambda power: f"{10 ** int(power):,}"),
         *frame.up(range(tall + 1), lambda power: f"{10 ** int(power):,}"),
-        *frame.names(across, up),
+        *frame.names("documents in a cluster", "clusters"),
     ]
     for size, count in sorted(zip(sizes, counts, strict=True)):
         label = f"<title>{size:,}: {count:,}</title>"

@@ -6,6 +6,7 @@ from typing import Final
 
 from neardup.evaluation.plans import Curve
 from neardup.interfaces.escaping import printable
+from neardup.interfaces.wording import percentage
 
 WIDTH: Final = 720
 HEIGHT: Final = 420
@@ -65,7 +66,7 @@ class Frame:
         x = self.x(value)
         yield f'<line class="threshold" x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{BASE}"/>'
         late = x > (LEFT + self.right) / 2
-        label = f"threshold {percent(value)}"
+        label = f"threshold {percentage(value)}"
         yield text(x + (-6 if late else 6), self.top + 14, label, "end halo" if late else "start halo")
 
     def nothing(self) -> str:
@@ -147,8 +148,3 @@ def text(x: float, y: float, text: str, style: str) -> str:
 def _linear(low: float, high: float, begin: float, end: float) -> Scale:
     """Map *low* to *begin* and *high* to *end*, and the rest in proportion."""
     return lambda value: begin + (end - begin) * (value - low) / (high - low)
-
-
-def percent(share: float) -> str:
-    """Write a share in percent, with two places at most."""
-    return f"{round(100 * share, 2):g} %"

@@ -105,7 +105,6 @@ def _histogram(seen: Overview, scheme: "Scheme", *, thresholded: bool) -> str | 
         title="Resemblance of near duplicates to their representatives",
         threshold=scheme.threshold if thresholded else None,
         curve=law,
-        up="near duplicates",
     )
     return safe(chart)
 

@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING
 
 from neardup.evaluation.plans import Curve
-from neardup.interfaces.pages.drawing import Frame, document, path, percent, text
+from neardup.interfaces.pages.drawing import Frame, document, path, text
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.tunings import rule_rows, threshold_words, tuning_lines
+from neardup.interfaces.wording import percentage
 
 if TYPE_CHECKING:
     from neardup.evaluation.tuning import Tuning
@@ -37,8 +38,8 @@ def tuning_svg(tuning: "Tuning") -> str:
     x, y, late = frame.x(recall), frame.y(precision), recall > 1 / 2
     label = threshold_words(tuning.chosen)
     parts = [
-        *frame.across([step / 5 for step in range(6)], percent),
-        *frame.up([step / 5 for step in range(6)], percent),
+        *frame.across([step / 5 for step in range(6)], percentage),
+        *frame.up([step / 5 for step in range(6)], percentage),
         *frame.names("recall", "precision"),
         path(curve, frame, 0, 1),
         f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="6"><title>{label}</title></circle>',

@@ -12,6 +12,7 @@ from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
 from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened, parts
 from neardup.interfaces.http.views.paging import LinkChoice, paging
 from neardup.interfaces.wording import decimals
+from neardup.model.errors import counted
 from neardup.pipeline.query.search import site_of
 
 if TYPE_CHECKING:
@@ -272,9 +273,7 @@ def _said(query: str) -> str:
 
 
 def _count(number: int, word: str) -> str:
-    if number == 0:
-        return f"no {word}s"
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+    return counted(number, word) if number else f"no {word}s"
 
 
 def _begun(sentence: str) -> str:
