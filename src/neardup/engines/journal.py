@@ -173,6 +173,7 @@ class Journal(WorkFolder):
                 earlier = read_header(folder)
                 if not restart:
                     _require_same(folder, earlier, wanted)
+                kept = earlier if earlier is not None and earlier.finished and not restart else None
                 token = secrets.token_hex(8) if earlier is None or restart else earlier.token
                 header = Header(_FORMAT, __version__, token, lease, False, wanted)
                 for name in ("", *FOLDERS, "done"):
@@ -180,14 +181,16 @@ class Journal(WorkFolder):
                 _write(folder, header)  # from here on, workers find the run
                 _remove_runs(folder, except_for=f"run-{token}")
                 (folder / _COMPLETE).unlink(missing_ok=True)
-                return cls(folder, header, lock)
+                return cls(folder, header, lock, kept)
             except BaseException:
                 os.close(lock)
                 raise
 
-    def __init__(self, folder: Path, header: Header, lock: int) -> None:
+    def __init__(self, folder: Path, header: Header, lock: int, kept: Header | None) -> None:
+        """Coordinate a run; *kept* is the complete run that kept the folder for it."""
         super().__init__(folder, header)
         self._lock: int | None = lock
+        self._kept = kept
         try:
             with naming(self._home):
                 self.claims.remove_ended()
@@ -287,15 +290,21 @@ class Journal(WorkFolder):
             else:
                 with suppress(FileNotFoundError):  # others have removed the folder
                     (self.folder / _TERMS).replace(self.folder / _COMPLETE)
-                self.abandon()
+                self._remove()
         self.close()
 
     def abandon(self) -> None:
-        """End a run that cannot be continued, and remove its folder as ``finish`` does."""
+        """End a run that cannot be continued; remove its folder as ``finish`` does, unless an earlier run kept it."""
         with naming(self.folder):
-            self.claims.leave()
-            _remove(self.folder)
+            if self._kept is None:
+                self._remove()
+            else:
+                _write(self.folder, self._kept)
         self.close()
+
+    def _remove(self) -> None:
+        self.claims.leave()
+        _remove(self.folder)
 
     def close(self) -> None:
         """Release the folder; its workers end."""
@@ -308,6 +317,12 @@ class Journal(WorkFolder):
 def is_work(folder: Path) -> bool:
     """Return whether a folder is the work folder of a run."""
     return (folder / _TERMS).is_file()
+
+
+def is_kept(folder: Path) -> bool:
+    """Return whether a complete run has kept its work folder."""
+    header = read_header(folder) if is_work(folder) else None
+    return header is not None and header.finished
 
 
 @contextmanager

@@ -20,7 +20,7 @@ def shorten_start() -> None:
     """Leave out three things that this program does not use: garbage collections while loading, threads, and pandas.
 
     The threads are those of NumPy for linear algebra; so call it before NumPy is loaded. Only for programs: in their
-    process, pandas cannot be imported any more.
+    process, pandas can neither be imported nor looked for (``importlib.util.find_spec`` raises an error).
     """
     gc.set_threshold(_YOUNG)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,7 +1,9 @@
 """What a run in pieces decided, in its work folder, is what its report has: audits of both are equal."""
 
+import io
 import json
 import os
+import sys
 
 import pytest
 from audits import LEAKY, TEXTS, written
@@ -183,3 +185,39 @@ def test_only_a_work_folder_that_was_named_is_kept(files, tmp_path):
         assert not path.is_dir()
     with pytest.raises(ParameterError, match="must be True or False"):
         dedup_files(files, work=tmp_path / "w", keep_work="yes")
+
+
+def test_a_refused_run_leaves_a_kept_folder_as_it_is(files, tmp_path):
+    work, out = tmp_path / "work", tmp_path / "kept.jsonl"
+    dedup_files(files, out, work=work, keep_work=True, scheme=LEAKY)
+    expected = audit_files(files, work)
+    for options in ({}, {"threshold": 0.9}):
+        with pytest.raises(OutputError, match="exists"):
+            dedup_files(files, out, work=work, keep_work=True, scheme=LEAKY, **options)
+        assert audit_files(files, work) == expected
+    with pytest.raises(DataError, match="nowhere"):
+        dedup_files(files, out, work=work, keep_work=True, scheme=LEAKY, keep="max:nowhere", force=True)
+    assert audit_files(files, work) == expected
+
+
+@pytest.mark.parametrize("name", ["representatives.npy", "order.npy", "rules.npy"])
+def test_incomplete_files_are_named(files, tmp_path, name):
+    work = tmp_path / "work"
+    dedup_files(files, work=work, keep_work=True, scheme=LEAKY)
+    [path] = work.rglob(name)
+    for change in (lambda: path.write_bytes(path.read_bytes()[:40]), path.unlink):
+        change()
+        with pytest.raises(StorageRefused, match="missing or incomplete; repeat the run"):
+            audit_files(files, work)
+
+
+def test_standard_input_is_found_from_another_folder(files, tmp_path, monkeypatch):
+    other = tmp_path / "other"
+    other.mkdir()
+    joined = b"".join(path.read_bytes() for path in files)
+    for here in (other, tmp_path, other):
+        monkeypatch.chdir(here)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(joined)))
+        dedup_files(["-"], tmp_path / "kept.jsonl", work=os.path.relpath(tmp_path / "work"), keep_work=True, force=True)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(joined)))
+        assert audit_files(["-"], tmp_path / "work").documents == len(TEXTS)

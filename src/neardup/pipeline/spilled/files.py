@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
 
 from neardup.engines.executors import Executors, elsewhere
-from neardup.engines.journal import Journal
+from neardup.engines.journal import Journal, is_kept
 from neardup.engines.local import LocalEngine
 from neardup.model.errors import (
     Change,
@@ -183,6 +183,8 @@ def _run(
     known = None if state is None else [str(state.folder.absolute()), settings.adds, settings.for_index]
     more: dict[str, Any] = {"compared": compared, "state": known, "ignore_common": settings.ignore_common}
     terms = terms_of(shards, scheme, pages, changeable, **more)
+    if is_kept(settings.work) and not settings.restart:  # if refused, it stays as it is
+        _check(shards, outputs, settings)
     with journal_of(settings.work, terms, scheme, restart=settings.restart) as journal:
 
         def by(scheme: Scheme) -> Stages:
@@ -297,7 +299,7 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
     elif STDIN in names and distant.index(STDIN) in done:
         check_same(journal.path(names[STDIN]))
     stages.each("copy", "", copy_input, [1] * len(names))
-    return shards.copied({path: journal.path(name) for path, name in names.items()})
+    return shards.copied({path: journal.path(name).absolute() for path, name in names.items()})
 
 
 def _find_fields(shards: Shards, outputs: list[Output], stages: Stages) -> None:

@@ -54,6 +54,7 @@ class WorkDecisions:
             decided = folder.records(f"decide-{job.deciding}")
         if not decided:
             raise StorageRefused(self._name, f"its run has not decided yet; {_NEXT}")
+        self._require_files(folder, [f"{name}-{job.deciding}" for name in ("rank", "decide")] + [f"sign-{job.signing}"])
         kept = job.policy.keep
         require(keep in {None, kept}, "keep", keep, f"is not that of the run, which has recorded {kept!r}")
         self._documents = StoredDocuments(job, records_of(folder, job))
@@ -86,6 +87,14 @@ class WorkDecisions:
                     f"is not {there}" if one is given else f"is {there}, and is audited with the others; name it, too"
                 )
                 raise DataError(display(lacking[0]), rule)
+
+    def _require_files(self, folder: WorkFolder, stages: Iterable[str]) -> None:
+        """Raise ``StorageRefused`` unless the files of these stages are there, with their sizes."""
+        for files in (record.get("files", {}) for stage in stages for record in folder.records(stage)):
+            lacking = [name for name in files if not folder.path(name).is_file()]
+            if lacking or folder.sizes(*files) != files:
+                rule = "files of its run are missing or incomplete; repeat the run with the same command"
+                raise StorageRefused(self._name, rule)
 
     def collections(self) -> Iterator[Collection]:
         """Yield the documents, in pieces; raises ``DataError`` if an input was changed since."""
