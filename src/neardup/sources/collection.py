@@ -314,7 +314,7 @@ def require_used(request: Request, forms: AbstractSet[str], *, folders: bool) ->
     require(quoting, "quoting", request.quoting, f"can only be used with CSV and TSV; {inputs}")
     if not request.html and forms.isdisjoint({FOLDER, WARC}):
         rule = "can only be used with web pages: archives, folders, or a field of HTML"
-        require(request.extraction.templates is None, "templates", request.extraction.templates, rule)
+        require(request.extraction.templates is None, "templates", None, rule)
         require(request.extraction.view == "auto", "text_view", request.extraction.view, rule)
 
 

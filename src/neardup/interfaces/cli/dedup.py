@@ -57,7 +57,8 @@ _RUN = f"""
 --representative best-ranked|closest=best-ranked: which of the kept copies that a document matches is recorded with it
 [how it runs]
 {options.WORK % "inputs larger than memory: keep intermediate files"}
---keep-work: with --work: do not remove DIR at the end, for neardup audit --of DIR, or to try another policy
+--keep-work: with --work: keep DIR at the end, for neardup audit --of DIR, or to repeat the run with another threshold
+  or --keep without signing again; a run without this option removes DIR
 {options.THREADS}
 [documents of earlier runs]
 --state DIR: compare with the documents of all earlier runs with this folder, and add those of this run to it; it is
