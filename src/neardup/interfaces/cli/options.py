@@ -358,7 +358,10 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     require("url" not in given or used, "url", given.get("url"), rule)
     learn = given.get("learn_templates", False)
     require(
-        not learn or "templates" in given, "learn_templates", None, "needs --templates FILE, to which the templates are added"
+        not learn or "templates" in given,
+        "learn_templates",
+        None,
+        "needs --templates FILE, to which the templates are added",
     )
     if "" in given.get("glob", ()):
         raise InputRefused("--glob", "the pattern is empty")
