@@ -104,6 +104,14 @@ class WorkFolder:
         """Return the sizes of files, in bytes, as a record names them under ``"files"``."""
         return {name: self.path(name).stat().st_size for name in names}
 
+    def has_files(self, record: dict[str, Any]) -> bool:
+        """Return whether the files that a record names are there, with their sizes."""
+        files = record.get("files", {})
+        try:
+            return bool(self.sizes(*files) == files)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
     def records(self, stage: str) -> list[dict[str, Any]]:
         """Return the records of the tasks of a stage that are done, in the order of the tasks."""
         return [_decoded(self._record(stage, task).read_bytes()) for task in sorted(self.done(stage))]
@@ -190,7 +198,7 @@ class Journal(WorkFolder):
         """Coordinate a run; *kept* is the complete run that kept the folder for it."""
         super().__init__(folder, header)
         self._lock: int | None = lock
-        self._kept = kept
+        self.kept = kept
         try:
             with naming(self._home):
                 self.claims.remove_ended()
@@ -262,8 +270,7 @@ class Journal(WorkFolder):
         for task in tuple(valid):
             path = self._record(stage, task)
             try:
-                files = _decoded(path.read_bytes()).get("files", {})
-                intact = self.sizes(*files) == files
+                intact = self.has_files(_decoded(path.read_bytes()))
             except (FileNotFoundError, NotADirectoryError, ValueError):
                 intact = False
             if not intact:
@@ -296,10 +303,10 @@ class Journal(WorkFolder):
     def abandon(self) -> None:
         """End a run that cannot be continued; remove its folder as ``finish`` does, unless an earlier run kept it."""
         with naming(self.folder):
-            if self._kept is None:
+            if self.kept is None:
                 self._remove()
             else:
-                _write(self.folder, self._kept)
+                _write(self.folder, self.kept)
         self.close()
 
     def _remove(self) -> None:
@@ -317,12 +324,6 @@ class Journal(WorkFolder):
 def is_work(folder: Path) -> bool:
     """Return whether a folder is the work folder of a run."""
     return (folder / _TERMS).is_file()
-
-
-def is_kept(folder: Path) -> bool:
-    """Return whether a complete run has kept its work folder."""
-    header = read_header(folder) if is_work(folder) else None
-    return header is not None and header.finished
 
 
 @contextmanager

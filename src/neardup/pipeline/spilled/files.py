@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
 
 from neardup.engines.executors import Executors, elsewhere
-from neardup.engines.journal import Journal, is_kept
+from neardup.engines.journal import Journal
 from neardup.engines.local import LocalEngine
 from neardup.model.errors import (
     Change,
@@ -183,8 +183,6 @@ def _run(
     known = None if state is None else [str(state.folder.absolute()), settings.adds, settings.for_index]
     more: dict[str, Any] = {"compared": compared, "state": known, "ignore_common": settings.ignore_common}
     terms = terms_of(shards, scheme, pages, changeable, **more)
-    if is_kept(settings.work) and not settings.restart:  # if refused, it stays as it is
-        _check(shards, outputs, settings)
     with journal_of(settings.work, terms, scheme, restart=settings.restart) as journal:
 
         def by(scheme: Scheme) -> Stages:
@@ -320,7 +318,7 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
         stages.one("check", name, partial(_check, job.shards, outputs, settings))
         _find_fields(job.shards, outputs, stages)
     except NeardupError:
-        if not journal.done("common-") and not journal.done(f"sign-{job.signing}"):
+        if journal.kept or not (journal.done("common-") or journal.done(f"sign-{job.signing}")):
             journal.abandon()
         raise
 

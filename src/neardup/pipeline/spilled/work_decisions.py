@@ -90,11 +90,9 @@ class WorkDecisions:
 
     def _require_files(self, folder: WorkFolder, stages: Iterable[str]) -> None:
         """Raise ``StorageRefused`` unless the files of these stages are there, with their sizes."""
-        for files in (record.get("files", {}) for stage in stages for record in folder.records(stage)):
-            lacking = [name for name in files if not folder.path(name).is_file()]
-            if lacking or folder.sizes(*files) != files:
-                rule = "files of its run are missing or incomplete; repeat the run with the same command"
-                raise StorageRefused(self._name, rule)
+        if not all(folder.has_files(record) for stage in stages for record in folder.records(stage)):
+            rule = "files of its run are missing or incomplete; repeat the run with the same command"
+            raise StorageRefused(self._name, rule)
 
     def collections(self) -> Iterator[Collection]:
         """Yield the documents, in pieces; raises ``DataError`` if an input was changed since."""
