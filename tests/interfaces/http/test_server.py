@@ -30,7 +30,7 @@ from neardup.pipeline.query.search import Search
 from neardup.sources.output import temporary
 
 SOAKED = float(os.environ.get("NEARDUP_SOAK_SECONDS", "1200"))  # of mixed load
-PATIENCE = 120  # the supervisor of uvicorn waits 60 seconds for a worker that dies while it is asked
+PATIENCE = 120
 JSON = {"content-type": "application/json"}
 get, post = (partial(call, timeout=PATIENCE) for call in (httpx.get, httpx.post))
 

@@ -335,8 +335,12 @@ class Supervisor(Multiprocess):
                 os.kill(process.pid, number)
 
     def keep_subprocess_alive(self) -> None:
-        """Replace workers that ended."""
+        """Replace workers that ended or do not answer."""
         before = {process.pid for process in self.all}
+        for process in self.processes:
+            if not _answers(process, self.should_exit):  # uvicorn would wait a minute for one that dies while it is asked
+                process.kill()
+                process.join()
         super().keep_subprocess_alive()
         if self._writing is not None and not _answers(self._writing, self.should_exit):
             self._writing.kill()
