@@ -3,8 +3,6 @@
 import signal
 import sys
 
-from neardup.engines.startup import shorten_start
-
 
 def main() -> int:
     """Run one command in a process of its own; return its exit code."""
@@ -12,6 +10,8 @@ def main() -> int:
         signal.signal(
             signal.SIGINT, signal.SIG_DFL
         )  # until there is something to clean up, Ctrl-C simply ends the process
+    from neardup.engines.startup import shorten_start
+
     shorten_start()
     from neardup.interfaces.cli import main as run
 

@@ -128,7 +128,7 @@ def test_strings_that_are_numbers_rank_exactly_by_their_values(keep, values, bla
 @pytest.mark.parametrize("kind", [pa.string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())], ids=str)
 def test_a_value_that_is_not_a_number_among_numbers_is_refused_with_its_row(odd, kind):
     with pytest.raises(
-        ValueRefused, match=r"column 'x', row 3: is .* which is not a number, but other values are"
+        ValueRefused, match=r"column 'x', row 3 is .* which is not a number, but other values are"
     ) as caught:
         by_value("max:x", ["9", None, "10", f" {odd}", odd, "11"], kind)
     assert caught.value.row == 3

@@ -41,7 +41,7 @@ def test_a_task_that_fails_raises_its_own_error_here():
     def attempt(task):
         raise DataError(f"file {task}", "is broken")
 
-    with pytest.raises(DataError, match="file 5: is broken"):
+    with pytest.raises(DataError, match="file 5 is broken"):
         list(elsewhere(Fake([5]), Opened)(attempt, [2, 5]))
 
 

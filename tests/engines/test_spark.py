@@ -61,7 +61,7 @@ def test_the_executors_do_every_task_once(executors, tmp_path):
 
 def test_errors_of_the_package_are_failures_of_tasks(executors):
     found = [one for one in executors.each(partial(failing, DataError("a.jsonl", "is broken"), 7), [5, 7, 9]) if one]
-    assert [(one.task, one.message) for one in found] == [(7, "a.jsonl: is broken")]
+    assert [(one.task, one.message) for one in found] == [(7, "a.jsonl is broken")]
     assert found[0].host
 
 

@@ -25,8 +25,8 @@ MADE = [
     (ParameterError("size", -1, "must be at least 0"), "size=-1 must be at least 0", ValueError),
     (ParameterConflict("size", 2, "kind", "flat"), "size=2 cannot be used with kind='flat'", ParameterError),
     (RecipeMismatch("aa", "bb"), "signatures of recipe aa cannot be compared with signatures of recipe bb", TypeError),
-    (DataError("line 3", "is broken"), "line 3: is broken", ValueError),
-    (OutputError("out.jsonl", "is full"), "out.jsonl: is full", OSError),
+    (DataError("line 3", "is broken"), "line 3 is broken", ValueError),
+    (OutputError("out.jsonl", "is full"), "out.jsonl is full", OSError),
 ]
 
 

@@ -276,7 +276,7 @@ def test_damaged_files_are_refused(tmp_path):
     changed = bytearray(content)
     changed[place] ^= 1
     for wrong in (b"", b"PK", content[:-40], content[:200], bytes(changed), pickle.dumps([1]), b"\x93NUMPY\x01\x00"):
-        with pytest.raises(DataError, match=r"x\.npz: is "):
+        with pytest.raises(DataError, match=r"x\.npz is "):
             CommonShingles.from_bytes(wrong, "x.npz")
     other = CommonShingles(shingling=found.shingling, terms=found.terms[1:], share=0.1, documents=4)
     object.__setattr__(other, "identity", found.identity)

@@ -36,6 +36,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 _LONGEST: Final = 100  # characters of a value in a message
+_PREDICATES: Final = frozenset(  # a rule that begins with one of them continues the sentence, without a colon
+    ("is", "are", "was", "were", "has", "have", "keeps", "must", "needs", "cannot", "exists")
+)
 _CHANGES: Final = 5  # that a message names
 
 
@@ -99,7 +102,8 @@ class _PlacedError(Exception):
         self.code = code or type(self).code
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.rule}"
+        joined = " " if self.rule.partition(" ")[0] in _PREDICATES else ": "
+        return f"{self.where}{joined}{self.rule}"
 
 
 class DataError(_PlacedError, NeardupError, ValueError):

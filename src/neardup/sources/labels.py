@@ -172,7 +172,9 @@ def _parsed(name: str, data: bytes) -> tuple[list[LabelledPair], int]:
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 if _incomplete(line):
                     return answers, begin
-                raise DataError(f"{name}:{number}", f"it is not a labelled pair: {_reason(line, error)}") from error
+                raise DataError(
+                    f"{name}:{number}", f"it is not a labelled pair: {_reason(line, error)}", "label"
+                ) from error
         begin = end
     return answers, len(data)
 

@@ -25,4 +25,5 @@ def load(path: str | os.PathLike[str], what: str, most: int | None = None) -> by
             raise DataError(os.fspath(path), f"it is larger than {most:,} bytes", "too large")
         return source.read_bytes()
     except OSError as error:
-        raise InputRefused(os.fspath(path), f"{what} cannot be read: {error.strerror}") from error
+        code = "no such file" if isinstance(error, FileNotFoundError) else ""
+        raise InputRefused(os.fspath(path), f"{what} cannot be read: {error.strerror}", code) from error

@@ -28,7 +28,7 @@ def test_an_index_that_lost_its_manifest_is_not_overwritten(tmp_path):
     (tmp_path / NAME).unlink()
     with pytest.raises(StorageRefused, match="is not empty"):
         Index.create(tmp_path)
-    with pytest.raises(StorageDamaged, match=r"manifest\.json: is missing"):
+    with pytest.raises(StorageDamaged, match=r"manifest\.json is missing"):
         Index.open(tmp_path)
     (tmp_path / SECOND).unlink()
     before = (tmp_path / "log-00000001").read_bytes()

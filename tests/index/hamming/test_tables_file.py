@@ -274,7 +274,7 @@ def test_arrays_that_do_not_fit_their_design_are_refused(tmp_path, change, compr
 
 
 def test_other_files_are_refused(tmp_path):
-    with pytest.raises(StorageRefused, match="nowhere: is not there"):
+    with pytest.raises(StorageRefused, match="nowhere is not there"):
         HammingTables.open(tmp_path / "nowhere")
     with pytest.raises(StorageError):
         HammingTables.open(tmp_path)

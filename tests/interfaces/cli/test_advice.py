@@ -38,7 +38,8 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         (ParameterError("text", "x" * 500, "must be short"), f"--text {'x' * 200}...: the value must be short"),
         (QueryTimeout(1.5), "the search was stopped after 1.5 seconds; use fewer or rarer words"),
         (DataError("a.jsonl", "is a JSON array", "json array"), "convert it: jq -c '.[]' a.jsonl > lines.jsonl"),
-        (DataError("a.jsonl:3", "is wrong"), "a.jsonl:3: is wrong"),
+        (DataError("a.jsonl:3", "is wrong"), "a.jsonl:3 is wrong"),
+        (DataError("a.jsonl:3", "it is wrong"), "a.jsonl:3: it is wrong"),
         (
             RunChanged("work", [Change("setting", "max_bytes", 5, 6), Change("added", "b.jsonl")]),
             "--max-bytes was 5 and is 6; b.jsonl was added; the same command with --restart begins again",

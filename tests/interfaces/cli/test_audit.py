@@ -81,6 +81,15 @@ def test_a_work_folder_has_recorded_the_options(neardup, pages, tmp_path):
     assert "work" in neardup("audit", pages, "--of", "work", code=2).err
 
 
+def test_a_kept_work_folder_is_named_and_its_inputs_must_be_unchanged(neardup, pages):
+    shown = neardup("dedup", pages, "--dry-run", "--work", "a work", "--keep-work").out
+    assert "the work folder 'a work' is kept: audit it with `neardup audit INPUT ... --of 'a work'`; delete it" in shown
+    with pages.open("a") as file:
+        file.write("\n")
+    shown = neardup("audit", pages, "--of", "a work", code=1).err
+    assert "restore it, with its modification time, or repeat the run and then the audit" in shown
+
+
 def test_only_a_work_folder_is_kept(neardup, pages):
     shown = neardup("dedup", pages, "--dry-run", "--keep-work", code=2).err
     assert "--keep-work can only be used with a work folder (--work DIR)" in shown

@@ -37,7 +37,7 @@ def test_what_is_damaged_is_named(neardup, seen):
     assert "Restore the index from a copy" in shown.out
     assert len(json.loads(neardup("check", "seen", "--json", code=1).out)["problems"]) == 1
     segment.unlink()
-    assert f"{segment.name}: is not there" in neardup("check", "seen", code=1).out
+    assert f"{segment.name} is not there" in neardup("check", "seen", code=1).out
 
 
 def test_the_end_that_a_killed_writer_leaves_is_no_loss(neardup, seen):
@@ -51,13 +51,13 @@ def test_the_end_that_a_killed_writer_leaves_is_no_loss(neardup, seen):
 
 def test_a_damaged_manifest_is_named(neardup, seen):
     (seen / "manifest.json").write_text("{}")
-    assert "manifest.json: is not as it was written" in neardup("check", "seen", code=1).out
+    assert "manifest.json is not as it was written" in neardup("check", "seen", code=1).out
 
 
 def test_a_missing_manifest_is_named(neardup, seen):
     (seen / "manifest.json").unlink()
     shown = neardup("check", "seen", code=1).out
-    assert "manifest.json: is missing" in shown
+    assert "manifest.json is missing" in shown
     assert "save what is intact: neardup rescue DIR TO" in shown
     way_out = "restore the index from a copy, or save what is intact: neardup rescue DIR TO"
     assert way_out in neardup("stats", "seen", code=1).err
@@ -71,7 +71,7 @@ def test_a_missing_manifest_is_named(neardup, seen):
 def test_a_damaged_second_manifest_is_found_and_replaced(neardup, seen):
     (seen / "manifest.copy").write_text("nothing")
     shown = neardup("check", "seen", code=1).out
-    assert "manifest.copy: is not as it was written; the next change of the manifest replaces it" in shown
+    assert "manifest.copy is not as it was written; the next change of the manifest replaces it" in shown
     with Index.open(seen, "w", key=bytes(range(16))) as index:
         index.remove(list(index.ids())[:1])
     assert "0  problems" in neardup("check", "seen").out

@@ -243,6 +243,24 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
     assert r"\u6771 one two" in screen.read()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["dedpu"], "unknown verb 'dedpu'; did you mean dedup? See `neardup --help`"),
+        (["pair", "a.jsonl"], "unknown verb 'pair'; did you mean pairs? See"),
+        (["xyz"], "unknown verb 'xyz'; see `neardup --help`"),
+        (["'x"], """unknown verb "'x"; see"""),
+        ([""], "unknown verb ''; see"),
+        (["templates", "lern"], "(choose from 'learn', 'relearn', 'show'); did you mean learn? See"),
+        (["dedup", "a", "--scheme", "minhsh"], "'checksum'); did you mean minhash? See `neardup dedup --help`"),
+    ],
+)
+def test_the_closest_word_is_proposed(arguments, message, capsys):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert message in capsys.readouterr().err
+
+
 def test_what_no_verb_knows_is_refused_with_the_verbs_own_help(run):
     assert "neardup: unknown option --ontext; did you mean --context? See `neardup compare --help`" in (
         run("a.txt", "b.txt", "c", "--ontext", code=2).err

@@ -1118,8 +1118,21 @@ def test_wrong_arguments_are_named(tmp_path, name):
     assert caught.value.name == name
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--memory", "256"], "--memory 256: the value must be at least 64M; units are K, M, G, KiB, MiB and GiB"),
+        (["--for-index"], "--for-index can only be used with --state DIR"),
+        (["--revisits"], "--revisits cannot be used with --dry-run, which writes no --out"),
+        (["--ignore-common", "0.1", "--short", "3"], "--short 3 needs --short-threshold T: "),
+        (["--common", "absent.npz"], "`neardup dedup --ignore-common S --common FILE` writes such a file"),
+    ],
+)
+def test_a_message_names_the_option_that_is_needed(run, source, options, message):
+    assert message in run(source, "--dry-run", *options, code=2).err
+
+
 @pytest.mark.parametrize("option", [["--memory", "1G"], ["--restart"]])
 def test_options_of_runs_in_pieces_need_a_work_folder(run, source, option):
     refused = run(source, "--dry-run", *option, code=2)
-    shown = " ".join(option).replace("1G", "1000000000")
-    assert f"{shown} can only be used with a work folder (--work DIR)" in refused.err
+    assert f"{' '.join(option)} can only be used with a work folder (--work DIR)" in refused.err

@@ -251,7 +251,7 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
     shown = neardup("index", "in.jsonl", "--to", "seen", code=1)
     assert "2  records rejected, not in the index" in shown.out
     assert "rejected: in.jsonl:1: incomplete JSON: the line ends inside a value" in shown.out
-    assert "rejected: in.jsonl:3: its id has 1,025 bytes, but may have 1,024" in shown.out
+    assert "rejected: in.jsonl:3: its id has 1,025 bytes, but may have at most 1,024" in shown.out
     assert ids("seen") == ["storm"]
     told = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json", code=1).out)
     assert [one["code"] for one in told["rejected"]] == ["json", "id too long"]
@@ -276,7 +276,7 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
         (["pages.jsonl", "--to", "seen", "--field", "a:time", "--field", "a:flag"], "must name each field once"),
         (
             ["pages.jsonl", "--to", "seen", "--memory", "256"],
-            "--memory 256: the value must be at least 1 MiB; a number without",
+            "--memory 256: the value must be at least 1MiB; units are",
         ),
         (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text: the value must be another field"),
         (
@@ -487,5 +487,5 @@ def test_what_differs_from_the_state_is_refused(neardup, state, options, words, 
 def test_only_a_new_index_is_filled(neardup, state, pages):
     neardup("index", pages, "--to", "seen")
     shown = neardup("index", "--from", state, "--to", "seen", code=2).err
-    assert "seen: has documents already; only a new index can be filled; name a new folder with --to" in shown
+    assert "seen has documents already; only a new index can be filled; name a new folder with --to" in shown
     assert "inputs are needed: files of documents, or --from STATE" in neardup("index", "--to", "new", code=2).err

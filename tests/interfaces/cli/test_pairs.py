@@ -76,7 +76,9 @@ def test_in_a_work_folder(neardup, pages):
 
 def test_wrong_uses(neardup, pages):
     rule = "can only be used with a work folder (--work DIR)"
-    for options, name in ((["--memory", "1G"], "--memory 1000000000"), (["--restart"], "--restart")):
+    shown = neardup("pairs", "a.jsonl", "--out", "p.jsonl", "--memory", "256", code=2).err
+    assert "--memory 256: the value must be at least 64M; units are K, M, G" in shown
+    for options, name in ((["--memory", "1G"], "--memory 1G"), (["--restart"], "--restart")):
         assert f"{name} {rule}" in neardup("pairs", "others.jsonl", *options, "--out", "p.jsonl", code=2).err
     assert (
         "two collections"

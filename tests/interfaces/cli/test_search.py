@@ -176,7 +176,7 @@ def test_a_search_that_takes_too_long(neardup, seen):
 def test_without_a_table_it_says_what_to_do(neardup, tmp_path):
     with Index.create(tmp_path / "seen", texts=True) as index:
         index.admit(["a"], [STORM])
-    assert "seen: has no search table; build it: neardup reindex seen" in neardup("search", "seen", "storm", code=2).err
+    assert "seen has no search table; build it: neardup reindex seen" in neardup("search", "seen", "storm", code=2).err
     neardup("reindex", "seen")
     assert "1 result" in neardup("search", "seen", "storm").out
     Index.create(tmp_path / "bare").close()

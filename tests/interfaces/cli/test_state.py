@@ -87,7 +87,13 @@ def test_new_documents_are_compared_with_an_index(neardup, crawls):
     assert (told["known"], told["kept"]) == (1, 0)
     neardup("index", "one.jsonl", "--to", "signatures")
     shown = neardup("dedup", "two.jsonl", "--dry-run", "--against", "signatures", code=2).err
-    assert "--against signatures is an index without texts; compare with a state or files" in shown
+    assert "--against signatures is an index without texts; compare with a state, with files" in shown
+
+
+def test_a_state_is_no_index(neardup, crawls):
+    for verb in (["seen"], ["stats"], ["search"]):
+        shown = neardup(*verb, "crawls", *(["storm"] if verb == ["search"] else []), code=2).err
+        assert "but a state; fill a new index from it: neardup index --from crawls --to DIR" in shown
 
 
 def test_an_index_is_no_state(neardup, crawls):
@@ -97,4 +103,4 @@ def test_an_index_is_no_state(neardup, crawls):
 
 
 def test_a_file_is_no_work_folder(neardup, crawls):
-    assert "one.jsonl: is a file, not a folder; name the work" in neardup("work", "one.jsonl", code=2).err
+    assert "one.jsonl is a file, not a folder; name the work" in neardup("work", "one.jsonl", code=2).err

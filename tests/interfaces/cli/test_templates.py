@@ -193,18 +193,27 @@ def test_an_extraction_can_be_stored(folder):
         (["templates", "learn", "pages.jsonl", "--out", "templates.arrow"], 2, "exists already"),
         (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--html", "page"], 1, "no field 'page'"),
         (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--url", "page"], 1, "no field 'page'"),
-        (["templates", "relearn", "--templates", "templates.arrow"], 2, "templates relearn: needs a host"),
+        (["templates", "relearn", "--templates", "templates.arrow"], 2, "templates relearn needs a host"),
         (["templates", "learn", "absent.jsonl", "--out", "t.arrow"], 2, "absent.jsonl"),
         (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--templates", "a"], 2, "cannot be read"),
         (
             ["templates", "relearn", "h", "--templates", "templates.arrow"],
             2,
-            "templates relearn: needs a host, then files of its pages",
+            "templates relearn needs a host, then files of its pages",
         ),
         (["templates", "relearn", "h", "pages.jsonl", "--templates", "templates.arrow"], 1, "different pages"),
         (["templates", "relearn", "h", "pages.jsonl", "--templates", "t", "--out", "a"], 2, "only be used with learn"),
         (["templates", "show", "h", "--templates", "templates.arrow", "--html", "a"], 2, "only be used with learn"),
-        (["templates", "show", "h", "--templates", "templates.arrow"], 2, "the file has no template of this host"),
+        (
+            ["templates", "show", "h", "--templates", "templates.arrow"],
+            2,
+            "the file has no template of this host; it has those of ",
+        ),
+        (
+            ["dedup", "pages.jsonl", "--html", "html", "--dry-run", "--templates", "absent.arrow"],
+            2,
+            "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
+        ),
         (["templates", "show", "h"], 2, "--templates is needed"),
         (["templates", "show", "--templates", "pages.jsonl"], 1, "is not a file of templates"),
         (["templates", "show", "--templates", "absent.arrow"], 2, "cannot be read"),
@@ -260,6 +269,24 @@ def part(crawl, tmp_path):
     (tmp_path / "one.jsonl").write_text("".join(own))
     assert run("templates", "learn", tmp_path / "one.jsonl", "--out", tmp_path / "t.arrow") == 0
     return tmp_path
+
+
+@pytest.mark.parametrize("verb", [("index", "--to", "seen"), ("dedup", "--dry-run")])
+def test_what_was_learned_is_shown(crawl, part, capsys, monkeypatch, verb):
+    monkeypatch.chdir(part)
+    capsys.readouterr()
+    assert run(*verb, crawl / "crawl.warc.gz", "--templates", "t.arrow", "--learn-templates") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "templates of 1 new host added to t.arrow; 1 host had one before" in shown
+    assert "of hosts with fewer than 20 different pages, none is learned" in shown
+
+
+def test_why_nothing_was_learned_is_shown(part, capsys):
+    few = part / "few.jsonl"
+    few.write_text((part / "one.jsonl").read_text().splitlines(keepends=True)[0])
+    capsys.readouterr()
+    assert run("templates", "learn", few, "--out", part / "few.arrow") == 0
+    assert "no host has a template: it needs at least 20 different pages" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("way", ["memory", "pieces", "state", "index"])

@@ -56,7 +56,12 @@ def test_wrong_uses_are_explained(neardup, labels):
     assert "must be f1, precision>=SHARE" in neardup("tune", labels, "--goal", "best", code=2).err
     assert ".toml" in neardup("tune", labels, "--out", "x.json", code=2).err
     assert "no such file" in neardup("tune", "nowhere.jsonl", code=2).err
-    assert "LABELS: must name the file" in neardup("tune", "", code=2).err
+    assert "LABELS must name the file" in neardup("tune", "", code=2).err
+
+
+def test_a_file_that_has_no_labels_is_explained(neardup, labels):
+    labels.write_text('{"id": 1, "text": "one"}\n')
+    assert "the field 'a' is missing; `neardup label` writes files of labels" in neardup("tune", labels, code=1).err
 
 
 def test_labels_of_one_kind_are_not_enough(neardup, labels):

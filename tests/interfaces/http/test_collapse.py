@@ -44,8 +44,8 @@ def test_collapsing_by_a_field_and_by_both(serve):
     two = ask.post("/v1/collapse", {"hits": ["a", "b", "c"], "by": [{"rule": "near", "keep": 2}]}).json()
     assert two["hidden"] == 0
     for hits, detail in (
-        (["a"], "field 'nope': is unknown; this index has rank, site"),
-        ([{"id": "a", "fields": {"site": "one"}}], "field 'nope': is missing in all hits; their fields are id, site"),
+        (["a"], "field 'nope' is unknown; this index has rank, site"),
+        ([{"id": "a", "fields": {"site": "one"}}], "field 'nope' is missing in all hits; their fields are id, site"),
     ):
         refused = ask.post("/v1/collapse", {"hits": hits, "by": [{"rule": "same", "field": "nope"}]})
         assert (refused.status_code, refused.json()["detail"]) == (422, detail)

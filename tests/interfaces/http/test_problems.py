@@ -29,7 +29,7 @@ def test_kinds_are_told_apart():
     ("error", "kind", "told"),
     [
         (ParameterError("page", 0, "must be at least 1"), problems.INVALID, "page must be at least 1"),
-        (DataError("id 3", "is empty"), problems.INVALID, "id 3: is empty"),
+        (DataError("id 3", "is empty"), problems.INVALID, "id 3 is empty"),
         (RecipeMismatch("a", "b"), problems.INVALID, str(RecipeMismatch("a", "b"))),
         (StorageDamaged("/srv/secret", "is torn"), problems.UNAVAILABLE, problems.UNAVAILABLE.when),
         (ZeroDivisionError("secret"), problems.BROKEN, problems.BROKEN.when),

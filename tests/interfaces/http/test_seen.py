@@ -112,7 +112,7 @@ def test_a_key_belongs_to_one_request(serve, texts, crawled):
     answer = ask.post("/v1/seen", pages(("http://b.example/", "x")), headers={KEY_HEADER: "one"})
     assert (answer.status_code, answer.json()["detail"]) == (
         422,
-        "key: was used for another request; each request needs its own key",
+        "key was used for another request; each request needs its own key",
     )
 
 

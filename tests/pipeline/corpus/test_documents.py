@@ -65,8 +65,8 @@ def test_only_the_columns_that_are_needed_are_read():
         ("a.jsonl", r"'a\.jsonl' is a single text: put it in a list; to read a file, use neardup\.dedup_files"),
         ("long " * 100, r"'long long .*\.\.\.' is a single text"),
         ({"text": ["a"]}, r"a dict is not a table: make one with pyarrow\.table"),
-        ([{"text": "a"}, {"body": "b"}], r"document 1: has no 'text'; its keys are body"),
-        ([{"body": "b"}], r"document 0: has no 'text'"),
+        ([{"text": "a"}, {"body": "b"}], r"document 1 has no 'text'; its keys are body"),
+        ([{"body": "b"}], r"document 0 has no 'text'"),
     ],
 )
 def test_what_is_no_collection_is_refused_with_the_way_out(source, message):

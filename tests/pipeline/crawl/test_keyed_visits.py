@@ -73,7 +73,7 @@ def test_without_a_key_each_batch_counts(index):
 def test_a_key_belongs_to_one_batch(index):
     pages = KeyedVisits(index)
     sent(pages, PAGES, "one")
-    with pytest.raises(DataError, match="key: was used for another request; each request needs its own key"):
+    with pytest.raises(DataError, match="key was used for another request; each request needs its own key"):
         sent(pages, PAGES[:1], "one")
     with pytest.raises(DataError, match="was used for another"):
         sent(KeyedVisits(index), PAGES[:1], "one")

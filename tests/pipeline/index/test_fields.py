@@ -77,8 +77,8 @@ def test_what_a_table_lacks_is_null():
             {"rank": [1, 2**80]},
             "document 1: field 'rank' is the integer 1208925819614629174706176, which has more than",
         ),
-        ({"rank": [object(), "a"]}, "field 'rank': has values that do not fit into one column"),
-        ({"rank": "12"}, "field 'rank': must have a value for each document, but is the string '12'"),
+        ({"rank": [object(), "a"]}, "field 'rank' has values that do not fit into one column"),
+        ({"rank": "12"}, "field 'rank' must have a value for each document, but is the string '12'"),
         (
             {"seen": ["2024-01-01T00:00:00Z", "yesterday"]},
             "document 1: field 'seen' must be a time such as 2026-01-31T12:00:00Z, but is the string 'yesterday'",
@@ -88,8 +88,8 @@ def test_what_a_table_lacks_is_null():
         ({"rank": [1, 1.5]}, "document 1: field 'rank' must be an integer of 64 bits, but is the number 1.5"),
         ({"ok": [0, 1]}, "document 0: field 'ok' must be true or false, but is the integer 0"),
         ({"rank": [1, 2, 3]}, "fields: 3 rows for 2 documents; each document needs one"),
-        ({"rank": [1], "title": ["a", "b"]}, "fields: cannot be converted to a table"),
-        (5, "fields: must be a table or map names to values"),
+        ({"rank": [1], "title": ["a", "b"]}, "fields cannot be converted to a table"),
+        (5, "fields must be a table or map names to values"),
         ({"ok": ["true", "maybe"]}, "document 1: field 'ok' must be true or false, but is the string 'maybe'"),
     ],
 )

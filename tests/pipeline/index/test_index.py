@@ -152,7 +152,7 @@ def test_another_recipe_is_refused(folder, scheme, differing):
     made(folder)
     with pytest.raises(StorageRefused) as refused:
         Index.open(folder, scheme=scheme)
-    assert str(refused.value) == f"{folder}: was created with {differing}"
+    assert str(refused.value) == f"{folder} was created with {differing}"
 
 
 def test_a_part_of_another_recipe_is_refused(folder):
@@ -378,7 +378,7 @@ def test_a_reader_changes_nothing(folder):
         ):
             with pytest.raises(StorageRefused) as refused:
                 change()
-            assert str(refused.value) == f'{folder}: was opened to read; open it with mode="w" to change it'
+            assert str(refused.value) == f'{folder} was opened to read; open it with mode="w" to change it'
         index.sync()
         assert len(index) == 4
     assert contents(folder) == before
@@ -509,7 +509,7 @@ def test_an_unknown_field_is_named(folder):
     with Index.create(folder, Checksum(), fields={"rank": int}) as index:
         with pytest.raises(DataError) as refused:
             index.admit(["a"], TEXTS[:1], {"title": ["t"], "rnak": [1]})
-        assert str(refused.value) == "field 'rnak': is unknown; this index has body, rank, title"
+        assert str(refused.value) == "field 'rnak' is unknown; this index has body, rank, title"
         with pytest.raises(DataError, match="'rnak'"):
             index.judge(TEXTS[:1], {"title": ["t"], "rnak": [1]})
         assert index.admit(["a"], TEXTS[:1], {"title": ["t"], "rank": [1]}) == [New()]

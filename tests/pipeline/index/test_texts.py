@@ -67,7 +67,7 @@ def test_what_cannot_be_compared_with_is_refused(index, tmp_path):
     with pytest.raises(StorageRefused, match="pages were extracted as text view visible"):
         texts.require(request(), [], Extraction(view="auto"))
     Index.create(tmp_path / "signatures").close()
-    with pytest.raises(ParameterError, match="is an index without texts; compare with a state or files"):
+    with pytest.raises(ParameterError, match="is an index without texts; compare with a state, with files"):
         IndexTexts(str(tmp_path / "signatures"))
 
 

@@ -9,6 +9,7 @@ import atexit
 import gc
 import io
 import os
+import re
 import signal
 import sys
 import warnings
@@ -65,6 +66,9 @@ _VERBS = (  # modules of this package
     "warm",
 )
 _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
+_CHOICE = re.compile(
+    r"argument (?P<argument>\S+): invalid choice: (?P<value>(['\"]).*\3) \(choose from (?P<known>.*)\)", re.DOTALL
+)
 _INTERRUPTED = "interrupted; unfinished outputs were removed, complete ones were kept"
 
 
@@ -104,27 +108,46 @@ class _Parser(argparse.ArgumentParser):
 
         if message.startswith("argument -h/--help: "):  # such as a search for -harbour
             message = "an argument that begins with - is taken for an option; write -- before it"
+        if choice := _CHOICE.fullmatch(message):
+            message = _of_choice(**choice.groupdict())
         shown = printable(message.removeprefix("argument "))
         link = " See" if shown.endswith("?") else "; see"
         self.exit(2, f"neardup: {shown}{link} `{self.prog} --help`\n")
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """End with an error for unknown arguments that suggests the option that was probably meant."""
-        from difflib import get_close_matches
-
         name = next((one.partition("=")[0] for one in unknown if one.startswith("-")), None)
         if name is None:
             self.error(f"unexpected arguments: {' '.join(unknown)}")
         options = [option.removeprefix("--") for option in self._option_string_actions if option.startswith("--")]
         wanted = name.lstrip("-").replace("_", "-").lower()
-        begun = [option for option in options if option.startswith(wanted)]
-        likely = begun or get_close_matches(wanted, options, cutoff=_CLOSE)
-        self.error(f"unknown option {name}" + (f"; did you mean --{likely[0]}?" if likely else ""))
+        self.error(f"unknown option {name}{_proposal(wanted, options, '--')}")
 
     def set_settings(self, settings: Mapping[str, object]) -> None:
         """Make *settings* the defaults of the options with these names; the verb has no use for the others."""
         options = {action.dest for action in self._actions}
         self.set_defaults(**{name: value for name, value in settings.items() if name in options})
+
+
+def _proposal(given: str, known: Sequence[str], prefix: str = "") -> str:
+    """Return a question for the known word that was probably meant, as the end of a message; empty if none is close.
+
+    >>> _proposal("dedpu", ["dedup", "index"]), _proposal("xyz", ["dedup", "index"])
+    ('; did you mean dedup?', '')
+    """
+    from difflib import get_close_matches
+
+    begun = [one for one in known if given and one.startswith(given)]
+    likely = begun or get_close_matches(given, known, cutoff=_CLOSE)
+    return f"; did you mean {prefix}{likely[0]}?" if likely else ""
+
+
+def _of_choice(argument: str, value: str, known: str) -> str:
+    """Return the message about a word that is not among the known ones; all verbs are too many to list."""
+    proposal = _proposal(value[1:-1].lower(), re.findall(r"[\w.-]+", known))
+    if argument == "VERB":
+        return f"unknown verb {value}{proposal}"
+    return f"{argument}: invalid choice: {value} (choose from {known}){proposal}"
 
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter):

@@ -54,10 +54,19 @@ _NEXT = {  # by the code of an error
     "json array": "convert it: jq -c '.[]' {where} > lines.jsonl",
     "json over lines": "convert them: jq -c . {where} > lines.jsonl",
     "all rejected": "nothing was written",
+    "label": "`neardup label` writes files of labels",
     "one kind": "neardup label with the same --out continues where it stopped",
     "one group": "neardup label with the same --out continues where it stopped",
     "exists": "--force replaces it",
     "folder": "name a file in it",
+}
+_NEXT_AUDIT = {
+    "changed": "an audit reads the inputs as the run has read them: restore it, with its modification time, or"
+    " repeat the run and then the audit",
+}
+_NEXT_FILES = {  # that do not exist, by their options
+    "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
+    "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
 }
 _NEXT_COMPARE = {
     "no file": "--strings takes both arguments as texts",
@@ -81,6 +90,7 @@ _NEXT_DEDUP = {  # without --work
     "folder": "name a file in it, such as {where}/kept.jsonl, or add --work DIR, which writes one file for each input",
 }
 _NEXT_PIECES = {  # with --work
+    "index without texts": "make such an index with: neardup index INPUT --to DIR --texts",
     "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR"
     " --ignore-common {value} --common common.npz; then replace --ignore-common by --common common.npz",
 }
@@ -128,8 +138,18 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         return f"{message}: neardup reindex {shlex.quote(str(given.get('index', given.get('to', 'DIR'))))}"
     if error.code == StorageDamaged.code and hasattr(arguments, "index") and arguments.verb not in {"check", "rescue"}:
         return f"{message}; restore the index from a copy, or save what is intact: neardup rescue DIR TO"
+    if isinstance(error, StorageError) and error.code == "not an index" and _is_state(error.where):
+        filling = f"neardup index --from {shlex.quote(error.where)} --to DIR"
+        return f"{message}, but a state; fill a new index from it: {filling}"
     following = _NEXT_STORAGE.get(error.code, "") if isinstance(error, StorageError) else _next(error, arguments)
     return f"{message}; {following}" if following else message
+
+
+def _is_state(folder: str) -> bool:
+    """Return whether a folder is that of a state."""
+    from neardup.pipeline.spilled.state import is_state
+
+    return is_state(Path(folder))
 
 
 def _worded(error: NeardupError, arguments: argparse.Namespace) -> str:
@@ -199,8 +219,11 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         known = {**known, **_NEXT_STDIN}
     if _in_memory(arguments):
         known = {**known, **_NEXT_DEDUP}
-    elif getattr(arguments, "verb", "") == "compare":
-        known = {**known, **_NEXT_COMPARE}
+    verb = getattr(arguments, "verb", "")
+    known = {**known, **{"compare": _NEXT_COMPARE, "audit": _NEXT_AUDIT}.get(verb, {})}
+    if error.code == "no such file":
+        options = (option for option in _NEXT_FILES if vars(arguments).get(option) == error.where)
+        return next(map(_NEXT_FILES.__getitem__, options), "")
     pattern = _pattern_of(error.where) if error.code == "folder of tables" else ""
     return known.get(error.code, "").format(where=error.where, pattern=pattern)
 

@@ -38,6 +38,18 @@ def size(text: str) -> int:
     return _read(text, _SIZES, "a size such as 500M, 14GB or 16GiB")
 
 
+def size_words(size: int) -> str:
+    """Return a number of bytes as people write it, exactly.
+
+    >>> size_words(2_000_000_000), size_words(1 << 28), size_words(256)
+    ('2G', '256MiB', '256')
+    """
+    for unit in ("T", "TiB", "G", "GiB", "M", "MiB", "K", "KiB"):
+        if size and size % _SIZES[unit.lower()] == 0:
+            return f"{size // _SIZES[unit.lower()]}{unit}"
+    return str(size)
+
+
 def _read(text: str, units: dict[str, int], wanted: str) -> int:
     if power := _POWER.fullmatch(text.strip()):
         raised: int = int(power[1]) ** int(power[2])

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 import sys
 import time
 from dataclasses import asdict
@@ -56,7 +57,7 @@ _RUN = f"""
 --gather kept|components=kept: match the kept copy itself, or chain matches
 --representative best-ranked|closest=best-ranked: which of the kept copies that a document matches is recorded with it
 [how it runs]
-{options.WORK % "inputs larger than memory: keep intermediate files"}
+{options.WORK % ("inputs larger than memory: keep intermediate files", ", unless --keep-work is given")}
 --keep-work: with --work: keep DIR at the end, for neardup audit --of DIR, or to repeat the run with another threshold
   or --keep without signing again; a run without this option removes DIR
 {options.THREADS}
@@ -109,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from neardup.pipeline.files.dedup import dedup_files
 
+    hosts = options.hosts_in_templates(arguments)
     started = time.monotonic()
     printed = progress_lines() if arguments.json and in_pieces else None
     with progress_bars(wanted=printed is None) as bars:
@@ -116,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.inputs,
             scheme=scheme,
             page=lambda done: _page(done, scheme),
-            revisits=arguments.revisits and not arguments.dry_run,
+            revisits=arguments.revisits,
             progress=printed or bars,
             **paths,
             **options.chosen(arguments, f"{_PARAMETERS} {' '.join(_IN_PIECES)}"),
@@ -132,17 +134,31 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(summary_of(done, seconds)), file=sys.stderr if to_stdout else sys.stdout)
     else:
         show_summary(done, seconds, errors=to_stdout)
+        show_lines([*options.learned_line(arguments, hosts), *_kept_folder(given)], errors=to_stdout)
     return 1 if done.rejected else 0
 
 
 def _in_pieces(given: dict[str, Any]) -> bool:
     """Return whether a run in pieces was requested; refuse options that do not fit."""
     requested = not {"work", "state", "against"}.isdisjoint(given)
+    options.require_memory(given, options.LEAST_MEMORY_OF_RUN)
     if not requested:
         options.refuse_without_work(given, _IN_PIECES)
+    require("state" in given or not given.get("for_index"), "for_index", None, "can only be used with --state DIR")
+    rule = "cannot be used with --dry-run, which writes no --out and so no revisit records"
+    require(not (given.get("revisits") and given["dry_run"]), "revisits", None, rule)
     rule = "cannot be used with --state, which adds the documents; --against DIR compares without adding"
     require("state" not in given or not given["dry_run"], "dry_run", None, rule)
     return requested
+
+
+def _kept_folder(given: dict[str, Any]) -> list[str]:
+    """Return a line about the work folder if it was kept."""
+    if not given["keep_work"] or "work" not in given:
+        return []
+    folder = shlex.quote(given["work"])
+    audit = f"audit it with `neardup audit INPUT ... --of {folder}`"
+    return [f"the work folder {folder} is kept: {audit}; delete it with `rm -r {folder}`"]
 
 
 def _page(done: "FilesResult", scheme: "Scheme") -> bytes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.advice import advice_on_quotes
-from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_rejected
+from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import not_pages, without_text
@@ -54,7 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     require_path("to", arguments.to)
     ways: dict[str, Any] = options.chosen(arguments, "url texts search durability")
-    ways |= {"fields": _fields(given.get("field", [])), "memory": options.index_memory_of(arguments)}
+    options.require_memory(given, options.LEAST_MEMORY_OF_INDEX)
+    ways |= {"fields": _fields(given.get("field", [])), "memory": arguments.memory}
     if options.describes_scheme(arguments):
         ways["scheme"] = options.scheme_of(arguments)
     else:
@@ -67,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from neardup.pipeline.files.ingestion import add_files
 
+    hosts = options.hosts_in_templates(arguments)
     started = time.monotonic()
     with progress_bars() as progress:
         added = add_files(
@@ -79,7 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = time.monotonic() - started
     if added.quoted_lines:
         complain(advice_on_quotes(added.quoted_lines))
-    return _summarise(arguments, added, _rows_of(added), seconds)
+    code = _summarise(arguments, added, _rows_of(added), seconds)
+    if not arguments.json:
+        show_lines(options.learned_line(arguments, hosts))
+    return code
 
 
 def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:

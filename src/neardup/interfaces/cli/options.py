@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from neardup.interfaces.cli.amounts import number, whole
+from neardup.interfaces.cli.amounts import number, size, size_words, whole
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage
-from neardup.model.errors import InputRefused, ParameterError, require, require_whole
+from neardup.model.errors import InputRefused, ParameterError, counted, require, require_whole
 from neardup.model.options import SHORT
 from neardup.model.presets import PRESETS
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from neardup.text.extraction import Extraction
 
 _TYPES: dict[Any, Any] = {"whole": whole, "number": number, "text": str}
-_LEAST_MEMORY: Final = 1 << 20
+LEAST_MEMORY_OF_INDEX: Final = "1MiB"
+LEAST_MEMORY_OF_RUN: Final = "64M"
 _OF_LENGTH: Final = {option.name for option in SHORT}
 
 JSON: Final = "--json: print the summary as JSON\n"
@@ -68,7 +69,7 @@ _READING: Final = f"""
   HTML files)
 {VIEW}
 --strict: stop at the first broken record
---max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8 GiB)
+--max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8GiB)
 """
 READING: Final = _READING % "with --html and --templates: the field with the URL (default: url)"
 READING_OF_PAGES: Final = _READING % "the field with the URL, whose normal form is the id then"
@@ -114,8 +115,8 @@ _SEED: Final = """
 """
 WORK: Final = """
 --work DIR: for %s in DIR, a new folder. If the run is interrupted, the same command continues it. DIR is removed at the
-  end
---memory SIZE: with --work: memory for documents in progress (default: 2G)
+  end%s
+--memory SIZE: with --work: memory for documents in progress, at least 64M (default: 2GiB)
 --restart: with --work: discard what an interrupted run has finished, and begin again
 """
 
@@ -139,20 +140,20 @@ def opened(arguments: argparse.Namespace, mode: Literal["r", "w"]) -> "Index":
     return Index.open(arguments.index, mode, key=key_of(arguments))
 
 
-def index_memory_of(arguments: argparse.Namespace) -> int:
-    """Return the bytes of memory for new documents of an index."""
-    size: int = arguments.memory
-    require(
-        size >= _LEAST_MEMORY, "memory", size, "must be at least 1 MiB; a number without a unit, such as M, is of bytes"
-    )
-    return size
+def require_memory(given: Mapping[str, Any], least: str) -> None:
+    """Raise ``ParameterError`` if ``--memory`` is smaller than *least*."""
+    memory = given.get("memory")
+    if memory is not None and memory < size(least):
+        rule = f"must be at least {least}; units are K, M, G, KiB, MiB and GiB, and a number without a unit is in bytes"
+        raise ParameterError("memory", size_words(memory), rule)
 
 
 def refuse_without_work(given: Mapping[str, Any], names: Sequence[str]) -> None:
     """Raise ``ParameterError`` for one of the options of these *names*, ``--restart`` or ``--keep-work``."""
     for name in (*names, *(flag for flag in ("restart", "keep_work") if given.get(flag))):
         if name in given:
-            raise ParameterError(name, given[name], "can only be used with a work folder (--work DIR)")
+            value = size_words(given[name]) if name in {"memory", "part_size"} else given[name]
+            raise ParameterError(name, value, "can only be used with a work folder (--work DIR)")
 
 
 def drawn(arguments: argparse.Namespace) -> int:
@@ -167,6 +168,27 @@ def extraction_of(arguments: argparse.Namespace) -> "Extraction":
 
     path = None if vars(arguments).get("learn_templates") else vars(arguments).get("templates")
     return Extraction(view=arguments.text_view, templates=None if path is None else HostTemplates.load(path))
+
+
+def hosts_in_templates(arguments: argparse.Namespace) -> int:
+    """Return the number of hosts in the file of templates to which a run adds; 0 if there is none."""
+    from neardup.text.host_templates import HostTemplates
+
+    given = vars(arguments)
+    path = Path(given["templates"]) if given.get("learn_templates") and "templates" in given else None
+    return len(HostTemplates.load(path)) if path is not None and path.exists() else 0
+
+
+def learned_line(arguments: argparse.Namespace, before: int) -> list[str]:
+    """Return a line about the templates that a run has learned, if it was to learn any."""
+    if not arguments.learn_templates:
+        return []
+    from neardup.pipeline.crawl.templates import LEAST
+
+    learned = hosts_in_templates(arguments) - before
+    known = f"; {counted(before, 'host')} had one before" if before else ""
+    rule = f"of hosts with fewer than {LEAST} different pages, none is learned"
+    return [f"templates of {counted(learned, 'new host')} added to {arguments.templates}{known}; {rule}"]
 
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -288,6 +310,11 @@ def _plain_scheme(arguments: argparse.Namespace) -> "Scheme":
     from neardup.pipeline.config import scheme_from, scheme_name
 
     given = {name: value for name, value in vars(arguments).items() if name != "measure" or arguments.verb != "pairs"}
+    alone = {"short", "short_threshold"} & given.keys()
+    if len(alone) == 1:
+        other = "--short-threshold T" if "short" in alone else "--short N"
+        rule = f"needs {other}: --short-threshold is the threshold of pairs with a document of fewer than N features"
+        raise ParameterError(min(alone), given[min(alone)], rule)
     _refuse_others(scheme_name(given), given)
     return scheme_from(given)
 

@@ -30,7 +30,7 @@ _MEASURE = """
 """
 _RUN = f"""
 [how it runs]
-{options.WORK % "collections larger than memory: keep the features"}
+{options.WORK % ("collections larger than memory: keep the features", "")}
 {options.THREADS}
 """
 INTERRUPTED = "interrupted; nothing was written; with --work, what is finished is kept, and the same command continues"
@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Find the pairs and write them; return 1 if records were rejected."""
     given = vars(arguments)
+    options.require_memory(given, options.LEAST_MEMORY_OF_RUN)
     if "work" not in given:
         options.refuse_without_work(given, ("memory",))
     threshold = given.pop("threshold", None)  # pairs are exact: no signature has to find it

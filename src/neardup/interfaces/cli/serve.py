@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     if token_file is None and not is_loopback(arguments.host):
         rule = "can be reached from elsewhere, so it needs --token-file; --new-token makes tokens"
         raise ParameterError("host", arguments.host, rule)
+    options.require_memory(given, options.LEAST_MEMORY_OF_INDEX)
     server = loaded()
     say_if_cold()
     if token_file is not None:
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     deployment = server.Deployment(
         folder=arguments.index,
-        memory=options.index_memory_of(arguments),
+        memory=arguments.memory,
         addresses=options.addresses_of(arguments) or Addresses(),
         extraction=options.extraction_of(arguments).to_dict(),
         allow_hosts=tuple(given.get("allow_host", ())),

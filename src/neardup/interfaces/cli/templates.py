@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.options import FORMAT, VIEW_IF_GIVEN
 from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
-from neardup.model.errors import InputRefused, ParameterError, plural
+from neardup.model.errors import InputRefused, ParameterError, counted, plural
 
 if TYPE_CHECKING:
     from neardup.text.host_templates import HostTemplates
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     if "out" not in given:
         raise ParameterError("out", None, "is needed: a path for the templates")
-    from neardup.pipeline.crawl.templates import ARROW, learn_from_files, learn_templates
+    from neardup.pipeline.crawl.templates import ARROW, LEAST, learn_from_files, learn_templates
     from neardup.sources.output import check_file, write_file
     from neardup.text.extraction import Extraction
 
@@ -65,6 +65,10 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
         print(json.dumps({**_about(found), "rejected": len(rejected)}))
     else:
         _summarise(found)
+        if not len(found):
+            show_lines(
+                [f"no host has a template: it needs at least {LEAST} different pages of one host, and their URLs"]
+            )
         show_rejected(rejected)
     return 1 if rejected else 0
 
@@ -112,13 +116,23 @@ def _show(hosts: list[str], given: dict[str, Any]) -> int:
     for name in hosts:
         one = templates.get(name)
         if one is None:
-            rule = "the file has no template of this host; it has only others, or too few pages of the host differ"
-            raise InputRefused(name, rule)
+            raise InputRefused(name, _unknown(name, [other.host for other in templates.templates]))
         if given["json"]:
             print(json.dumps({**_of(one), "examples": [*one.examples]}))
         else:
             show_lines([f"{one.host}: {_described(one)}", *(f"  {line}" for line in one.examples)], errors=False)
     return 0
+
+
+def _unknown(host: str, known: list[str]) -> str:
+    """Return the rule for a host without a template, with the most similar host that has one."""
+    from difflib import get_close_matches
+
+    from neardup.pipeline.crawl.templates import LEAST
+
+    close = get_close_matches(host, known, n=1)
+    others = f"it has those of {counted(len(known), 'other host')}{', such as ' if close else ''}{''.join(close)}"
+    return f"the file has no template of this host; {others}; a host needs at least {LEAST} different pages"
 
 
 def _of(one: Any) -> dict[str, Any]:

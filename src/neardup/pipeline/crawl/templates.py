@@ -38,6 +38,7 @@ Page = tuple[str | None, bytes | str]  # its address, and its HTML
 ARROW: Final = (".arrow",)  # the ending of a file of templates
 DEFAULT_HTML: Final = "html"
 FROZEN: Final = 200  # different pages, from which on a template is not learned again on its own
+LEAST: Final = PAGES  # different pages of a host with a template
 MOST: Final = 500  # pages of a host that its template is learned from
 STEP: Final = 20  # pages by which they grow at least, while fewer than ``FROZEN`` of them are different
 

@@ -48,7 +48,7 @@ def named(  # noqa: PLR0913, PLR0917 - what an id is made of
         size = len(own.encode()) if own else 0
         reason, code = refused.get(row, ""), "value"
         if size > MOST_ID_BYTES:
-            reason, code = f"its id has {size:,} bytes, but may have {MOST_ID_BYTES:,}", "id too long"
+            reason, code = f"its id has {size:,} bytes, but may have at most {MOST_ID_BYTES:,}", "id too long"
         elif standing and own and own.startswith(standing) and own == "{}:{}".format(*documents.place(row)):
             reason, code = _NAMELESS, "no id"
         if reason:

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from neardup.index.disk.store import Store
-from neardup.model.errors import DataError, StorageRefused, require
+from neardup.model.errors import DataError, ParameterError, StorageRefused, require
 from neardup.pipeline.index.fields import field_values, has_sites, sites_at
 from neardup.pipeline.index.terms import opened
 from neardup.schemes.checksum import BODY
@@ -29,10 +29,9 @@ class IndexTexts:
     def __init__(self, path: str) -> None:
         self.path = path
         with closing(opened(Path(self.path))) as store:
-            rule = (
-                "is an index without texts; compare with a state or files of documents, or create the index with texts"
-            )
-            require(store.columns.texts, "against", path, rule)
+            if not store.columns.texts:
+                rule = "is an index without texts; compare with a state, with files, or with an index that has texts"
+                raise ParameterError("against", path, rule, "index without texts")
             self.identity, self._fields = _identity(store), {name for name, _ in store.columns.fields}
             self._extraction = store.manifest.terms.get("extraction")
 
