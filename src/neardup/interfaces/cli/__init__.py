@@ -22,6 +22,7 @@ from typing import NoReturn
 from neardup import __version__
 from neardup.interfaces.cli.advice import advice
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
+from neardup.interfaces.cli.options import SCHEME, add_scheme_options, settings_of
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.model.errors import (
@@ -179,8 +180,6 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if unknown:
         verbs[parsed.verb].refuse(unknown)
     if "config" in parsed:
-        from neardup.interfaces.cli.options import settings_of
-
         try:
             verbs[parsed.verb].set_settings(settings_of(parsed))
         except NeardupError as error:
@@ -194,11 +193,16 @@ def _verb(name: str) -> ModuleType:
 
 
 def _describe(verb: ModuleType, parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of a verb, which has either a text or, if they depend on schemes, a function."""
+    """Add the arguments of a verb, which has a text, with a place for the options of schemes, or a function."""
     if hasattr(verb, "add_arguments"):
         verb.add_arguments(parser)
-    else:
-        add_usage(parser, verb.USAGE)
+        return
+    before, schemes, after = verb.USAGE.partition(SCHEME)
+    add_usage(parser, before)
+    if schemes:
+        measure = getattr(verb, "MEASURE", "")
+        add_scheme_options(parser, own_measure=measure, with_common="\n--common " not in after)
+    add_usage(parser, after)
 
 
 def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str, _Parser]]:

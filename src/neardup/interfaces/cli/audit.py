@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import progress_bars, show_lines
-from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 _REPORTS = (".html", ".htm", ".json")
 
-_USAGE = f"""
+USAGE = f"""
 {options.INPUTS}
 [what is audited, and how]
 --of RUN: the report of a run (.parquet, .jsonl): repeat the options of the run; or the folder of dedup --state or
@@ -32,17 +31,12 @@ _USAGE = f"""
 --force: replace a report that exists
 --json: print the audit as JSON, without texts
 {options.READING}
+{options.SCHEME}
 """
 
 EXAMPLE = (
     "Example: neardup dedup pages.jsonl --dry-run --report why.parquet; neardup audit pages.jsonl --of why.parquet"
 )
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_usage(parser, _USAGE)
-    options.add_scheme_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,9 +5,8 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.options import VIEW_IF_GIVEN, add_scheme_options, describes_scheme, scheme_of
+from neardup.interfaces.cli.options import SCHEME, VIEW_IF_GIVEN, describes_scheme, scheme_of
 from neardup.interfaces.cli.terminal import console, marked
-from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.rulings import decided_of, estimate_of, excerpts, passages_of, value_of
@@ -31,7 +30,7 @@ _NUMBER = 6  # columns of a share
 _STDIN = "-"
 _STDOUT = "/dev/stdout"
 
-_USAGE = f"""
+USAGE = f"""
 a TEXT_A: a file of text or HTML (see --text-view; also .gz .zst .bz2 .xz), - for standard input, or, with --strings,
   the text itself
 b TEXT_B: the text to compare it with, given in the same way
@@ -41,14 +40,9 @@ b TEXT_B: the text to compare it with, given in the same way
 --force: replace a page that exists
 --context N: characters shown at each end of a shared passage (default: {_CONTEXT}, on a page 2,000)
 {VIEW_IF_GIVEN}
+{SCHEME}
 """
 EXAMPLE = "Example: neardup compare draft.txt published.html --html difference.html"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_usage(parser, _USAGE)
-    add_scheme_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -18,7 +18,6 @@ from neardup.interfaces.cli.terminal import (
     show_lines,
     show_rejected,
 )
-from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, common_words, not_pages, pairs_not_compared, rule_of, without_text
 from neardup.model.errors import OutputRefused, ParameterError, plural, require
@@ -31,7 +30,7 @@ _STDOUT = "/dev/stdout"
 _IN_PIECES = ("work", "memory", "part_size", "out_format")
 _PARAMETERS = "keep verify gather representative ignore_common force threads restart keep_work state for_index against"
 
-_READ = f"""
+USAGE = f"""
 {options.INPUTS}
 [outputs]
 --out PATH: the kept documents, in the format of its ending
@@ -47,8 +46,7 @@ _READ = f"""
 {options.JSON}
 {options.READING}
 {options.LEARN}
-"""
-_RUN = f"""
+{options.SCHEME}
 {options.NEW_COMMON}
 [what is done with matches]
 {options.KEEP}
@@ -75,13 +73,6 @@ INTERRUPTED = (
     " the same command continues"
 )
 EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.jsonl"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_usage(parser, _READ)
-    options.add_scheme_options(parser, with_common=False)
-    add_usage(parser, _RUN)
 
 
 def run(arguments: argparse.Namespace) -> int:

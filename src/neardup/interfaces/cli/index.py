@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from neardup.pipeline.index.transfer import Filled
 
 
-_ADD = f"""
+USAGE = f"""
 {options.SOME_INPUTS}
 --from STATE: instead of inputs: fill a new index with the documents that dedup --state STATE kept, which is faster
   because they are not compared again
@@ -32,21 +32,14 @@ _ADD = f"""
 --texts: keep the texts, and verify near duplicates on them
 --field NAME:KIND ...: keep a field: string, integer, number, time or flag; can be repeated
 --search: build a search table, kept by every later run; a new index keeps texts, title and url, too
-"""
-_RUN = """
+{options.SCHEME}
 [how it runs]
 --durability commit|interval|bulk=commit: what a power failure may lose: nothing that was acknowledged, the last
   second, or the whole run
+{options.INDEX_MEMORY}
 """
 EXAMPLE = "Example: neardup index pages.jsonl --to seen --url url"
 INTERRUPTED = "interrupted; admitted documents are in the index; run the same command again to continue"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_usage(parser, _ADD)
-    options.add_scheme_options(parser)
-    add_usage(parser, _RUN + options.INDEX_MEMORY)
 
 
 def run(arguments: argparse.Namespace) -> int:

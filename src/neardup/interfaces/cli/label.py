@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.keys import END, key_reader
 from neardup.interfaces.cli.terminal import complain, console, progress_bars, show_lines, show_rejected, side_by_side
-from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, place_of
 from neardup.model.errors import InputRefused, ParameterError, counted, require
@@ -31,7 +30,7 @@ _MOST = 200_000  # characters of a text that are shown and compared
 _TWO = 2
 _HELP = "s same, d different, u unsure, b back, m more of the texts, q quit"
 
-_USAGE = f"""
+USAGE = f"""
 {options.SOME_INPUTS}
 [labels]
 --out PATH: the file to which each answer is added at once (.jsonl); a file that exists is continued
@@ -46,18 +45,13 @@ _USAGE = f"""
 --draw N: another number draws other pairs (default: 1)
 {options.THREADS}
 {options.READING}
+{options.SCHEME}
 """
 EXAMPLE = (
     "Example: neardup label pages.jsonl --out labels.jsonl; a second person: neardup label --like labels.jsonl"
     " --out second.jsonl; then: neardup label compare labels.jsonl second.jsonl"
 )
 INTERRUPTED = "interrupted; all answers so far are in the file, and the same command continues"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_usage(parser, _USAGE)
-    options.add_scheme_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

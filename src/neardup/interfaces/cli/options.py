@@ -79,6 +79,7 @@ KEEP: Final = """
   several, separated by commas, in order of importance
 """
 KEEP_IF_GIVEN: Final = KEEP.replace("=first", "", 1)
+SCHEME: Final = "\n[what counts as the same]\n"  # the place of the options of schemes
 CONFIG: Final = """
 --config FILE: settings from a file such as neardup.toml; other options replace them
 """
@@ -226,8 +227,7 @@ def add_scheme_options(parser: argparse.ArgumentParser, *, own_measure: str = ""
     group = add_usage(
         parser,
         f"""
-[what counts as the same]
-{CONFIG}
+{SCHEME}{CONFIG}
 --scheme {"|".join(names)}: how documents are signed (default: {names[0]})
 {own_measure or _MEASURE.format("|".join(measures()))}
 --preset {"|".join(PRESETS)}|: settings by name, printed; other options replace them. {"; ".join(presets)}

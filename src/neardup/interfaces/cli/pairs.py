@@ -5,14 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import progress_bars, summarise
-from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import plural
 
 if TYPE_CHECKING:
     from neardup.pipeline.files.pairs import PairedFiles
 
-_READ = f"""
+MEASURE = """
+--measure resemblance|containment|overlap|cosine=resemblance: what must reach the threshold: the resemblance; the share
+  of the document of A that is in that of B or, in one collection, of either in the other; the share of the smaller
+  one; or the cosine of how often shingles occur. No signatures are used: their options (--recall, --permutations, ...)
+  have no effect
+"""
+USAGE = f"""
 left A: a collection: a file, a pattern or a folder, as for dedup
 right [B]: another collection: the pairs are of a document of A and one of B
 [outputs]
@@ -21,27 +26,13 @@ right [B]: another collection: the pairs are of a document of A and one of B
 --force: replace an output that exists
 {options.JSON}
 {options.READING}
-"""
-_MEASURE = """
---measure resemblance|containment|overlap|cosine=resemblance: what must reach the threshold: the resemblance; the share
-  of the document of A that is in that of B or, in one collection, of either in the other; the share of the smaller
-  one; or the cosine of how often shingles occur. No signatures are used: their options (--recall, --permutations, ...)
-  have no effect
-"""
-_RUN = f"""
+{options.SCHEME}
 [how it runs]
 {options.WORK % ("collections larger than memory: keep the features", "")}
 {options.THREADS}
 """
 INTERRUPTED = "interrupted; nothing was written; with --work, what is finished is kept, and the same command continues"
 EXAMPLE = "Example: neardup pairs news.jsonl --threshold 0.5 --out pairs.parquet"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_usage(parser, _READ)
-    options.add_scheme_options(parser, own_measure=_MEASURE)
-    add_usage(parser, _RUN)
 
 
 def run(arguments: argparse.Namespace) -> int:
