@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.interfaces.escaping import printable
+from neardup.interfaces.escaping import parts, printable
 
 JOINERS = "\u200c\u200d"
 
@@ -32,3 +32,8 @@ def test_nothing_that_could_steer_a_terminal_is_left(text):
 )
 def test_what_is_escaped_and_what_is_not(text, shown):
     assert printable(text) == shown
+
+
+@pytest.mark.parametrize("spans", [[], [(0, 3)], [(1, 2), (2, 3)], [(0, 9)], [(2, 2)], [(0, 2), (1, 3)]])
+def test_parts_are_the_whole_text(spans):
+    assert "".join(text for text, _ in parts("abc", spans)) == "abc"

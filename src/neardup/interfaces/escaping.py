@@ -1,6 +1,9 @@
 """Escaping of texts for terminals and pages."""
 
 import unicodedata
+from collections.abc import Sequence
+
+Part = tuple[str, bool]  # a printable text, and whether it was looked for
 
 
 def printable(text: str) -> str:
@@ -29,6 +32,21 @@ def shortened(text: str, most: int) -> str:
     'a long…'
     """
     return printable(text if len(text) <= most else f"{text[: most - 1]}…")
+
+
+def parts(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
+    """Cut a text at the ends of *spans*, which begin in ascending order and may overlap.
+
+    >>> parts("the ferry", [(4, 9)])
+    (('the ', False), ('ferry', True))
+    """
+    found: list[Part] = []
+    done = 0
+    for begin, end in (*spans, (len(text), len(text))):
+        pieces = (text[done:begin], False), (text[max(begin, done) : end], True)
+        found += [(printable(piece), wanted) for piece, wanted in pieces if piece]
+        done = max(done, end)
+    return tuple(found)
 
 
 def _shown(letter: str) -> str:

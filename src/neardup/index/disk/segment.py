@@ -209,7 +209,8 @@ class Segment:
         """Mark documents as removed, given by ordinals, also of other segments."""
         own = ordinals[(ordinals >= self.first) & (ordinals <= self.last)]
         if len(own):
-            self.remove(self._positions(own))
+            found = self.with_ordinals(own)
+            self.remove(found[found >= 0])
 
     def update(self, name: str, ordinals: Positions, values: npt.NDArray[Any]) -> None:
         """Replace values of a column for documents given by ordinals, also of other segments."""
@@ -227,10 +228,6 @@ class Segment:
         column = self.ordinals
         places = np.minimum(np.searchsorted(column, ordinals), max(self.documents - 1, 0))
         return np.where(column[places] == ordinals, places, -1)
-
-    def _positions(self, ordinals: Positions) -> Positions:
-        found = self.with_ordinals(ordinals)
-        return found[found >= 0]
 
     def _are_alive(self, positions: Positions) -> Flags:
         return self.alive[positions] if len(self.alive) else np.ones(len(positions), np.bool_)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from neardup.interfaces.cli.options import KEYED_INDEX, chosen, opened
 from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.escaping import printable
+from neardup.interfaces.escaping import parts, printable
 from neardup.interfaces.wording import decimals
 from neardup.model.errors import counted
 
@@ -154,10 +154,7 @@ def _marked(piece: "Marked", style: str = "") -> "Text":
     """Return a piece of text with the terms of the query in colour."""
     from rich.text import Text
 
-    shown, done = Text(style=style), 0
-    for begin, end in piece.spans:
-        shown.append(printable(piece.text[done:begin]))
-        shown.append(printable(piece.text[begin:end]), _MATCH)
-        done = end
-    shown.append(printable(piece.text[done:]))
+    shown = Text(style=style)
+    for text, wanted in parts(piece.text, piece.spans):
+        shown.append(text, _MATCH if wanted else None)
     return shown

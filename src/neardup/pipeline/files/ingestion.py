@@ -174,7 +174,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             require_extraction(index, extraction)
         last = {own: row for row, own in enumerate(ids) if own is not None}  # the last document of each id
         rows = np.array(sorted(last.values()), np.int64)
-        batch = _Batch(documents.texts, ids, urls, _with(found.table, sites))
+        columns = dict(zip(found.table.column_names, found.table.columns, strict=True))
+        batch = _Batch(documents.texts, ids, urls, pa.table(columns | sites))
         counts = _admitted(index, batch, rows, at, progress, catch_up)
         total, estimated = len(index), index.estimates
     number = len(ids) - len(rejected)
@@ -329,10 +330,6 @@ def _sites(documents: Collection) -> dict[str, Any]:
     if documents.sites is None:
         return {}
     return {SITE: pa.array(documents.sites.to_numpy().view(np.int64))}
-
-
-def _with(fields: pa.Table, more: Mapping[str, Any]) -> pa.Table:
-    return pa.table(dict(zip(fields.column_names, fields.columns, strict=True)) | dict(more))
 
 
 def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search: bool) -> None:

@@ -1,8 +1,6 @@
 from datetime import UTC, datetime
 
-import pytest
-
-from neardup.interfaces.http.views.entries import entry, middle_shortened, parts, shortened
+from neardup.interfaces.http.views.entries import entry, middle_shortened, shortened
 
 WHEN = datetime(2026, 3, 7, 12, 30, tzinfo=UTC)
 
@@ -20,11 +18,6 @@ def test_the_day_is_that_of_the_moment_in_any_locale():
 def test_an_id_that_is_an_address_leads_there():
     assert entry(id="https://a.example/x", title=None, url=None, moment=WHEN).href == "https://a.example/x"
     assert entry(id="a", title=None, url=None, moment=WHEN).href is None
-
-
-@pytest.mark.parametrize("spans", [[], [(0, 3)], [(1, 2), (2, 3)], [(0, 9)], [(2, 2)], [(0, 2), (1, 3)]])
-def test_parts_are_the_whole_text(spans):
-    assert "".join(text for text, _ in parts("abc", spans)) == "abc"
 
 
 def test_long_texts_are_cut():

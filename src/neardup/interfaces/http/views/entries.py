@@ -1,14 +1,11 @@
 """A document in a list: its title, URL, time of admission, and a passage of its text."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from neardup.interfaces.escaping import printable, shortened
+from neardup.interfaces.escaping import Part, printable, shortened
 from neardup.interfaces.http.links import DOCUMENT, elsewhere, linked
-
-Part = tuple[str, bool]  # a text, and whether it was looked for
 
 _TITLE: Final = 300  # characters
 _ADDRESS: Final = 70
@@ -56,27 +53,6 @@ def entry(  # noqa: PLR0913 - all that is shown
         day=f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}",
         snippet=snippet,
     )
-
-
-def parts(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
-    """Cut a text at the ends of *spans*.
-
-    >>> parts("the ferry", [(4, 9)])
-    (('the ', False), ('ferry', True))
-    """
-    return tuple(_cut(text, spans))
-
-
-def _cut(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[Part]:
-    done = 0
-    for begin, end in spans:
-        if begin > done:
-            yield printable(text[done:begin]), False
-        if end > max(begin, done):
-            yield printable(text[max(begin, done) : end]), True
-        done = max(done, end)
-    if done < len(text):
-        yield printable(text[done:]), False
 
 
 def address_shortened(address: str, most: int) -> str:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from neardup.interfaces.escaping import printable, shortened
+from neardup.interfaces.escaping import parts, printable, shortened
 from neardup.interfaces.http.links import COMPARE, START, link, linked
 from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
-from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened, parts
+from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened
 from neardup.interfaces.http.views.paging import LinkChoice, paging
 from neardup.interfaces.wording import decimals
 from neardup.model.errors import counted
