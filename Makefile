@@ -30,7 +30,7 @@ quick: $(WARMED) ## run the tests of single modules with few examples, those tha
 	HYPOTHESIS_PROFILE=few $(BIN)/pytest -q -m "not soak" --failed-first --numprocesses 2 $(QUICK)
 
 test: $(WARMED) ## run the tests on two cores, then the array code once more with bounds checks
-	$(BIN)/pytest -m "not soak" --numprocesses 2
+	$(BIN)/pytest -m "not soak" --numprocesses 3 # which wait for processes and disks a part of the time
 	HYPOTHESIS_PROFILE=few NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
 	    $(BIN)/pytest -m "not soak" -k "not ($(STATISTICS))" --numprocesses 2 --dist loadfile $(BOUNDSCHECKED) \
 	    $(foreach name,$(NO_KERNEL),--ignore-glob='*/$(name).py')

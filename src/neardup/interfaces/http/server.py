@@ -338,7 +338,7 @@ class Supervisor(Multiprocess):
         """Replace workers that ended or do not answer."""
         before = {process.pid for process in self.all}
         for process in self.processes:
-            if not _answers(process, self.should_exit):  # uvicorn would wait a minute for one that dies while it is asked
+            if not _answers(process, self.should_exit):  # uvicorn waits a minute for one that dies when asked
                 process.kill()
                 process.join()
         super().keep_subprocess_alive()
