@@ -1,6 +1,7 @@
 """Functions over tables in worker processes, which import a module that is written here, and hold locks while alive."""
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from neardup.engines.processes import Processes
 from neardup.errors import EngineFailed
 
 FUNCTIONS = """
-import os, signal, sys
+import os, signal, sys, time
 from fcntl import LOCK_EX, flock
 import pyarrow as pa
 
@@ -31,6 +32,7 @@ def doubling(settings):
         sys.modules["__main__"]._SECONDS = settings["seconds"]
 
     def double(table):
+        begun = time.process_time()
         if WORKER:
             print("no answer")
         for value in table["value"].to_pylist():
@@ -38,6 +40,8 @@ def doubling(settings):
                 os.kill(os.getpid(), signal.SIGKILL)
             if value == settings.get("wrong"):
                 raise ValueError
+            while value == settings.get("busy") and time.process_time() - begun < 1:
+                pass
             if value == settings.get("large"):
                 bytearray(1 << 40)
             if value == settings.get("endless"):
@@ -70,6 +74,7 @@ with processes.Processes("doubled:doubling", settings, 2, lambda table: table) a
         while list(started.map([pa.table({"value": [value]})])):
             pass
 """
+PROGRAMS = 1 if sys.platform == "linux" else 2  # of two processes: forks share the lock of their program
 VALUES = [pa.table({"value": [*range(begin, begin + 5)]}) for begin in range(0, 100, 5)]
 DOUBLED = [2 * value for value in range(100)]
 
@@ -127,6 +132,15 @@ def test_processes_start_if_the_time_they_save_is_longer_than_their_start(number
     monkeypatch.setattr(processes, "_START", 0.4)
     with opened(number) as started:
         values(started.map(VALUES[:2], lambda: share))
+        assert (started._pool is not None) == expected
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.01, True), (0.9, False), (0.0, False), (1.0, False)])
+def test_processes_start_with_the_first_table_if_it_is_a_small_share(share, expected, monkeypatch):
+    monkeypatch.setattr(processes, "_START", 0.5)
+    with opened() as started:
+        results = started.map(VALUES, lambda: share)
+        next(results)
         assert (started._pool is not None) == expected
 
 
@@ -205,6 +219,25 @@ def test_all_processes_end_with_their_context(tmp_path):
     assert wait_for_the_end(tmp_path)
 
 
+def test_a_worker_that_does_not_end_by_itself_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "_END", 0.1)
+    with opened(lock=str(tmp_path / "lock"), endless=13) as started:
+        begin(started)
+        worker = started._idle.get()
+        processes._write(worker._there, pa.table({"value": [13]}))
+        started._idle.put(worker)  # as if it had answered
+    assert len(wait_for_the_end(tmp_path)) == PROGRAMS
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there are workers forks")
+def test_the_processor_time_of_workers_is_counted():
+    before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])  # of user and system
+    with opened(busy=13) as started:
+        begin(started)
+        values(started.map([pa.table({"value": [13]})] * 2))
+    assert sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before >= 2  # a second for each table
+
+
 def wait_for_the_end(folder):
     """Return the locks of the workers when none of these lives."""
     held = sorted(folder.glob("lock*.held"))
@@ -232,7 +265,7 @@ def test_a_script_without_a_guard_is_not_imported_again(tmp_path):
     with run(tmp_path) as script:
         out, err = script.communicate()
     assert (out, err, script.returncode) == ("ready\n", "", 0)
-    assert len(wait_for_the_end(tmp_path)) == 2
+    assert len(wait_for_the_end(tmp_path)) == PROGRAMS
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -242,7 +275,7 @@ def test_processes_end_with_the_one_that_started_them(sent, tmp_path):
         os.killpg(script.pid, sent)
         _, err = script.communicate()
         assert script.returncode == -sent
-    assert len(wait_for_the_end(tmp_path)) == 2
+    assert len(wait_for_the_end(tmp_path)) == PROGRAMS
     if sent == signal.SIGINT:
         assert err.count("Traceback") == 1  # of the script
         assert err.strip().endswith("KeyboardInterrupt")

@@ -1,21 +1,23 @@
 """Runs a function over tables in worker processes, for functions that hold the interpreter lock or may crash.
 
 A worker is a new interpreter that is given the name of the function, never code: the script of a user is not imported
-again, and nothing is pickled. It reads tables from its standard input and writes the results, all as Arrow streams. It
-ends when its input ends, so also if the process that started it is killed; a Ctrl-C in a terminal does not reach it.
+again, and nothing is pickled. It reads tables from a pipe and writes the results to another one, all as Arrow streams.
+It ends when its input ends, so also if the process that started it is killed; a Ctrl-C in a terminal does not reach it.
+On Linux, the workers are forks of a single new interpreter, which has loaded the function.
 """
 
+import gc
 import json
 import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
 from queue import SimpleQueue
-from subprocess import DEVNULL, PIPE, Popen
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from threading import Event, Lock
 from time import perf_counter
 from typing import IO, Any, Final, Self
@@ -28,8 +30,11 @@ from neardup.model.errors import EngineFailed
 Function = Callable[[pa.Table], pa.Table]
 
 _START: Final = 0.5  # seconds of a processor that the start of a process takes
+_FIRST: Final = 0.03  # seconds that a first table is expected to take
 _SECONDS: Final = 600  # that a table may take
 _MEMORY: Final = 8 << 30  # bytes of address space of a worker
+_FORKS: Final = sys.platform == "linux"  # elsewhere, libraries of the system may not work in a fork
+_END: Final = 5  # seconds that idle workers have to end
 
 
 class Processes:
@@ -40,7 +45,8 @@ class Processes:
     no result depends on the number of processes.
 
     This process does the work until the first other one is ready, and if none can be started. The others are started
-    as soon as they would save more time than their start takes, by the time that this process has needed so far. A
+    as soon as they would save more time than their start takes, by the time that this process has needed so far, or
+    that a first table is expected to take. A
     process that ends, or that takes more than 10 minutes or 8 GiB of address space, is replaced, and its table is
     repeated row by row. A row that ends its process again is given to *instead*.
 
@@ -61,7 +67,7 @@ class Processes:
         self._lock, self._ready, self._closed = Lock(), Event(), False
         self._pool: ThreadPoolExecutor | None = None  # a thread for each worker, which waits for it
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
-        self._workers: set[_Worker] = set()
+        self._programs: list[_Program] = []
 
     def __enter__(self) -> Self:
         return self
@@ -69,12 +75,13 @@ class Processes:
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._closed = True
-            for worker in self._workers:
-                worker.kill()
+            if self._idle.qsize() < sum(len(program.workers) for program in self._programs):
+                for program in self._programs:
+                    program.kill()
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
-        for worker in self._workers:
-            worker.close()
+        for program in self._programs:
+            program.close()
 
     def map(self, tables: Iterable[pa.Table], read: Callable[[], float] = lambda: 1.0) -> Iterator[pa.Table]:
         """Yield the results in order; at any time, up to two tables more than there are processes are under way.
@@ -84,7 +91,8 @@ class Processes:
         waiting: deque[Future[pa.Table]] = deque()
         before, done = self._spent, 0.0
         for table in tables:
-            left = (self._spent - before) * (1 / done - 1) if done else 0.0
+            spent, share = (self._spent - before, done) if done else (_FIRST, read())
+            left = spent * (1 / share - 1) if share else 0.0
             pool = self._started(left)
             if pool is None:
                 found = self._here(table)
@@ -106,26 +114,26 @@ class Processes:
             saved = (self._spent + left) * (1 - 1 / self._number)
             if self._pool is None and self._number > 1 and saved >= _START:
                 self._pool = ThreadPoolExecutor(self._number, "neardup-process")
-                for _ in range(self._number):
-                    self._pool.submit(self._begin)
+                for _ in range(1 if _FORKS else self._number):
+                    self._pool.submit(self._begin, self._number if _FORKS else 1)
         return self._pool if self._ready.is_set() else None
 
-    def _begin(self) -> None:
-        if worker := self._new():
+    def _begin(self, number: int) -> None:
+        for worker in self._new(number):
             self._idle.put(worker)
             self._ready.set()
 
-    def _new(self) -> "_Worker | None":
-        """Return a new worker that is ready; ``None`` if there cannot be one."""
+    def _new(self, number: int) -> "Sequence[_Worker]":
+        """Return a *number* of new workers that are ready; none if there cannot be any."""
         with self._lock:
             if self._closed:
-                return None
+                return ()
             try:
-                worker = _Worker(self._name)
+                program = _Program(self._name, number)
             except OSError:
-                return None
-            self._workers.add(worker)
-        return worker if worker.ask(pa.table({"settings": [json.dumps(self._settings)]})) is not None else None
+                return ()
+            self._programs.append(program)
+        return program.load(self._settings)
 
     def _here(self, table: pa.Table) -> pa.Table:
         if self._own is None:
@@ -160,54 +168,96 @@ class Processes:
         if not worker.ended:
             return worker
         self._require_open()
-        with self._lock:
-            self._workers.discard(worker)
-        worker.close()
-        if (new := self._new()) is None:
+        if not (new := self._new(1)):
             raise EngineFailed("worker processes", "one of them ended, and no other one can be started")
-        return new
+        return new[0]
 
     def _require_open(self) -> None:
         if self._closed:
             raise EngineFailed("worker processes", "they were ended")
 
 
-class _Worker:
-    """A process that answers a table with a table."""
+class _Program:
+    """A new interpreter that loads a function and then becomes workers: itself, or several forks that it waits for."""
 
-    def __init__(self, function: str) -> None:
-        paths = os.pathsep.join(sys.path)
-        self._process = Popen(  # noqa: S603 - names of this package
-            [sys.executable, "-P", "-m", __name__, function],
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=DEVNULL,
-            env={"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": paths},
-            process_group=0,  # a terminal sends its signals to the other group
-        )
+    def __init__(self, function: str, number: int) -> None:
+        pipes = [(*os.pipe(), *os.pipe()) for _ in range(number)]
+        self.workers = [_Worker(os.fdopen(there, "wb"), os.fdopen(back, "rb")) for _, there, back, _ in pipes]
+        theirs = [end for tables, _, _, answers in pipes for end in (tables, answers)]
+        try:
+            self._process = Popen(  # noqa: S603 - names of this package
+                [sys.executable, "-P", "-m", __name__, function, *map(str, theirs)],
+                stdin=PIPE,
+                stdout=DEVNULL,
+                stderr=DEVNULL,
+                env={"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+                process_group=0,  # a terminal sends its signals to the other group
+                pass_fds=theirs,
+            )
+        except OSError:
+            for worker in self.workers:
+                worker.close()
+            raise
+        finally:
+            for end in theirs:
+                os.close(end)
+
+    def load(self, settings: Mapping[str, Any]) -> "list[_Worker]":
+        """Return the workers, ready; none if the program has ended."""
+        stream = self._process.stdin
+        try:
+            if stream is not None:
+                with stream:
+                    stream.write(json.dumps(settings).encode())
+        except OSError:
+            return []
+        return [worker for worker in self.workers if worker.answer() is not None]
+
+    def kill(self) -> None:
+        with suppress(OSError):  # they have all ended
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End the processes, and wait for that."""
+        for worker in self.workers:
+            worker.close()
+        try:
+            self._process.wait(_END)
+        except TimeoutExpired:
+            self.kill()
+        with suppress(OSError):
+            self._process.__exit__(None, None, None)
+
+
+class _Worker:
+    """A process that answers a table with a table, by a pipe there and one back."""
+
+    def __init__(self, there: IO[bytes], back: IO[bytes]) -> None:
+        self._there, self._back = there, back
         self.ended = False
 
     def ask(self, table: pa.Table) -> pa.Table | None:
         """Return the answer; ``None`` if the process has ended."""
-        there, back = self._process.stdin, self._process.stdout
-        if there is None or back is None:
-            return None
         try:
-            _write(there, table)
-            return pa.ipc.open_stream(back).read_all()
-        except (OSError, ValueError, pa.ArrowException):  # also of a pipe that is closed
-            self.ended = True
-            self.kill()
+            _write(self._there, table)
+        except (OSError, ValueError):  # also of a pipe that is closed
+            self.close()
             return None
+        return self.answer()
 
-    def kill(self) -> None:
-        self._process.kill()
+    def answer(self) -> pa.Table | None:
+        try:
+            return pa.ipc.open_stream(self._back).read_all()
+        except (OSError, ValueError, pa.ArrowException):
+            self.close()
+            return None
 
     def close(self) -> None:
-        """End the process, and wait for that."""
-        self.kill()
-        with suppress(OSError):
-            self._process.__exit__(None, None, None)
+        """Close the pipes, which ends the process."""
+        self.ended = True
+        for stream in (self._there, self._back):
+            with suppress(OSError):
+                stream.close()
 
 
 def _write(stream: IO[bytes], table: pa.Table) -> None:
@@ -222,24 +272,39 @@ def _function(name: str, settings: Mapping[str, Any]) -> Function:
     return function
 
 
-def serve(name: str) -> None:
-    """Answer the tables on standard input until it ends; the first table has the settings."""
-    tables, answers = open(0, "rb"), os.fdopen(os.dup(1), "wb")  # noqa: SIM115 - until the process ends
-    os.dup2(2, 1)  # other output is not an answer
+def serve(name: str, ends: Sequence[int]) -> None:
+    """Answer the tables of pipes until they end; *ends* are those of each pair of pipes, to read from and to write to.
+
+    Standard input has the settings. For several pairs there is a fork each.
+    """
     shorten_start()
     _limit_memory()
-    function: Function | None = None
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(_SECONDS)  # which ends the process wherever it is
+    function = _function(name, json.load(sys.stdin))
+    signal.alarm(0)
+    pairs = [*zip(ends[::2], ends[1::2], strict=True)]
+    own = pairs[0] if len(pairs) == 1 else _forked(pairs)
+    for end in {*ends}.difference(own or ()):
+        os.close(end)  # a pipe ends with its last open copy
+    if own is None:
+        with suppress(ChildProcessError):
+            while True:
+                os.wait()
+        return
+    tables, answers = os.fdopen(own[0], "rb"), os.fdopen(own[1], "wb")
+    _write(answers, pa.table({}))  # it is ready
     while tables.peek(1):
-        signal.alarm(_SECONDS)  # which ends the process wherever it is
-        table = pa.ipc.open_stream(tables).read_all()
-        if function is None:
-            function = _function(name, json.loads(table["settings"][0].as_py()))
-            answer = table
-        else:
-            answer = function(table)
+        signal.alarm(_SECONDS)
+        answer = function(pa.ipc.open_stream(tables).read_all())
         signal.alarm(0)
         _write(answers, answer)
+
+
+def _forked(pairs: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """Fork for each pair of pipes; return the own pair in a fork, ``None`` in the process that forks."""
+    gc.freeze()  # collections would copy all that was loaded
+    return next((pair for pair in pairs if not os.fork()), None)
 
 
 def _limit_memory() -> None:
@@ -252,4 +317,4 @@ def _limit_memory() -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(sys.argv[1], [*map(int, sys.argv[2:])])
