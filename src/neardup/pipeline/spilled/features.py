@@ -11,7 +11,7 @@ from neardup.pipeline.spilled.heads import sites_of
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import BLOCKS, UNITS
 from neardup.pipeline.spilled.signed import Signed
-from neardup.text.columns import batches
+from neardup.text.columns import batches, gathered
 from neardup.text.sites import separate
 
 
@@ -50,7 +50,7 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
     begin = 0
     for piece in pieces if len(taken) else ():
         first, last = np.searchsorted(taken, [begin, begin + len(piece)])
-        for batch in batches(piece.texts.take(pa.array(taken[first:last] - begin))):
+        for batch in batches(pa.chunked_array([gathered(piece.texts, taken[first:last] - begin)])):
             features = job.scheme.shingling.batch_features(batch)
             if len(sites):
                 numbers = np.arange(len(parts), len(parts) + len(batch))
