@@ -27,7 +27,9 @@ symbols are no words, though code consists of them. *Copies* are one page of a h
 copy, among 54 others of this host: the share of the words of its content that the learned template ignores, at the
 worst host. *Drift* is the share of pages of hosts with more than 500 different features under the template of 200 and
 under that of 500 pages. *Costs* are processor time of one thread relative to reading the same pages without
-templates, the least of three; *learning*, once, reads both views of 200 to 500 pages of each host.
+templates, the least of three; *learning*, once, reads both views of 200 to 500 pages of each host. *Reading with
+templates that are learned in the run* is the processor time of `dedup_files` with `learn_templates` relative to that
+without templates, of a Parquet file with one thread, the least of three.
 """
 FEW: Final = 20 if SMALL else 200
 OTHERS: Final = 54
@@ -79,6 +81,7 @@ def main() -> None:
     figures += [
         Figure(name="cost of known templates", value=applying / reading - 1, unit="", at_most=0.2),
         Figure(name="cost of learning", value=learning / reading, unit="", at_most=0.2),
+        Figure(name="reading with templates that are learned in the run", value=run_cost(pages), unit="", at_most=0.2),
     ]
     publish("web_pages", "Pages of documentation", METHOD, figures)
 
@@ -86,14 +89,31 @@ def main() -> None:
 def representatives(pages: list[HostPage], extraction: Extraction) -> list[int]:
     """Return the position of the page that stays for each page."""
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-        path, report = Path(folder, "pages.parquet"), Path(folder, "report.parquet")
-        columns = {"id": [page.url for page in pages], "html": [page.markup for page in pages]}
-        pq.write_table(pa.table({**columns, "url": columns["id"]}), path, row_group_size=500)
-        dedup_files([path], report=report, html="html", extraction=extraction)
+        report = Path(folder, "report.parquet")
+        dedup_files([written(pages, folder)], report=report, html="html", extraction=extraction)
         decided = pq.read_table(report).sort_by("position")
     own = decided["position"].to_pylist()
     other = decided["representative_position"].to_pylist()
     return [place if kept is None else kept for place, kept in zip(own, other, strict=True)]
+
+
+def written(pages: list[HostPage], folder: str) -> Path:
+    path = Path(folder, "pages.parquet")
+    columns = {"id": [page.url for page in pages], "html": [page.markup for page in pages]}
+    pq.write_table(pa.table({**columns, "url": columns["id"]}), path, row_group_size=500)
+    return path
+
+
+def run_cost(pages: list[HostPage]) -> float:
+    """Return by how much more processor time a run needs that learns templates than a run without templates."""
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        path, given = written(pages, folder), {"html": "html", "threads": 1}
+        plain, learned = [], []
+        for number in range(REPEATS):
+            plain.append(timed(lambda: dedup_files([path], **given))[1])
+            file = Path(folder, f"{number}.arrow")
+            learned.append(timed(lambda file=file: dedup_files([path], learn_templates=file, **given))[1])
+    return min(learned) / min(plain) - 1
 
 
 def judged(chosen: list[int], truth: Truth) -> tuple[int, int]:

@@ -118,7 +118,8 @@ def extracted(
 
 def processes_for(extraction: Extraction, number: int) -> Processes:
     """Return up to *number* processes that extract pages; a page that ends its process twice is read as visible."""
-    return Processes(f"{__name__}:reader", extraction.to_dict(), number, _visible)
+    known = {} if extraction.known is None else {"known": extraction.known.path}
+    return Processes(f"{__name__}:reader", extraction.to_dict() | known, number, _visible)
 
 
 def reader(settings: Mapping[str, Any]) -> Reader:

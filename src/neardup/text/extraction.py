@@ -1,8 +1,10 @@
 """The text of web pages: their main text, or all that is visible."""
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import repeat
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
@@ -12,6 +14,7 @@ from neardup.model.errors import require, require_kind
 from neardup.text.host_templates import HostTemplates
 from neardup.text.html import PageContent, decoded, visible_content, without_surrogates
 from neardup.text.main_text import detected, installed, main_text
+from neardup.text.page_contents import Found, PageContents, digest
 
 View = Literal["auto", "main", "visible"]
 
@@ -37,6 +40,19 @@ class Pages(NamedTuple):
     noindex: list[int]
 
 
+class BothViews(NamedTuple):
+    """The content of a page in its main and in its visible view, its digest, and the view in which it is read."""
+
+    digest: bytes
+    main: PageContent
+    visible: PageContent
+    view: str
+
+    def read(self, asked: View) -> Found:
+        """Return the content that is read, and its view; *asked* is the view of the extraction, or the visible one."""
+        return (self.visible, "visible") if "visible" in {asked, self.view} else (self.main, self.view)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
     """How a web page becomes text.
@@ -58,10 +74,14 @@ class Extraction:
         which view the pages of a host have. A *thin* page, which has fewer than 12 words besides its host's template,
         keeps all visible text; it matches only thin pages of its host, from a resemblance of 0.9. Two pages of one host
         without a template match from 0.8, and from 0.9 if both have hardly any main text.
+
+    ``known``
+        contents of pages that this run has extracted before, which need not be extracted again. They change no result.
     """
 
     view: View = "auto"
     templates: HostTemplates | None = None
+    known: PageContents | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require(self.view in get_args(View), "view", self.view, "must be auto, main or visible")
@@ -94,7 +114,7 @@ class Extraction:
         return None if self.view == "visible" else installed()
 
     def to_dict(self) -> dict[str, str | None]:
-        """Return the extraction as plain values."""
+        """Return the extraction as plain values, without the contents that are known."""
         templates = None if self.templates is None else b64encode(self.templates.to_bytes()).decode()
         return {"view": self.view, "templates": templates}
 
@@ -103,7 +123,8 @@ class Extraction:
         """Return the extraction that ``to_dict`` described; ``DataError`` if its templates are damaged."""
         packed = given["templates"]
         templates = None if packed is None else HostTemplates.from_bytes(b64decode(packed), "templates")
-        return cls(view=given["view"], templates=templates)
+        known = PageContents(given["known"]) if "known" in given else None
+        return cls(view=given["view"], templates=templates, known=known)
 
     def pages(
         self,
@@ -118,7 +139,8 @@ class Extraction:
         """
         views: list[View] = [self._view_of(host) for host in hosts] or [self.view] * len(markup)
         asked = zip(markup, declared or repeat(None), views, strict=False)
-        found = [self._read(page, charset, view) for page, charset, view in asked]
+        with self._known() as known:
+            found = [self._read(page, charset, view, known) for page, charset, view in asked]
         contents = [content for content, _ in found]
         texts = [content.whole for content in contents]
         sites = [0] * len(texts)
@@ -134,14 +156,18 @@ class Extraction:
             [int(content.noindex) for content in contents],
         )
 
-    def both(self, page: bytes | str, declared: str | None = None) -> tuple[str, str]:
-        """Return the text of a page in its main view, regardless of its size, and in its visible view.
+    def both(self, page: bytes | str, declared: str | None = None) -> BothViews:
+        """Return the content of a page in its main view, regardless of its size, and in its visible view.
 
         The main view of a page that cannot be parsed, and of ``Extraction(view="visible")``, is its visible view.
         """
         text = self._decoded(page, declared)
-        visible = visible_content(text).whole
-        return visible if self.view == "visible" else _content(text, "main")[0].whole, visible
+        visible = visible_content(text)
+        main = None if self.view == "visible" else _main(text)
+        if main is None:
+            return BothViews(digest(text), visible, visible, "visible")
+        poor = self.view == "auto" and main.replaced(lambda: visible) is not None
+        return BothViews(digest(text), main.content, visible, "visible" if poor else "main")
 
     def _view_of(self, host: str | None) -> View:
         """Return the view in which the pages of a host are read."""
@@ -173,9 +199,19 @@ class Extraction:
         ]
         return found, sites
 
-    def _read(self, page: bytes | str, declared: str | None, view: View) -> tuple[PageContent, str]:
+    def _known(self) -> AbstractContextManager[Callable[[str, str], Found | None]]:
+        return nullcontext(lambda _page, _asked: None) if self.known is None else self.known.opened()
+
+    def _read(
+        self,
+        page: bytes | str,
+        declared: str | None,
+        view: View,
+        known: Callable[[str, str], Found | None] = lambda _page, _asked: None,
+    ) -> Found:
         """Return the content of a page in a view, and the view that it has."""
-        return _content(self._decoded(page, declared), view)
+        text = self._decoded(page, declared)
+        return known(text, view) or _content(text, view)
 
     def _decoded(self, page: bytes | str, declared: str | None) -> str:
         text = page if isinstance(page, str) else decoded(page, declared)
@@ -184,10 +220,29 @@ class Extraction:
         return text
 
 
-def _content(text: str, view: View) -> tuple[PageContent, str]:
+def _content(text: str, view: View) -> Found:
     """Return the content of a page in a view, and the view that it has."""
-    if view == "visible":
+    main = None if view == "visible" else _main(text)
+    if main is None:
         return visible_content(text), "visible"
+    visible = main.replaced(partial(visible_content, text)) if view == "auto" else None
+    return (main.content, "main") if visible is None else (visible, "visible")
+
+
+class _MainContent(NamedTuple):
+    content: PageContent
+    shown: int  # more than the letters that visible text can have
+
+    def replaced(self, visible: Callable[[], PageContent]) -> PageContent | None:
+        """Return the *visible* content if ``auto`` reads it instead, otherwise ``None``."""
+        letters = _LEAST * _letters(self.content.text)
+        if letters < self.shown and letters < _letters((content := visible()).text):
+            return content
+        return None
+
+
+def _main(text: str) -> _MainContent | None:
+    """Return the main content of a page; ``None`` if a parser cannot bear it."""
     from neardup.text.markup import shape  # it loads Numba
 
     text = text.removeprefix("\ufeff")
@@ -197,16 +252,7 @@ def _content(text: str, view: View) -> tuple[PageContent, str]:
         text = without_surrogates(text)
         encoded = text.encode()
     measured = shape(encoded)
-    if not measured.bearable:
-        return visible_content(text), "visible"
-    main = main_text(text)
-    if view == "auto":
-        letters = _letters(main.text)
-        if _LEAST * letters < measured.shown:  # more than visible text can have
-            visible = visible_content(text)
-            if _LEAST * letters < _letters(visible.text):
-                return visible, "visible"
-    return main, "main"
+    return _MainContent(main_text(text), measured.shown) if measured.bearable else None
 
 
 def other_extraction(known: Mapping[str, str | None], own: Mapping[str, str | None]) -> str:

@@ -19,6 +19,7 @@ from neardup.pipeline.crawl import templates as module
 from neardup.pipeline.crawl.templates import FROZEN, TemplatesFile, learn_from_files, learn_templates, relearn, rule_of
 from neardup.sources.hosts import host
 from neardup.sources.read import request_of
+from neardup.text import extraction as extraction_module
 from neardup.text import sites
 from neardup.text.host_templates import HostTemplates
 
@@ -270,6 +271,38 @@ def test_a_file_gets_the_templates_of_new_hosts_and_keeps_its_own(tmp_path):
     again = TemplatesFile.opened(path, Extraction(), pages).extended(pages, request, lambda *_: None)
     assert again.templates == found
     assert path.stat() == before  # nothing was written
+
+
+@pytest.mark.parametrize("view", ["auto", "main", "visible"])
+def test_pages_that_templates_were_learned_from_are_not_extracted_again(tmp_path, view, monkeypatch):
+    pages = [
+        (url, page if n % 2 else page.replace("<p>", "<div>" * 600 + "<p>")) for n, (url, page) in enumerate(PAGES)
+    ]
+    few = [(f"https://few.example/{n}", f"{page}<p>few") for n, (_, page) in enumerate(PAGES[:5])]
+    files, learned = [written(tmp_path / "new.jsonl", [*pages, *few])], {}
+    for name in ("memory", "pieces"):
+        work = tmp_path / "work" if name == "pieces" else None
+        report, path = tmp_path / f"{name}.parquet", tmp_path / f"{name}.arrow"
+        given = {"html": "html", "extraction": Extraction(view=view), "threads": 1}
+        neardup.dedup_files(files, report=report, learn_templates=path, work=work, **given)
+        learned[name] = pq.read_table(report).sort_by("position"), HostTemplates.load(path)
+    (one, templates), (other, same) = learned.values()
+    assert templates == same == learn_templates(pages, extraction=Extraction(view=view))
+    plain = tmp_path / "plain.parquet"
+    known = Extraction(view=view, templates=templates)
+    neardup.dedup_files(files, report=plain, html="html", extraction=known, threads=1)
+    assert one.equals(other)
+    assert one.equals(pq.read_table(plain).sort_by("position"))
+
+    file = TemplatesFile.opened(tmp_path / "more.arrow", Extraction(view=view), files)
+    extended = file.extended(files, request_of(html="html", extraction=file.extraction), lambda *_: None)
+    addresses, markup = zip(*(pages + few), strict=True)
+    expected = known.pages(markup, hosts=[*map(host, addresses)])
+    read_again = []
+    content = extraction_module._content
+    monkeypatch.setattr(extraction_module, "_content", lambda *given: read_again.append(given) or content(*given))
+    assert extended.pages(markup, hosts=[*map(host, addresses)]) == expected
+    assert len(read_again) == len(few)
 
 
 def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):

@@ -29,9 +29,10 @@ from neardup.sources.pages import host_of
 from neardup.sources.read import AUTO, request_of
 from neardup.sources.shards import SHARD, Shards, is_distant, local_shards
 from neardup.text import sites
-from neardup.text.extraction import Extraction
+from neardup.text.extraction import BothViews, Extraction, View
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
+from neardup.text.page_contents import PageContents
 
 Page = tuple[str | None, bytes | str]  # its address, and its HTML
 
@@ -91,7 +92,10 @@ def learn_templates(
 def _updated(
     known: HostTemplates, pages: Iterable[Any], extraction: Extraction, ignored: AbstractSet[str]
 ) -> HostTemplates:
-    """Return the known templates with those of the hosts of some pages that are not ignored."""
+    """Return the known templates with those of the hosts of some pages that are not ignored.
+
+    The contents of these pages are added to those that the *extraction* knows, if it keeps them.
+    """
     with TemporaryDirectory(prefix="neardup-") as folder:
         gathered = _Gathered(Path(folder), extraction, ignored)
         for page in pages:
@@ -159,13 +163,15 @@ class TemplatesFile:
     def extended(self, inputs: Sequence[AnyPath], request: Request, progress: Progress) -> Extraction:
         """Add the templates of hosts that the file does not have, learned from the pages of inputs; return all of them.
 
-        Its own templates stay as they are. *request* is that of the run. The file is replaced if it changes.
+        Its own templates stay as they are. *request* is that of the run. The file is replaced if it changes. The pages
+        that templates are learned from are not extracted again.
         """
         pages = _pages(Shards.opened(inputs, _asked(request)).cut(SHARD), [], progress)
-        found = _updated(self.known, pages, self.plain, {one.host for one in self.known.templates})
+        extraction = replace(self.plain, known=PageContents.temporary())
+        found = _updated(self.known, pages, extraction, {one.host for one in self.known.templates})
         if found is not self.known or not Path(self.path).exists():
             write_file(self.path, found.to_bytes(), ARROW, force=True)
-        return replace(self.plain, templates=found)
+        return replace(extraction, templates=found)
 
 
 def _asked(request: Request) -> Request:
@@ -281,23 +287,32 @@ class _Gathered:
             yield from self._of_fold(fold, hosts)
 
     def _of_fold(self, fold: int, hosts: list[str]) -> Iterator[Template]:
-        found: dict[str, list[tuple[int, str, str]]] = {own: [] for own in sorted(hosts)}
+        found: dict[str, list[tuple[int, BothViews]]] = {own: [] for own in sorted(hosts)}
         read = dict.fromkeys(found, (0, FROZEN))
         while read:
             for table in self._tables(fold):
                 for own, order, page, charset in self._chosen(table, read):
-                    found[own].append((order, *self._extraction.both(page, charset)))
+                    found[own].append((order, self._extraction.both(page, charset)))
             for own, (_, end) in [*read.items()]:
-                rows = sorted(found[own], key=itemgetter(0))[:end]
-                main, visible = (pa.array(view, pa.large_string()) for view in [*zip(*rows, strict=True)][1:])
+                rows = [views for _, views in sorted(found[own], key=itemgetter(0))[:end]]
+                main = pa.array([views.main.whole for views in rows], pa.large_string())
+                visible = pa.array([views.visible.whole for views in rows], pa.large_string())
                 template = _learned(own, main, visible, self._extraction)
                 kept = 0 if template is None else template.kept
                 if kept < FROZEN and end < len(self._largest[own]):
                     read[own] = end, _enough(end, kept)
                     continue
+                self._keep(template, found[own])
                 del read[own], found[own]
                 if template is not None:
                     yield template
+
+    def _keep(self, template: Template | None, pages: list[tuple[int, BothViews]]) -> None:
+        """Add what is read of the pages of a host with this template to the known contents, if there are any."""
+        if self._extraction.known is not None:
+            visible = template is not None and template.view == "visible" and self._extraction.view == "auto"
+            asked: View = "visible" if visible else self._extraction.view
+            self._extraction.known.add(asked, ((views.digest, *views.read(asked)) for _, views in pages))
 
     def _chosen(
         self, table: pa.Table | pa.RecordBatch, read: Mapping[str, tuple[int, int]]
