@@ -284,7 +284,7 @@ def test_what_is_no_id_is_refused_before_anything_changes(tmp_path, name, why):
         for call in (lambda: index.admit(["a", name], words(2)), lambda: index.judge(words(2), ids=["a", name])):
             with pytest.raises(DataError) as refused:
                 call()
-            assert str(refused.value) == f"id 1: {why}"
+            assert str(refused.value) == f"id 1 {why}"
         assert [*index.ids()] == ["before"]
         assert (tmp_path / "index" / "log-00000001").read_bytes() == state
         if isinstance(name, str):  # what cannot be an id is not there

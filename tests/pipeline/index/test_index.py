@@ -107,7 +107,7 @@ def test_an_index_is_opened_by_whoever_has_its_key(folder, name, key):
             for mode in ("r", "w"):
                 with pytest.raises(StorageRefused) as refused:
                     Index.open(folder, mode, key=own)
-                assert str(refused.value) == f"{folder}: {reason}"
+                assert str(refused.value) == f"{folder} {reason}"
                 assert KEY.hex() not in str(refused.value)
 
 
@@ -288,7 +288,7 @@ def test_where_an_index_can_be_made(tmp_path, folder):
     ):
         with pytest.raises(StorageRefused) as refused:
             Index.create(place)
-        assert str(refused.value) == f"{place}: {reason}"
+        assert str(refused.value) == f"{place} {reason}"
     assert contents(folder) == before
     assert file.read_text() == "mine"
     assert [path.name for path in full.iterdir()] == ["mine"]
@@ -300,15 +300,15 @@ def test_where_there_is_no_index(tmp_path, mode):
     file.write_text("mine")
     empty.mkdir()
     reasons = {
-        file: "is a file, not the folder of an index",
-        empty: "is not an index: it has no manifest",
-        tmp_path / "nothing": "there is nothing at this path",
-        tmp_path / "no" / "such": "there is nothing at this path",
+        file: " is a file, not the folder of an index",
+        empty: " is not an index: it has no manifest",
+        tmp_path / "nothing": ": there is nothing at this path",
+        tmp_path / "no" / "such": ": there is nothing at this path",
     }
     for place, reason in reasons.items():
         with pytest.raises(StorageRefused) as refused:
             Index.open(place, mode)
-        assert str(refused.value) == f"{place}: {reason}"
+        assert str(refused.value) == f"{place}{reason}"
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["empty", "file"]
 
 
@@ -357,7 +357,7 @@ def test_what_another_version_has_written(folder, changes, reason):
     for mode in ("r", "w"):
         with pytest.raises(StorageRefused) as refused:
             Index.open(folder, mode)
-        assert str(refused.value) == f"{folder / 'manifest.json'}: {reason}"
+        assert str(refused.value) == f"{folder / 'manifest.json'} {reason}"
 
 
 # Ends.

@@ -96,7 +96,7 @@ def test_what_is_no_hit_is_refused(hits):
 
 
 def test_the_error_says_which():
-    with pytest.raises(DataError, match=r"hit 1: .*'id'"):
+    with pytest.raises(DataError, match=r"hit 1 .*'id'"):
         Hits([{"id": "a"}, {"name": "b"}], "id", None)
 
 
