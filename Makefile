@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo quick test check spark bench soak docs clean
+.PHONY: help demo quick test tests boundscheck check spark bench soak docs clean
 
 BIN := .venv/bin
 INSTALLED := .venv/installed
@@ -29,12 +29,17 @@ demo: $(WARMED) ## find the near-duplicates of the bundled sample collection
 quick: $(WARMED) ## run the tests of single modules with few examples, those that failed first (about a minute)
 	HYPOTHESIS_PROFILE=few $(BIN)/pytest -q -m "not soak" --failed-first --numprocesses 2 $(QUICK)
 
-test: $(WARMED) ## run the tests on two cores, then the array code once more with bounds checks
-	$(BIN)/pytest -m "not soak" --numprocesses 3 # which wait for processes and disks a part of the time
-	HYPOTHESIS_PROFILE=few NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
-	    $(BIN)/pytest -m "not soak" -k "not ($(STATISTICS))" --numprocesses 2 --dist loadfile $(BOUNDSCHECKED) \
-	    $(foreach name,$(NO_KERNEL),--ignore-glob='*/$(name).py')
+test: tests boundscheck ## run the tests on two cores, then the array code once more with bounds checks
 	@echo "Left out: the tests on Spark (make spark) and those that take minutes (make soak)."
+
+tests: $(WARMED)
+	$(BIN)/pytest -m "not soak" --numprocesses 3 # which wait for processes and disks a part of the time
+
+# With machine code of its own; `make --jobs` compiles it while that of the other tests is compiled.
+boundscheck: $(INSTALLED)
+	HYPOTHESIS_PROFILE=few NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
+	    $(BIN)/pytest -q -m "not soak" -k "not ($(STATISTICS))" --numprocesses 2 --dist loadfile $(BOUNDSCHECKED) \
+	    $(foreach name,$(NO_KERNEL),--ignore-glob='*/$(name).py')
 
 spark: $(WARMED) ## run the tests on Spark, if there is Java; PySpark (456 MB) is installed into .cache/spark
 	@if ! command -v java >/dev/null && [ -z "$$JAVA_HOME" ]; then \
