@@ -29,7 +29,7 @@ demo: $(WARMED) ## find the near-duplicates of the bundled sample collection
 quick: $(WARMED) ## run the tests of single modules with few examples, those that failed first (about a minute)
 	HYPOTHESIS_PROFILE=few $(BIN)/pytest -q -m "not soak" --failed-first --numprocesses 2 $(QUICK)
 
-test: tests boundscheck ## run the tests on two cores, then the array code once more with bounds checks
+test: tests boundscheck ## run the tests, and the array code again with bounds checks
 	@echo "Left out: the tests on Spark (make spark) and those that take minutes (make soak)."
 
 tests: $(WARMED)

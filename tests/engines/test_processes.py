@@ -174,6 +174,14 @@ def test_a_row_that_ends_its_process_each_time_is_done_otherwise(how):
         assert values(started.map(VALUES[4:])) == DOUBLED[20:]
 
 
+def test_processes_that_were_replaced_are_forgotten():
+    with opened(instead=minus, deadly=13) as started:
+        begin(started)
+        for _ in range(4):
+            assert values(started.map(VALUES)).count(-1) == 1
+        assert len(started._programs) <= 1 + started._number  # the first one, which forked, and one for each worker
+
+
 def test_a_row_that_takes_for_ever_is_done_otherwise():
     with opened(instead=minus, endless=13, seconds=1) as started:
         begin(started)

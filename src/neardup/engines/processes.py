@@ -45,9 +45,10 @@ class Processes:
     no result depends on the number of processes.
 
     This process does the work until the first other one is ready, and if none can be started. The others are started
-    as soon as they would save more time than their start takes, by the time that this process has needed so far, or
-    that a first table is expected to take. A
-    process that ends, or that takes more than 10 minutes or 8 GiB of address space, is replaced, and its table is
+    as soon as they would save more time than their start takes. The estimate is made of the time that this process has
+    needed so far; before the first table, of the time that a first table is expected to take.
+
+    A process that ends, or that takes more than 10 minutes or 8 GiB of address space, is replaced, and its table is
     repeated row by row. A row that ends its process again is given to *instead*.
 
     Use it as a context manager, whose end ends the processes. Several threads may use it.
@@ -108,7 +109,7 @@ class Processes:
     def _started(self, left: float) -> ThreadPoolExecutor | None:
         """Return the threads of the workers if one of these is ready; start them if many seconds of work are *left*.
 
-        As many seconds as were needed until now are expected after the tables that are known.
+        As much work as was done until now is expected after the tables that are known.
         """
         with self._lock:
             saved = (self._spent + left) * (1 - 1 / self._number)
@@ -168,9 +169,17 @@ class Processes:
         if not worker.ended:
             return worker
         self._require_open()
+        self._forget_ended()
         if not (new := self._new(1)):
             raise EngineFailed("worker processes", "one of them ended, and no other one can be started")
         return new[0]
+
+    def _forget_ended(self) -> None:
+        with self._lock:
+            ended = [program for program in self._programs if program.ended]
+            self._programs = [program for program in self._programs if program not in ended]
+        for program in ended:
+            program.close()
 
     def _require_open(self) -> None:
         if self._closed:
@@ -181,16 +190,24 @@ class _Program:
     """A new interpreter that loads a function and then becomes workers: itself, or several forks that it waits for."""
 
     def __init__(self, function: str, number: int) -> None:
-        pipes = [(*os.pipe(), *os.pipe()) for _ in range(number)]
-        self.workers = [_Worker(os.fdopen(there, "wb"), os.fdopen(back, "rb")) for _, there, back, _ in pipes]
-        theirs = [end for tables, _, _, answers in pipes for end in (tables, answers)]
+        ends: list[int] = []  # of each worker: to read tables from and to write them to, and the same for answers
+        try:
+            for _ in range(2 * number):
+                ends += os.pipe()
+        except OSError:
+            for end in ends:
+                os.close(end)
+            raise
+        own = zip(ends[1::4], ends[2::4], strict=True)
+        self.workers = [_Worker(os.fdopen(there, "wb"), os.fdopen(back, "rb")) for there, back in own]
+        theirs = [end for pair in zip(ends[::4], ends[3::4], strict=True) for end in pair]
         try:
             self._process = Popen(  # noqa: S603 - names of this package
                 [sys.executable, "-P", "-m", __name__, function, *map(str, theirs)],
                 stdin=PIPE,
                 stdout=DEVNULL,
                 stderr=DEVNULL,
-                env={"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
                 process_group=0,  # a terminal sends its signals to the other group
                 pass_fds=theirs,
             )
@@ -201,6 +218,11 @@ class _Program:
         finally:
             for end in theirs:
                 os.close(end)
+
+    @property
+    def ended(self) -> bool:
+        """Whether all workers have ended."""
+        return all(worker.ended for worker in self.workers)
 
     def load(self, settings: Mapping[str, Any]) -> "list[_Worker]":
         """Return the workers, ready; none if the program has ended."""

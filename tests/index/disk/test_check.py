@@ -37,7 +37,7 @@ def test_what_a_death_left_is_no_damage(folder):
 def test_a_missing_file_is_named(folder, pattern):
     lost = max(folder.glob(pattern))
     lost.unlink()
-    assert check(folder, Disk()).problems == [f"{lost} is not there"]
+    assert check(folder, Disk()).problems == [f"{lost} is missing"]
 
 
 def test_a_folder_without_an_index(tmp_path):

@@ -37,7 +37,7 @@ def test_what_is_damaged_is_named(neardup, seen):
     assert "Restore the index from a copy" in shown.out
     assert len(json.loads(neardup("check", "seen", "--json", code=1).out)["problems"]) == 1
     segment.unlink()
-    assert f"{segment.name} is not there" in neardup("check", "seen", code=1).out
+    assert f"{segment.name} is missing" in neardup("check", "seen", code=1).out
 
 
 def test_the_end_that_a_killed_writer_leaves_is_no_loss(neardup, seen):

@@ -84,7 +84,7 @@ def _opened(disk: Disk, path: Path, kind: str, stored: Stored) -> tuple[list[str
     try:
         arrays = StoredArrays(disk, path, kind, stored)
     except FileNotFoundError:
-        return [f"{path} is not there"], None
+        return [f"{path} is missing"], None
     except StorageError as error:
         return [str(error)], None
     return [], arrays
@@ -131,7 +131,7 @@ def _log_problems(disk: Disk, folder: Path, manifest: Manifest) -> Iterator[str]
         for _ in (*reader.read(), *reader.read()):  # twice: a writer may be in the middle of a record
             pass
     except FileNotFoundError:
-        yield f"{path} is not there"
+        yield f"{path} is missing"
     except StorageError as error:
         yield str(error)
     else:

@@ -61,8 +61,8 @@ _NEXT = {  # by the code of an error
     "folder": "name a file in it",
 }
 _NEXT_AUDIT = {
-    "changed": "an audit reads the inputs as the run has read them: restore it, with its modification time, or"
-    " repeat the run and then the audit",
+    "changed": "an audit reads the inputs as the run has read them: restore the changed input with its modification"
+    " time, or repeat the run and then the audit",
 }
 _NEXT_FILES = {  # that do not exist, by their options
     "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
