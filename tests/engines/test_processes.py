@@ -276,6 +276,29 @@ def test_a_script_without_a_guard_is_not_imported_again(tmp_path):
     assert len(wait_for_the_end(tmp_path)) == PROGRAMS
 
 
+CLOSED = """
+import os
+import pyarrow as pa
+for number in range(3):
+    os.close(number)
+from neardup.engines import processes
+
+processes._START = 0
+table = pa.table({"value": [1]})
+with processes.Processes("doubled:doubling", {}, 2, lambda table: table) as started:
+    seen = set()
+    while len(seen) < 3:  # both, and this one
+        found = [part for part in started.map([table] * 4)]
+        assert all(part["value"].to_pylist() == [2] for part in found)
+        seen |= {part["process"][0].as_py() for part in found}
+"""
+
+
+def test_the_standard_streams_may_be_closed():
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", CLOSED], env=environment, timeout=60, check=True)
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_processes_end_with_the_one_that_started_them(sent, tmp_path):
     with run(tmp_path, "2" if sent == signal.SIGINT else "1") as script:

@@ -193,7 +193,7 @@ class _Program:
         ends: list[int] = []  # of each worker: to read tables from and to write them to, and the same for answers
         try:
             for _ in range(2 * number):
-                ends += os.pipe()
+                ends += map(_above_standard_streams, os.pipe())
         except OSError:
             for end in ends:
                 os.close(end)
@@ -280,6 +280,16 @@ class _Worker:
         for stream in (self._there, self._back):
             with suppress(OSError):
                 stream.close()
+
+
+def _above_standard_streams(end: int) -> int:
+    """Return a copy of a descriptor above 2, and close it: a program with closed standard streams gets lower ones."""
+    from fcntl import F_DUPFD_CLOEXEC, fcntl
+
+    try:
+        return fcntl(end, F_DUPFD_CLOEXEC, 3)
+    finally:
+        os.close(end)
 
 
 def _write(stream: IO[bytes], table: pa.Table) -> None:
