@@ -87,7 +87,7 @@ def test_a_kept_work_folder_is_named_and_its_inputs_must_be_unchanged(neardup, p
     with pages.open("a") as file:
         file.write("\n")
     shown = neardup("audit", pages, "--of", "a work", code=1).err
-    assert "restore it, with its modification time, or repeat the run and then the audit" in shown
+    assert "restore the changed input with its modification time, or repeat the run and then the audit" in shown
 
 
 def test_only_a_work_folder_is_kept(neardup, pages):
