@@ -11,15 +11,19 @@ from typing import Any, Final, Literal, NamedTuple, Self, get_args
 import numpy as np
 
 from neardup.model.errors import require, require_kind
-from neardup.text.host_templates import HostTemplates
+from neardup.text.host_templates import HostTemplates, Template
 from neardup.text.html import PageContent, decoded, visible_content, without_surrogates
 from neardup.text.main_text import detected, installed, main_text
-from neardup.text.page_contents import Found, PageContents, digest
+from neardup.text.page_contents import Find, Found, PageContents, digest
 
 View = Literal["auto", "main", "visible"]
 
 _LEAST: Final = 5  # letters of visible text for each of main text, at most
 _UNKNOWN: Final = "\ufffd"
+
+
+def _nothing(_page: str, _asked: str) -> None:
+    """Find no content of a page."""
 
 
 class Pages(NamedTuple):
@@ -139,7 +143,8 @@ class Extraction:
         """
         views: list[View] = [self._view_of(host) for host in hosts] or [self.view] * len(markup)
         asked = zip(markup, declared or repeat(None), views, strict=False)
-        with self._known() as known:
+        opened: AbstractContextManager[Find] = nullcontext(_nothing) if self.known is None else self.known.opened()
+        with opened as known:
             found = [self._read(page, charset, view, known) for page, charset, view in asked]
         contents = [content for content, _ in found]
         texts = [content.whole for content in contents]
@@ -169,10 +174,13 @@ class Extraction:
         poor = self.view == "auto" and main.replaced(lambda: visible) is not None
         return BothViews(digest(text), main.content, visible, "visible" if poor else "main")
 
+    def view_with(self, template: Template | None) -> View:
+        """Return the view in which the pages of a host with this template, or without one, are read."""
+        whole = self.view == "auto" and template is not None and template.view == "visible"
+        return "visible" if whole else self.view
+
     def _view_of(self, host: str | None) -> View:
-        """Return the view in which the pages of a host are read."""
-        template = None if self.templates is None or self.view != "auto" else self.templates.get(host)
-        return "visible" if template is not None and template.view == "visible" else self.view
+        return self.view_with(None if self.templates is None else self.templates.get(host))
 
     def _without_templates(
         self,
@@ -192,23 +200,15 @@ class Extraction:
         found = lines.others(flags)
         thin = (numbers >= 0) & (lines.words_left(flags) < THIN)
         for page in np.flatnonzero(thin).tolist():
-            found[page] = self._read(markup[page], declared[page] if declared else None, "visible")[0].whole
+            text = self._decoded(markup[page], declared[page] if declared else None)
+            found[page] = visible_content(text).whole
         sites = [
             site(own, thin=few, whole=view == "visible" != self.view) if own is not None and (few or number < 0) else 0
             for own, few, number, (_, view) in zip(hosts, thin.tolist(), numbers.tolist(), pages, strict=True)
         ]
         return found, sites
 
-    def _known(self) -> AbstractContextManager[Callable[[str, str], Found | None]]:
-        return nullcontext(lambda _page, _asked: None) if self.known is None else self.known.opened()
-
-    def _read(
-        self,
-        page: bytes | str,
-        declared: str | None,
-        view: View,
-        known: Callable[[str, str], Found | None] = lambda _page, _asked: None,
-    ) -> Found:
+    def _read(self, page: bytes | str, declared: str | None, view: View, known: Find = _nothing) -> Found:
         """Return the content of a page in a view, and the view that it has."""
         text = self._decoded(page, declared)
         return known(text, view) or _content(text, view)

@@ -14,6 +14,7 @@ from weakref import finalize
 from neardup.text.html import PageContent
 
 Found = tuple[PageContent, str]  # and the view that it has
+Find = Callable[[str, str], Found | None]  # of a decoded page and the view that is asked for
 
 _MADE: Final = "CREATE TABLE IF NOT EXISTS contents (key BLOB PRIMARY KEY, text, title, canonical, lang, noindex, view)"
 _ADDED: Final = "INSERT OR IGNORE INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -47,7 +48,7 @@ class PageContents:
             file.executemany(_ADDED, rows)
 
     @contextmanager
-    def opened(self) -> Iterator[Callable[[str, str], Found | None]]:
+    def opened(self) -> Iterator[Find]:
         """Return a function that finds the content of a decoded page in the view that is asked for, if it is known."""
         with ExitStack() as files:
             file = None

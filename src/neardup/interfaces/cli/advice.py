@@ -222,8 +222,8 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     verb = getattr(arguments, "verb", "")
     known = {**known, **{"compare": _NEXT_COMPARE, "audit": _NEXT_AUDIT}.get(verb, {})}
     if error.code == "no such file":
-        options = (option for option in _NEXT_FILES if vars(arguments).get(option) == error.where)
-        return next(map(_NEXT_FILES.__getitem__, options), "")
+        given = vars(arguments)
+        return next((advised for option, advised in _NEXT_FILES.items() if given.get(option) == error.where), "")
     pattern = _pattern_of(error.where) if error.code == "folder of tables" else ""
     return known.get(error.code, "").format(where=error.where, pattern=pattern)
 

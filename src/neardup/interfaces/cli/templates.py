@@ -130,9 +130,9 @@ def _unknown(host: str, known: list[str]) -> str:
 
     from neardup.pipeline.crawl.templates import LEAST
 
-    close = get_close_matches(host, known, n=1)
-    others = f"it has those of {counted(len(known), 'other host')}{', such as ' if close else ''}{''.join(close)}"
-    return f"the file has no template of this host; {others}; a host needs at least {LEAST} different pages"
+    others = ", such as ".join([counted(len(known), "other host"), *get_close_matches(host, known, n=1)])
+    rule = f"a host needs at least {LEAST} different pages"
+    return f"the file has no template of this host; it has those of {others}; {rule}"
 
 
 def _of(one: Any) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from neardup.sources.pages import host_of
 from neardup.sources.read import AUTO, request_of
 from neardup.sources.shards import SHARD, Shards, is_distant, local_shards
 from neardup.text import sites
-from neardup.text.extraction import BothViews, Extraction, View
+from neardup.text.extraction import BothViews, Extraction
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
 from neardup.text.page_contents import PageContents
@@ -310,8 +310,7 @@ class _Gathered:
     def _keep(self, template: Template | None, pages: list[tuple[int, BothViews]]) -> None:
         """Add what is read of the pages of a host with this template to the known contents, if there are any."""
         if self._extraction.known is not None:
-            visible = template is not None and template.view == "visible" and self._extraction.view == "auto"
-            asked: View = "visible" if visible else self._extraction.view
+            asked = self._extraction.view_with(template)
             self._extraction.known.add(asked, ((views.digest, *views.read(asked)) for _, views in pages))
 
     def _chosen(
