@@ -327,6 +327,21 @@ def test_workers_wait_for_an_index_that_is_away_and_report_it_once(run, folder, 
     assert "Traceback" not in complaints
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_workers_that_are_asked_while_the_service_ends_are_not_killed(run, folder):
+    process = run(folder, "--workers", "2", "--read-only")
+    stopped = workers_of(process)
+    for worker in stopped:
+        os.kill(worker, signal.SIGSTOP)
+    time.sleep(1)  # in which they are asked
+    process.process.send_signal(signal.SIGTERM)
+    time.sleep(0.2)
+    for worker in stopped:
+        os.kill(worker, signal.SIGCONT)
+    code, out, _ = process.end()
+    assert (code, out) == (0, "Ended.\n")
+
+
 def test_workers_do_not_outlive_the_process_that_started_them(run, folder):
     process = run(folder, "--workers", "2", "--read-only")
     process.end(signal.SIGKILL)  # which waits for all who could write to its output

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 import uvicorn
 from prometheus_client.multiprocess import mark_process_dead
+from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from neardup.interfaces.http.access_log import AccessLog
@@ -292,16 +293,8 @@ class Supervisor(Multiprocess):
         self, config: uvicorn.Config, sockets: list[socket.socket], writer: tuple[uvicorn.Config, socket.socket] | None
     ) -> None:
         super().__init__(config, sockets)
-        self._writer, self._writing = writer, self._begun(writer)
-
-    @staticmethod
-    def _begun(writer: tuple[uvicorn.Config, socket.socket] | None) -> Process | None:
-        if writer is None:
-            return None
-        process = Process(writer[0], [writer[1]])
-        with _signals_held():
-            process.start()
-        return process
+        self._writer = writer
+        self._writing = None if writer is None else _begun(writer[0], [writer[1]])
 
     def init_processes(self) -> None:
         """Start the workers."""
@@ -335,20 +328,40 @@ class Supervisor(Multiprocess):
                 os.kill(process.pid, number)
 
     def keep_subprocess_alive(self) -> None:
-        """Replace workers that ended or do not answer."""
-        before = {process.pid for process in self.all}
-        for process in self.processes:
-            if not _answers(process, self.should_exit):  # uvicorn waits a minute for one that dies when asked
-                process.kill()
-                process.join()
-        super().keep_subprocess_alive()
-        if self._writing is not None and not _answers(self._writing, self.should_exit):
-            self._writing.kill()
-            self._writing.join()
-            logging.getLogger("uvicorn.error").info("The process that writes died")
-            self._writing = self._begun(self._writer)
-        for ended in before - {process.pid for process in self.all}:
-            mark_process_dead(ended)  # type: ignore[no-untyped-call]
+        """Replace processes that ended or do not answer, unless the service ends.
+
+        The method of uvicorn waits a minute for a worker that dies while it is asked, and kills those that are asked
+        while the service ends.
+        """
+        log = logging.getLogger("uvicorn.error")
+        for place, process in enumerate(self.processes):
+            if not self._is_lost(process):
+                continue
+            if process.exitcode == STARTUP_FAILURE:  # as another one would
+                log.error("Child process [%s] failed to start, stopping the parent process.", process.pid)
+                self.should_exit.set()
+                return
+            log.info("Child process [%s] died", process.pid)
+            self.processes[place] = _begun(self.config, self.sockets)
+        if self._writer is not None and self._writing is not None and self._is_lost(self._writing):
+            log.info("The process that writes died")
+            self._writing = _begun(self._writer[0], [self._writer[1]])
+
+    def _is_lost(self, process: Process) -> bool:
+        """End a process that does not answer; return whether another one must take its place."""
+        if _answers(process, self.should_exit):
+            return False
+        process.kill()
+        process.join()
+        mark_process_dead(process.pid)  # type: ignore[no-untyped-call]
+        return not self.should_exit.is_set()
+
+
+def _begun(config: uvicorn.Config, sockets: list[socket.socket]) -> Process:
+    process = Process(config, sockets)
+    with _signals_held():
+        process.start()
+    return process
 
 
 @contextmanager
