@@ -6,9 +6,9 @@ SHELL := /bin/sh
 .PHONY: help demo quick test tests boundscheck check spark bench soak docs clean
 
 BIN := .venv/bin
+VENV := .venv/made
 INSTALLED := .venv/installed
 WARMED := .venv/warmed
-UNFINISHED := .cache/setup-unfinished
 SPARK := .cache/spark
 SPARK_TESTS := tests/engines/test_spark.py tests/pipeline/files/test_spark.py tests/pipeline/test_table_joins.py tests/test_docs.py::test_examples_run[docs/guide/spark.md]
 QUICK := tests/model tests/kernels tests/text tests/schemes tests/decisions tests/evaluation tests/sources tests/test_contracts.py
@@ -41,10 +41,9 @@ boundscheck: $(INSTALLED)
 	    $(BIN)/pytest -q -m "not soak" -k "not ($(STATISTICS))" --numprocesses 2 --dist loadfile $(BOUNDSCHECKED) \
 	    $(foreach name,$(NO_KERNEL),--ignore-glob='*/$(name).py')
 
-spark: $(WARMED) ## run the tests on Spark, if there is Java; PySpark (456 MB) is installed into .cache/spark
-	@if ! command -v java >/dev/null && [ -z "$$JAVA_HOME" ]; then \
+spark: $(SPARK)/installed $(WARMED) ## run the tests on Spark, if there is Java; PySpark (456 MB) is installed into .cache/spark
+	@if [ ! -e $< ]; then \
 	    echo "The tests on Spark are left out: there is no Java. Install Java 17 or newer, or set JAVA_HOME."; exit 0; fi; \
-	$(MAKE) --no-print-directory $(SPARK)/installed && \
 	PYTHONPATH="$(CURDIR)/$(SPARK)" $(BIN)/pytest -q -m "not soak" $(SPARK_TESTS)
 
 check: $(INSTALLED) ## formatting, lint, types, import contracts
@@ -66,10 +65,13 @@ clean: ## remove everything that make has made
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
 	find src tests benchmarks tools -type d -name __pycache__ -prune -exec rm -rf {} +
 
-# A set-up that was interrupted leaves $(UNFINISHED) behind, and the next one starts from nothing.
-# The constraints are named by a relative path, because pip splits these variables at spaces.
-$(INSTALLED): pyproject.toml constraints.txt
-	@if [ -e $(UNFINISHED) ]; then echo "The last set-up was interrupted: starting again."; rm -rf .venv; fi
+# The environment counts as made only when nothing is being installed into it: the set-up after one that was interrupted
+# starts from nothing. The constraints are named by a relative path, because pip splits these variables at spaces.
+PIP_INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    $(BIN)/python -m pip install --quiet --no-compile
+
+$(VENV):
+	@if [ -e .venv ]; then echo "The last set-up was interrupted: starting again."; rm -rf .venv; fi
 	@found=; for python in $(PYTHON); do \
 	    if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
 	done; \
@@ -78,24 +80,27 @@ $(INSTALLED): pyproject.toml constraints.txt
 	    echo "Install one, or name it: make PYTHON=/path/to/python3.11" >&2; \
 	    exit 1; \
 	fi; \
-	mkdir -p .cache && touch $(UNFINISHED) && \
 	echo "Setting up .venv with $$("$$found" --version): installing neardup and its development tools (a minute or two)." && \
 	"$$found" -m venv .venv
-	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
-	    $(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
-	@rm -f $(UNFINISHED) && touch $@
-
-# A folder of its own: PySpark takes half a minute to install, and no other tests need it.
-$(SPARK)/installed: pyproject.toml constraints.txt $(INSTALLED)
-	@rm -rf $(SPARK) && mkdir -p $(SPARK) && echo "Installing PySpark into $(SPARK) (about a minute)."
-	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
-	    $(BIN)/python -m pip install --quiet --no-compile --target $(SPARK) pyspark
 	@touch $@
 
-# Bytecode and compiled kernels are kept next to their sources, so the first command a person runs is as fast as the
-# second, also where PYTHONDONTWRITEBYTECODE is set.
+$(INSTALLED): pyproject.toml constraints.txt | $(VENV)
+	@rm -f $(VENV)
+	@$(PIP_INSTALL) -c constraints.txt -e '.[dev]'
+	@touch $(VENV) $@
+
+# A folder of its own: PySpark takes half a minute to install, and no other tests need it. Without Java it is left out.
+$(SPARK)/installed: pyproject.toml constraints.txt | $(VENV)
+	@rm -rf $(SPARK)
+	@if command -v java >/dev/null || [ -n "$$JAVA_HOME" ]; then \
+	    echo "Installing PySpark into $(SPARK) (about a minute)." && mkdir -p $(SPARK) && \
+	    $(PIP_INSTALL) --target $(SPARK) pyspark && touch $@; \
+	fi
+
+# Bytecode of what a command loads and compiled kernels are kept next to their sources, so the first command a person
+# runs is as fast as the second, also where PYTHONDONTWRITEBYTECODE is set.
 $(WARMED): $(INSTALLED) $(wildcard src/neardup/kernels/*.py)
 	@find src -name '*.nb[ic]' -delete # Numba does not see changes of the parts that kernels of other files call
 	@$(BIN)/python -m compileall -q src
-	@$(BIN)/neardup warm
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/neardup warm
 	@touch $@

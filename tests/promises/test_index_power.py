@@ -177,7 +177,7 @@ def go_on_acknowledged(record, writer, files, rng):
     ("scheme", "durability"), [("minhash", "commit"), ("simhash", "interval"), ("minhash", "bulk")]
 )
 def test_power_failures(scheme, durability):
-    power_failures(recorded(scheme, durability, 3, 25), 60, seed=5)
+    power_failures(recorded(scheme, durability, 3, 25), 40, seed=5)
 
 
 @pytest.mark.soak

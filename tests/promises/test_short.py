@@ -98,7 +98,7 @@ def test_every_way_has_the_decisions_of_the_definition(tmp_path, monkeypatch, sc
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=NAMES)
 def test_two_texts_are_decided_by_their_threshold(scheme):
-    texts = collection(7, 50)
+    texts = collection(7, 30)
     words = [{*text.split()} for text in texts]
     found = {0.0: 0, scheme.threshold: 0, scheme.short_threshold: 0}
     for place, text in enumerate(texts):

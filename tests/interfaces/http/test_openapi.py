@@ -64,7 +64,7 @@ def test_whatever_is_asked_is_answered_as_described(described, operation):
     positive, negative = one.as_strategy(), one.as_strategy(generation_mode=GenerationMode.NEGATIVE)
     can_be_wrong = operation.has_body or operation.input is not Nothing
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(st.one_of(positive, negative) if can_be_wrong else positive)
     def ask(case):
         answer = case.call_and_validate(checks=CHECKS)
