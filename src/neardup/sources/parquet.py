@@ -9,6 +9,7 @@ columns of a file may have the same name.
 """
 
 import io
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,8 +21,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
-import pyarrow.fs
 import pyarrow.parquet as pq
 
 from neardup.model.errors import DataError, OutputError
@@ -80,20 +79,16 @@ class ParquetTable(Collection):
         rejected: list[Rejected] = []
         self._rows: list[tuple[str, Sequence[int]]] = []  # of each file, from 1
         for index, path in enumerate(inputs):
-            first = 1 if piece is None else piece.first
-            if piece is None:
-                table, metadata = _load(path, request.max_bytes, partial(advance, index))
-            else:
-                table, metadata = piece.table, piece.metadata
-            self._storage = self._storage or _storage(metadata)
+            part = piece or _whole(path, request.max_bytes, partial(advance, index))
+            table, first, self._schema = part.table, part.first, part.schema
+            self._storage = self._storage or _storage(part.metadata)
             if tables and not table.schema.equals(tables[0].schema):
                 raise DataError(
                     display(path), f"its columns differ from those of {inputs[0]}; {_difference(table, tables[0])}"
                 )
-            schema = table.schema if piece is None else piece.schema
-            text = _texts(path, table, request.text, schema, binary=request.html)
-            if piece is None or piece.ids:
-                name = _ids(path, table, request.id, first, schema)
+            text = _texts(path, table, request.text, part.schema, binary=request.html)
+            if part.ids:
+                name = _ids(path, table, request.id, first, part.schema)
                 broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
             else:
                 name, broken = pa.chunked_array([pa.nulls(len(table), pa.string())]), {}
@@ -113,7 +108,6 @@ class ParquetTable(Collection):
             texts += text.chunks
             ids += name.chunks
         self._table = pa.concat_tables(tables)
-        self._schema: pa.Schema = self._table.schema if piece is None else piece.schema
         super().__init__(
             inputs,
             pa.chunked_array(texts, texts[0].type if texts else pa.large_string()),
@@ -244,16 +238,16 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
     """
     file = _opened(path)
     metadata, schema = file.metadata, file.schema_arrow
-    rows = sum(metadata.row_group(group).num_rows for group in range(begin, end))
+    groups = [metadata.row_group(group) for group in range(begin, end)]
+    rows, held = sum(group.num_rows for group in groups), sum(group.total_byte_size for group in groups)
     ids = whole or documents != rows
     paths = (_path(schema, name) for name in dict.fromkeys((request.text, *([request.id] * ids), *request.columns)))
     wanted = None if whole else [".".join(path) for path in paths if path is not None]
-    held = sum(metadata.row_group(group).total_byte_size for group in range(begin, end))
     size = min(size, _PIECE)
     together = max(1, min(_BATCH, rows * size // max(1, 2 * held)))
-    try:
-        parts: list[pa.RecordBatch] = []
-        number, start = 0, first
+    parts: list[pa.RecordBatch] = []
+    number, start = 0, first
+    with _reading(path):
         for batch in file.iter_batches(batch_size=together, row_groups=range(begin, end), columns=wanted):
             parts.append(batch)
             number += batch.nbytes
@@ -264,67 +258,50 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
         if parts or first == start:  # there are columns even without rows
             table = pa.Table.from_batches(parts) if parts else schema.empty_table()
             yield ParquetTable([path], request, silent, _Piece(table, first, schema, metadata, ids))
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(display(path), f"it cannot be read as Parquet: {error}") from error
 
 
-def _opened(path: str) -> pq.ParquetFile:
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """Raise the errors of reading a file as ``DataError``."""
     try:
-        with Path(path).open("rb") as file:
-            _check_head(path, file.read(8))
-        found = pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False, buffer_size=_BUFFER)
+        yield
     except (pa.ArrowException, OSError) as error:
-        raise DataError(display(path), f"it cannot be read as Parquet: {error}") from error
-    _check_names(path, found.schema_arrow.names)
+        code = getattr(error, "errno", None)
+        reason = os.strerror(code) if code else error
+        raise DataError(display(path), f"it cannot be read as Parquet: {reason}") from error
+
+
+def _opened(path: str, max_bytes: int = 0) -> pq.ParquetFile:
+    """Open a file; ``DataError`` for another format, and for two columns of one name.
+
+    A pipe is read into memory first, up to *max_bytes*, because the directory of a Parquet file is at its end.
+    """
+    with _reading(path):
+        in_memory = path == STDIN or is_special(path)
+        source = pa.BufferReader(_piped(path, max_bytes)) if in_memory else pa.OSFile(path)
+        head = source.read(8)
+        if not head.startswith(b"PAR1"):
+            other = sniff(head) or ("no bytes at all" if not head else "something else")
+            raise DataError(display(path), f"it is not a Parquet file: it starts with {other}")
+        source.seek(0)
+        found = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=_BUFFER)
+    names = found.schema_arrow.names
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise DataError(display(path), f"it has two columns named {twice[0]!r}; rename one")
     return found
 
 
-def _check_head(path: str, head: bytes) -> None:
-    if not head.startswith(b"PAR1"):
-        found = sniff(head) or ("no bytes at all" if not head else "something else")
-        raise DataError(display(path), f"it is not a Parquet file: it starts with {found}")
-
-
-def _check_names(path: str, names: Sequence[str]) -> None:
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise DataError(display(path), f"it has two columns named {twice[0]!r}; rename one")
-
-
-def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> tuple[pa.Table, pq.FileMetaData]:
-    """Read a whole file, batch by batch, so that one that expands beyond the cap is noticed in time.
-
-    A pipe is read into memory first, because the directory of a Parquet file is at its end.
-    """
+def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _Piece:
+    """Read a whole file, batch by batch, so that one that expands beyond the cap is noticed in time."""
     cap = DataError(display(path), f"it expands to more than {max_bytes:,} bytes", "too large")
-    try:
-        piped = path == STDIN or is_special(path)
-        content = pa.py_buffer(_piped(path, max_bytes) if piped else b"")
-        if piped:
-            head = content[:8].to_pybytes()
-        else:
-            with Path(path).open("rb") as file:
-                head = file.read(8)
-        _check_head(path, head)
-        metadata = pq.read_metadata(pa.BufferReader(content) if piped else path)
-        groups = range(metadata.num_row_groups)
-        if sum(metadata.row_group(group).total_byte_size for group in groups) > max_bytes:
+    with _reading(path):
+        file = _opened(path, max_bytes)
+        metadata = file.metadata
+        if sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)) > max_bytes:
             raise cap
-        _check_names(path, metadata.schema.to_arrow_schema().names)
-        scan = ds.ParquetFragmentScanOptions(
-            page_checksum_verification=True,  # if the file has checksums
-            use_buffered_stream=True,  # a piece at a time: a whole column chunk would need fresh memory
-            pre_buffer=False,
-        )
-        form = ds.ParquetFileFormat(default_fragment_scan_options=scan)
-        if piped:
-            whole = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
-            schema, parts = whole.schema_arrow, whole.iter_batches(batch_size=_BATCH)
-        else:
-            dataset = ds.dataset(path, format=form, filesystem=pyarrow.fs.LocalFileSystem())
-            schema, parts = dataset.schema, dataset.to_batches(batch_size=_BATCH)
         batches: list[pa.RecordBatch] = []
         size = rows = 0
-        for batch in parts:
+        for batch in file.iter_batches(batch_size=_BATCH):
             batches.append(batch)
             size, rows = size + batch.nbytes, rows + len(batch)
             if size > max_bytes:
@@ -334,9 +311,7 @@ def _load(path: str, max_bytes: int, advance: Callable[[float], None]) -> tuple[
             raise DataError(
                 display(path), f"it cannot be read as Parquet: only {rows} of its {metadata.num_rows} rows are there"
             )
-        return pa.Table.from_batches(batches, schema), metadata
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(display(path), f"it cannot be read as Parquet: {error}") from error
+    return _Piece(pa.Table.from_batches(batches, file.schema_arrow), 1, file.schema_arrow, metadata)
 
 
 def _piped(path: str, max_bytes: int) -> bytes:
