@@ -84,7 +84,7 @@ def pieces_of(shards, **options):
 
 def seen(pieces, target):
     """All that there is to know of collections, and what is written of every other record."""
-    with reader(pieces[0].format).writer(str(target), pieces[0].format) as append:
+    with reader(pieces[0].format).writer(str(target)) as append:
         begin = 0
         for piece in pieces:
             append(piece, (np.arange(len(piece)) + begin) % 2 == 0, None)

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from neardup.model.errors import DataError
-from neardup.sources.standard_input import check_same, copy
+from neardup.sources.standard_input import check_same, standard_input
 
 
 @pytest.fixture
@@ -21,14 +21,14 @@ def test_a_copy_has_all_bytes(piped, tmp_path):
     data = b"\xff\n" * (1 << 20)
     piped(data)
     with (tmp_path / "copy").open("wb") as file:
-        copy(file)
+        file.writelines(standard_input())
     assert (tmp_path / "copy").read_bytes() == data
 
 
 def test_a_closed_standard_input_is_an_error(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "stdin", None)
     with (tmp_path / "copy").open("wb") as file, pytest.raises(DataError, match=r"^<stdin>: it is closed$"):
-        copy(file)
+        file.writelines(standard_input())
     check_same(tmp_path / "copy")
 
 

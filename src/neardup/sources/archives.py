@@ -40,7 +40,7 @@ from neardup.sources.compression import GzipError, inflater
 from neardup.sources.formats import display, kind
 from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.output import atomic
-from neardup.sources.pages import BATCH, Batch, extracted, host_of, without_empty
+from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, host_of, without_empty
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
 from neardup.sources.warc import CUT, Gap, Record, records
@@ -78,9 +78,8 @@ _ACCESSORIES: Final = frozenset({"warcinfo", "request", "metadata"})
 _TYPES: Final = frozenset({"application", "audio", "font", "image", "message", "model", "multipart", "text", "video"})
 _SUCCESS: Final = range(200, 300)
 _SNIFFED: Final = 512
-_OF_PAGES: Final = {"title": "titles", "canonical": "canonicals", "lang": "langs", "noindex": "noindex"}
 _HTTP: Final = frozenset({"canonical", "noindex"})  # which HTTP may have, too
-_READ: Final = [name for name in _FIELDS if name not in _OF_PAGES or name in _HTTP]
+_READ: Final = [name for name in _FIELDS if name not in PAGE_FIELDS or name in _HTTP]
 
 
 @dataclass(slots=True)
@@ -144,7 +143,9 @@ class Archives(Collection):
         self.revisits = pa.Table.from_pylist(pages.revisits, _REVISITS)
         found = pa.concat_tables(pages.found)
         self._columns = {
-            name: found[_OF_PAGES[name]].combine_chunks() if name in _OF_PAGES else pa.array(pages.fields[name], kind_)
+            name: found[PAGE_FIELDS[name]].combine_chunks()
+            if name in PAGE_FIELDS
+            else pa.array(pages.fields[name], kind_)
             for name, kind_ in _FIELDS.items()
         }
         said = {name: pa.array(pages.fields[name], _FIELDS[name]) for name in _HTTP}
@@ -202,12 +203,11 @@ class Archives(Collection):
 
     @classmethod
     @contextmanager
-    def writer(cls, path: str, form: str) -> Iterator[Append]:
+    def writer(cls, path: str) -> Iterator[Append]:
         """Copy records to a new archive.
 
         The marks of dropped pages are ``originals``: if the payload is equal, a revisit record is written.
         """
-        del form
         how = kind(path)
         packed = how is None or how.compression == "gzip"
         with atomic(path) as file:

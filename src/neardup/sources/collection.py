@@ -250,7 +250,7 @@ class Collection(ABC):
 
     @classmethod
     @abstractmethod
-    def writer(cls, path: str, form: str) -> AbstractContextManager[Append]:
+    def writer(cls, path: str) -> AbstractContextManager[Append]:
         """Return a context that yields a function to append records to a new output; see ``Append``.
 
         The output appears when the context ends without an exception. Raises ``OutputError`` if the system refuses.
@@ -287,7 +287,7 @@ class Collection(ABC):
     def _write(self, path: str, mask: Mask, marks: pa.Table | None) -> None:
         how = output_kind(path, self.format)
         own = how.format == self.format
-        with self.writer(path, self.format) if own else converter(path, how, self.schema()) as append:
+        with self.writer(path) if own else converter(path, how, self.schema()) as append:
             append(self, mask, marks)
 
     def schema(self) -> pa.Schema:

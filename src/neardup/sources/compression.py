@@ -8,13 +8,10 @@ import bz2
 import gzip
 import lzma
 import os
-import select
 import stat
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from hashlib import blake2b
-from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol, cast
 
@@ -23,10 +20,10 @@ from isal import isal_zlib
 
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.formats import STDIN, display, readable
+from neardup.sources.standard_input import available, standard_input
 
 _STEP: Final = 1 << 14  # zstd may expand by a factor of 32,768: one step stays below 512 MiB
 _LONGEST_WINDOW: Final = 1 << 31  # the window of `zstd --long=31`; the default limit is 128 MiB
-_PATIENCE: Final = 200  # milliseconds between checks for signals while waiting
 _ZSTD_LEVEL: Final = 3
 _GZIP_LEVEL: Final = 6
 _MOST_AT_ONCE: Final = 1 << 30  # Linux reads at most 2 GiB at once, macOS refuses more
@@ -97,23 +94,12 @@ class Contents:
         """
         if self._file is None:
             return (self._held or memoryview(b""))[first:last]
-        try:
+        with readable(self.source):
             return memoryview(self._file.read(first, last))
-        except FileNotFoundError:
-            trouble = "removed"
-        except _Changed as error:
-            trouble = str(error)
-        except OSError as error:
-            raise DataError(self.source, f"it cannot be read: {error.strerror or error}") from error
-        raise DataError(self.source, f"it was {trouble} while it was read", "changed")
 
     def check_unchanged(self) -> None:
         """Raise ``DataError`` if the file was changed since it was opened."""
         self.read(0, 0)
-
-
-class _Changed(Exception):  # noqa: N818 - the name of the event
-    """A file has changed; the message describes how."""
 
 
 class _File:
@@ -121,8 +107,8 @@ class _File:
 
     _kept_open = 0
 
-    def __init__(self, path: str, descriptor: int) -> None:
-        self._path = path
+    def __init__(self, source: str, path: str, descriptor: int) -> None:
+        self._source, self._path = source, path
         self._then = os.fstat(descriptor)
         self.size = self._then.st_size
         self._descriptor = None
@@ -136,26 +122,32 @@ class _File:
             _File._kept_open -= 1
 
     def read(self, first: int, last: int) -> bytes:
-        """Return the bytes from *first* to *last*; raises ``_Changed`` if the file has changed."""
+        """Return the bytes from *first* to *last*; ``DataError`` if the file has changed."""
         if self._descriptor is not None:
             return self._read(self._descriptor, first, last)
-        with Path(self._path).open("rb") as file:
-            return self._read(file.fileno(), first, last)
+        try:
+            with Path(self._path).open("rb") as file:
+                return self._read(file.fileno(), first, last)
+        except FileNotFoundError:
+            raise self._changed("removed") from None
 
     def _read(self, descriptor: int, first: int, last: int) -> bytes:
         then, now = self._then, os.fstat(descriptor)
         if (now.st_dev, now.st_ino) != (then.st_dev, then.st_ino):
-            raise _Changed("replaced")
+            raise self._changed("replaced")
         if (now.st_size, now.st_mtime_ns) != (then.st_size, then.st_mtime_ns):
-            raise _Changed("changed")
+            raise self._changed("changed")
         pieces = []
         while first < last:
             piece = os.pread(descriptor, min(last - first, _MOST_AT_ONCE), first)
             if not piece:
-                raise _Changed("cut short")
+                raise self._changed("cut short")
             pieces.append(piece)
             first += len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _changed(self, how: str) -> DataError:
+        return DataError(self._source, f"it was {how} while it was read", "changed")
 
 
 def check_size(source: str, size: int, most: int) -> None:
@@ -186,19 +178,16 @@ def load(path: str, compression: str | None, max_bytes: int) -> Contents:
     *max_bytes*. A plain file is not limited: it only takes the memory that the caller reads.
     """
     source = display(path)
-    with readable(source):
-        if path == STDIN:
-            if sys.stdin is None:
-                raise DataError(source, "it is closed")
-            return _held(source, _available(sys.stdin.buffer), max_bytes)
-        with Path(path).open("rb") as file:
-            about = os.fstat(file.fileno())
-            if compression is not None:
-                return _held(source, _expansion(source, file, compression), max_bytes)
-            if stat.S_ISREG(about.st_mode) and about.st_size:
-                _check_plain(source, file.read(_HEAD))
-                return Contents(source, file=_File(path, file.fileno()))
-            return _held(source, _available(file), max_bytes)
+    if path == STDIN:
+        return _held(source, standard_input(), max_bytes)
+    with readable(source), Path(path).open("rb") as file:
+        about = os.fstat(file.fileno())
+        if compression is not None:
+            return _held(source, _expansion(source, file, compression), max_bytes)
+        if stat.S_ISREG(about.st_mode) and about.st_size:
+            _check_plain(source, file.read(_HEAD))
+            return Contents(source, file=_File(source, path, file.fileno()))
+        return _held(source, available(file), max_bytes)
 
 
 def identity(path: str) -> list[Any]:
@@ -299,24 +288,6 @@ def _held(source: str, chunks: Iterable[bytes], most: int) -> Contents:
         check_size(source, len(data), most)
     _check_plain(source, bytes(data[:_HEAD]))
     return Contents(source, memoryview(data))
-
-
-def _available(file: BufferedIOBase | BinaryIO) -> Iterator[bytes]:
-    return iter(lambda: available(file), b"")  # type: ignore[arg-type] # it has read1
-
-
-def available(file: BufferedIOBase) -> bytes:
-    """Read the available bytes, and notice Ctrl-C while there are none.
-
-    ``read`` would wait until it has all requested bytes, and a signal just before a waiting read would only be noticed
-    after it. So the wait is cut into pieces.
-    """
-    if isinstance(file, BufferedReader) and hasattr(select, "poll"):
-        waiting = select.poll()
-        waiting.register(file, select.POLLIN)
-        while not waiting.poll(_PATIENCE):
-            pass
-    return file.read1(1 << 20)
 
 
 def _expansion(

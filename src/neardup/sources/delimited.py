@@ -123,10 +123,10 @@ class DelimitedText(Collection):
 
     @classmethod
     @contextmanager
-    def writer(cls, path: str, form: str) -> Iterator[Append]:
+    def writer(cls, path: str) -> Iterator[Append]:
         """Write the header of the first records, and the records unchanged or with the marks as more fields."""
         header: list[str] = []
-        with atomic(path) as output, compressed(output, output_kind(path, form).compression) as packed:
+        with atomic(path) as output, compressed(output, output_kind(path, "csv").compression) as packed:
 
             def append(piece: DelimitedText, mask: Mask, marks: pa.Table | None) -> None:
                 first = piece._files[0]
@@ -162,7 +162,9 @@ class DelimitedText(Collection):
             if marks is None:
                 spans.write(output)
                 continue
-            output.writelines(file.extended(record, row) for record, row in zip(spans.each(), rows, strict=False))
+            output.writelines(
+                file.extended(bytes(record), row) for record, row in zip(spans.each(), rows, strict=False)
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from neardup.model.errors import DataError, InputRefused
 from neardup.sources.compression import load
-from neardup.sources.formats import COMPRESSIONS, STDIN, display
+from neardup.sources.formats import COMPRESSIONS, STDIN, display, require_file
 from neardup.sources.lines import BOM
 from neardup.text.extraction import Extraction
 
 HTML: Final = (".html", ".htm", ".xhtml")
-_NAME: Final = 60  # shown characters of a name that cannot be a file's
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ def read_document(path: str, max_bytes: int, extraction: Extraction) -> NamedTex
     """
     name = display(path)
     if path != STDIN:
-        _check_file(path, name, max_bytes)
+        require_file(path, max_bytes)
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     data = bytes(load(path, compression, max_bytes).data)
@@ -40,18 +38,3 @@ def read_document(path: str, max_bytes: int, extraction: Extraction) -> NamedTex
         return NamedText(name, extraction.pages([data]).texts[0], 0)
     text = data.removeprefix(BOM).decode("utf-8", "replace")
     return NamedText(name, text, text.count("\ufffd") - data.count("\ufffd".encode()))
-
-
-def _check_file(path: str, name: str, max_bytes: int) -> None:
-    if not path:
-        raise InputRefused("input ''", "the name of a file is empty", "no file")
-    try:
-        size = Path(path).stat().st_size
-    except FileNotFoundError:
-        raise InputRefused(name, "there is no such file", "no file") from None
-    except (OSError, ValueError) as error:  # a name that is too long, or has a NUL, is probably a text
-        raise InputRefused(name[:_NAME], getattr(error, "strerror", None) or str(error), "no file") from error
-    if Path(path).is_dir():
-        raise InputRefused(name, "it is a folder, not a file")
-    if size > max_bytes:
-        raise DataError(name, f"it is larger than {max_bytes:,} bytes", "too large")

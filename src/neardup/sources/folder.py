@@ -24,7 +24,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from neardup.model.errors import DataError, OutputError, require
+from neardup.model.errors import DataError, require
 from neardup.sources.collection import (
     DEFAULT_ID,
     DEFAULT_TEXT,
@@ -40,13 +40,12 @@ from neardup.sources.collection import (
 from neardup.sources.document import HTML
 from neardup.sources.formats import DOCUMENTS, FORMATS, display, matches
 from neardup.sources.lines import BOM
-from neardup.sources.output import locked, remove_leftovers, replaced, temporary
-from neardup.sources.pages import BATCH, Batch, extracted, without_empty
+from neardup.sources.output import locked, remove_leftovers, replaced, temporary, writable
+from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, without_empty
 from neardup.sources.tables import slices
 from neardup.text.html import decoded
 
 _FIELDS: Final = ("size", "modified")
-_OF_PAGES: Final = {"title": "titles", "canonical": "canonicals", "lang": "langs", "noindex": "noindex"}
 _SHOWN: Final = 5  # endings that a message names
 _BEGINNING: Final = Lock()  # a folder that another thread has not locked yet must not look like a leftover
 
@@ -126,7 +125,7 @@ class Folder(Collection):
             column = pa.array([document.size for document in self._documents], pa.int64())
         elif name == "modified":
             column = pa.array([document.modified for document in self._documents], pa.timestamp("ns"))
-        elif name in _OF_PAGES and (not len(self) or self._of_pages(name).null_count < len(self)):
+        elif name in PAGE_FIELDS and (not len(self) or self._of_pages(name).null_count < len(self)):
             column = self._of_pages(name)
         else:
             raise missing_field(", ".join(self.names), name, _FIELDS)
@@ -140,7 +139,7 @@ class Folder(Collection):
                 yield None, page
 
     def _of_pages(self, name: str) -> pa.Array:
-        column = self._pages[_OF_PAGES[name]].combine_chunks()
+        column = self._pages[PAGE_FIELDS[name]].combine_chunks()
         return without_empty(column) if name == "canonical" else column
 
     def lacking(self, name: str) -> list[str] | None:
@@ -149,7 +148,7 @@ class Folder(Collection):
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the documents as a table of their ids, texts and fields."""
-        pages = {name: self._of_pages(name) for name in _OF_PAGES}
+        pages = {name: self._of_pages(name) for name in PAGE_FIELDS}
         fields = {name: self.column(name) for name in _FIELDS}
         table = pa.table({"id": self.ids.cast(pa.large_string()), "text": self.texts, **pages, **fields})
         yield from slices(table)
@@ -160,9 +159,8 @@ class Folder(Collection):
 
     @classmethod
     @contextmanager
-    def writer(cls, path: str, form: str) -> Iterator[Append]:
+    def writer(cls, path: str) -> Iterator[Append]:
         """Copy files to a new folder; they have no fields that marks could be added to."""
-        del form
         target = Path(os.path.realpath(path))
         partial_folder = temporary(target)
 
@@ -173,17 +171,13 @@ class Folder(Collection):
                     _copy(document, partial_folder / document.relative)
 
         try:
-            with ExitStack() as held:
+            with writable(path), ExitStack() as held:
                 with _BEGINNING:
                     remove_leftovers(target.parent)
                     partial_folder.mkdir()
                     held.enter_context(locked(partial_folder))
                 yield append
                 _put(partial_folder, target)
-        except OutputError:
-            raise
-        except OSError as error:
-            raise OutputError(path, f"it cannot be written: {error.strerror or error}") from error
         finally:
             shutil.rmtree(partial_folder, ignore_errors=True)
 

@@ -35,6 +35,7 @@ KNOWN: Final = (
     " also with .gz, .zst or .lz4)"
 )
 _UNKNOWN: Final = {".json": "json ending", ".txt": "text ending", ".md": "text ending", ".html": "text ending"}
+_NAME: Final = 60  # shown characters of a name that cannot be a file's
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -100,6 +101,23 @@ def is_url(path: str) -> bool:
 def local(path: str | os.PathLike[str]) -> str:
     """Return a path as a string, a ``file://`` URL without its scheme."""
     return os.fspath(path).removeprefix("file://")
+
+
+def require_file(path: str, max_bytes: int) -> None:
+    """Raise ``InputRefused`` for a path that is not that of a file, ``DataError`` for more than *max_bytes*."""
+    if not path:
+        raise InputRefused("input ''", "the name of a file is empty", "no file")
+    name = display(path)
+    try:
+        size = Path(path).stat().st_size
+    except FileNotFoundError:
+        raise InputRefused(name, "there is no such file", "no file") from None
+    except (OSError, ValueError) as error:  # a name that is too long, or has a NUL, is probably a text
+        raise InputRefused(name[:_NAME], getattr(error, "strerror", None) or str(error), "no file") from error
+    if Path(path).is_dir():
+        raise InputRefused(name, "it is a folder, not a file")
+    if size > max_bytes:
+        raise DataError(name, f"it is larger than {max_bytes:,} bytes", "too large")
 
 
 def _absent(path: str) -> InputRefused:

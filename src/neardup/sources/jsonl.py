@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -111,9 +111,9 @@ class JsonLines(Collection):
 
     @classmethod
     @contextmanager
-    def writer(cls, path: str, form: str) -> Iterator[Append]:
+    def writer(cls, path: str) -> Iterator[Append]:
         """Write lines unchanged, or with the marks as more fields."""
-        with atomic(path) as file, compressed(file, output_kind(path, form).compression) as packed:
+        with atomic(path) as file, compressed(file, output_kind(path, "jsonl").compression) as packed:
             yield lambda piece, mask, marks: piece.append_to(packed, mask, marks)
 
     def append_to(self, file: BinaryIO, mask: Mask, marks: pa.Table | None) -> None:
@@ -145,7 +145,8 @@ class JsonLines(Collection):
         encode = msgspec.json.Encoder().encode
         known = [encode(name) for name in names]
         rows = (row for batch in marks.to_batches(max_chunksize=_MARKED) for row in batch.to_pylist())
-        for line, row in zip((line for spans in files for line in spans.each()), rows, strict=True):
+        lines = (bytes(line) for spans in files for line in spans.each())
+        for line, row in zip(lines, rows, strict=True):
             for name, written in zip(names, known, strict=True):
                 if written in line and name in msgspec.json.decode(line, type=dict[str, msgspec.Raw]):
                     raise field_taken(self.names, name)
@@ -177,11 +178,7 @@ class JsonLines(Collection):
         return list(dict.fromkeys(name for _, line in sample for name in field_names(line)))
 
     def _lines(self) -> Iterator[memoryview]:
-        for spans in self._spans:
-            for which, begin, data in spans.blocks():
-                starts, stops = spans.start[which] - begin, spans.stop[which] - begin
-                for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-                    yield data[start:stop]
+        return chain.from_iterable(spans.each() for spans in self._spans)
 
     def _literal(self, row: int, name: str, token: bytes) -> str | None:
         try:

@@ -15,10 +15,11 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from neardup.model.errors import DataError, InputRefused, OutputError, OutputRefused, ParameterError, require_path
+from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, require_path
 from neardup.model.labels import LabelledPair
+from neardup.sources.formats import readable, require_file
 from neardup.sources.lines import BOM
-from neardup.sources.output import AnyPath, atomic, is_special
+from neardup.sources.output import AnyPath, atomic, is_special, writable
 from neardup.sources.records import reason_of
 
 LONGEST_TEXT: Final = 1 << 20  # bytes of a text that is written
@@ -34,16 +35,9 @@ def read_labels(path: AnyPath) -> list[LabelledPair]:
     file and the line, for a line that is not a labelled pair.
     """
     name = str(require_path("path", path))
-    try:
-        if Path(name).is_dir():
-            raise InputRefused(name, "it is a folder, not a file")
-        if Path(name).stat().st_size > MOST_BYTES:
-            raise DataError(name, f"it is larger than {MOST_BYTES:,} bytes", "too large")
+    require_file(name, MOST_BYTES)
+    with readable(name):
         data = Path(name).read_bytes()
-    except FileNotFoundError:
-        raise InputRefused(name, "there is no such file", "no file") from None
-    except OSError as error:
-        raise DataError(name, f"it cannot be read: {error.strerror or error}") from error
     return latest(_parsed(name, data)[0])
 
 
@@ -89,14 +83,15 @@ class LabelFile:
             raise OutputError(self._name, "it was moved or removed while it was open; put it back")
         line = _line(answer)
         size = os.fstat(self._file).st_size
-        try:
-            rest = memoryview(line)
-            while rest:
-                rest = rest[os.write(self._file, rest) :]
-            os.fsync(self._file)
-        except OSError as error:
-            os.ftruncate(self._file, size)
-            raise OutputError(self._name, f"it cannot be written: {error.strerror or error}") from error
+        with writable(self._name):
+            try:
+                rest = memoryview(line)
+                while rest:
+                    rest = rest[os.write(self._file, rest) :]
+                os.fsync(self._file)
+            except OSError:
+                os.ftruncate(self._file, size)
+                raise
         self.answers.append(answer)
 
     def replace(self, answers: Sequence[LabelledPair]) -> None:
@@ -145,13 +140,11 @@ class LabelFile:
             raise DataError(self._name, f"it is larger than {MOST_BYTES:,} bytes", "too large")
         data = os.pread(self._file, size, 0)
         answers, good = _parsed(self._name, data)
-        try:
+        with writable(self._name):
             if good < len(data):
                 os.ftruncate(self._file, good)
             elif data and not data.endswith(b"\n"):
                 os.write(self._file, b"\n")
-        except OSError as error:
-            raise OutputError(self._name, f"it cannot be written: {error.strerror or error}") from error
         return answers
 
 

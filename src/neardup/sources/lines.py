@@ -119,12 +119,12 @@ class Spans:
             yield slice(first, last), begin, self.contents.read(begin, int(self.stop[last - 1]))
             first = last
 
-    def each(self) -> Iterator[bytes]:
+    def each(self) -> Iterator[memoryview]:
         """Yield every record, its newline included."""
         for which, begin, data in self.blocks():
             starts, stops = self.start[which] - begin, self.stop[which] - begin
             for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-                yield bytes(data[start:stop])
+                yield data[start:stop]
 
     def write(self, file: BinaryIO) -> None:
         """Copy the records unchanged; a last line without a newline gets one, as in the rest of the file."""

@@ -167,12 +167,19 @@ def atomic(path: AnyPath) -> Iterator[BinaryIO]:
                 yield file
             send(str(Path(folder, "output")), path)
         return
-    try:
+    with writable(path):
         if is_special(path):
             with os.fdopen(_opened(path), "wb", buffering=_BUFFER) as file:
                 yield file
         else:
             yield from _replacing(Path(os.path.realpath(path)))
+
+
+@contextmanager
+def writable(path: str) -> Iterator[None]:
+    """Raise the errors of the system in writing an output as ``OutputError``."""
+    try:
+        yield
     except OutputError:
         raise
     except OSError as error:

@@ -19,6 +19,9 @@ Item = TypeVar("Item")
 Reader = Callable[[pa.Table], pa.Table]
 
 BATCH: Final = 1 << 20  # bytes of markup that are read together
+PAGE_FIELDS: Final = {"title": "titles", "canonical": "canonicals", "lang": "langs", "noindex": "noindex"}
+"""The fields that the documents of pages have, and the columns of what is found in pages."""
+
 _MARKUP, _CHARSET, _HOST, _NAME = "markup", "charset", "host", "name"
 _FOUND: Final = {
     "texts": pa.large_string(),

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -82,10 +82,8 @@ class ParquetTable(Collection):
             part = piece or _whole(path, request.max_bytes, partial(advance, index))
             table, first, self._schema = part.table, part.first, part.schema
             self._storage = self._storage or _storage(part.metadata)
-            if tables and not table.schema.equals(tables[0].schema):
-                raise DataError(
-                    display(path), f"its columns differ from those of {inputs[0]}; {_difference(table, tables[0])}"
-                )
+            if tables:
+                _require_equal(display(path), table.schema, tables[0].schema, inputs[0])
             text = _texts(path, table, request.text, part.schema, binary=request.html)
             if part.ids:
                 name = _ids(path, table, request.id, first, part.schema)
@@ -153,9 +151,8 @@ class ParquetTable(Collection):
 
     @classmethod
     @contextmanager
-    def writer(cls, path: str, form: str) -> Iterator[Append]:
+    def writer(cls, path: str) -> Iterator[Append]:
         """Write rows with the schema, codecs and group size of the first ones, and the marks as more columns."""
-        del form
         writers: list[pq.ParquetWriter] = []
         with atomic(path) as file, ExitStack() as opened:
             buffer = io.BytesIO() if is_special(path) else None  # a pipe has no position
@@ -166,9 +163,8 @@ class ParquetTable(Collection):
                 if not writers:
                     made = pq.ParquetWriter(buffer or file, table.schema, compression=compression)
                     writers.append(opened.enter_context(made))
-                elif not writers[0].schema.equals(table.schema):
-                    rule = f"its columns differ from those of the inputs before it; {_difference(table, writers[0])}"
-                    raise DataError(", ".join(piece.names), rule)
+                else:
+                    _require_equal(", ".join(piece.names), table.schema, writers[0].schema, "the inputs before it")
                 for rows in _groups(table, mask, group):
                     writers[0].write_table(rows, row_group_size=group)
 
@@ -216,9 +212,7 @@ def check_schemas(paths: Sequence[str]) -> None:
     for path in paths:
         schema = _opened(path).schema_arrow
         first = first or schema
-        if not schema.equals(first):
-            difference = _difference(schema.empty_table(), first.empty_table())
-            raise DataError(display(path), f"its columns differ from those of {paths[0]}; {difference}")
+        _require_equal(display(path), schema, first, paths[0])
 
 
 def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
@@ -454,8 +448,13 @@ def _invalid(column: pa.ChunkedArray) -> list[int]:
     return rows
 
 
-def _difference(table: pa.Table, other: Any) -> str:
-    for field, wanted in zip(table.schema, other.schema, strict=False):
-        if not field.equals(wanted):
-            return f"it has {field.name!r} ({field.type}) where that has {wanted.name!r} ({wanted.type})"
-    return f"it has {len(table.schema)} columns, that has {len(other.schema)}"
+def _require_equal(source: str, schema: pa.Schema, wanted: pa.Schema, first: str) -> None:
+    """Raise ``DataError`` for columns that differ from the *wanted* ones, which are those of the *first* input."""
+    if schema.equals(wanted):
+        return
+    difference = f"it has {len(schema)} columns, that has {len(wanted)}"
+    for field, other in zip(schema, wanted, strict=False):
+        if not field.equals(other):
+            difference = f"it has {field.name!r} ({field.type}) where that has {other.name!r} ({other.type})"
+            break
+    raise DataError(source, f"its columns differ from those of {first}; {difference}")

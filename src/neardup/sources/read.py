@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 from shutil import rmtree
 from typing import Any, Final, get_args
 from weakref import finalize
@@ -32,7 +33,7 @@ from neardup.sources.collection import (
     require_used,
     with_address,
 )
-from neardup.sources.formats import FOLDER, common_format, expand
+from neardup.sources.formats import FOLDER, WARC, common_format, expand
 from neardup.sources.pages import processes_for
 from neardup.sources.remote import fetched
 from neardup.text.extraction import Extraction
@@ -40,6 +41,15 @@ from neardup.text.extraction import Extraction
 MAX_BYTES: Final = 8 << 30
 AUTO: Final = Extraction()  # how HTML becomes text by default
 Progress = Callable[[str, int, int], None]
+
+_CLASSES: Final = {
+    "jsonl": "jsonl:JsonLines",
+    "csv": "delimited:DelimitedText",
+    "tsv": "delimited:DelimitedText",
+    "parquet": "parquet:ParquetTable",
+    WARC: "archives:Archives",
+    FOLDER: "folder:Folder",
+}
 
 
 def read(
@@ -142,27 +152,7 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
 
 def reader(form: str) -> Any:
     """Load the class of a format's collections, and no other, because that of Parquet is slow to load."""
-    match form:
-        case "csv" | "tsv":
-            from neardup.sources.delimited import DelimitedText
-
-            return DelimitedText
-        case "parquet":
-            from neardup.sources.parquet import ParquetTable
-
-            return ParquetTable
-        case "warc":
-            from neardup.sources.archives import Archives
-
-            return Archives
-        case "folder":
-            from neardup.sources.folder import Folder
-
-            return Folder
-        case _:
-            from neardup.sources.jsonl import JsonLines
-
-            return JsonLines
+    return resolve_name(f"neardup.sources.{_CLASSES[form]}")
 
 
 def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> DataError:

@@ -6,7 +6,7 @@ contains its URL, which is what messages and ids show.
 
 import glob
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
@@ -58,20 +58,25 @@ def place(url: str) -> str:
     return "/".join([FETCHED, scheme, *parts])
 
 
+def copied(paths: Sequence[str], folder: str) -> dict[str, Path]:
+    """Copy the files at URLs among some paths into a folder; return their copies."""
+    copies = {url: Path(folder, place(url)) for url in paths if is_url(url)}
+    for url, copy in copies.items():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with copy.open("wb") as file:
+            fetch(url, file)
+    return copies
+
+
 @contextmanager
 def fetched(paths: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | None]]:
     """Copy the files at URLs into a temporary folder; yield the local paths of all files, and that folder.
 
     The folder is removed only after an exception.
     """
-    urls = [path for path in paths if is_url(path)]
-    folder = mkdtemp(prefix="neardup-") if urls else None
-    copies = {url: Path(folder or "", place(url)) for url in urls}
+    folder = mkdtemp(prefix="neardup-") if any(map(is_url, paths)) else None
     try:
-        for url, copy in copies.items():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            with copy.open("wb") as file:
-                fetch(url, file)
+        copies = copied(paths, folder or "")
         yield tuple(str(copies.get(path, path)) for path in paths), folder
     except BaseException:
         if folder is not None:

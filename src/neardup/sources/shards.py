@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.errors import DataError, require
-from neardup.sources import remote, standard_input
+from neardup.sources import remote
 from neardup.sources.collection import Collection, Request, require_used, silent, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.formats import (
@@ -36,6 +36,8 @@ from neardup.sources.formats import (
     kind,
     matches,
 )
+from neardup.sources.lines import blocks_of_lines
+from neardup.sources.standard_input import standard_input
 from neardup.text.extraction import Extraction
 
 SHARD: Final = 1 << 26  # bytes
@@ -114,16 +116,16 @@ class Shards:
         from neardup.sources.folder import documents_in, roots_of, state_of
 
         roots_of([path for path in paths if Path(path).is_dir()])
-        identities: list[Any] = []
-        for path in paths:
-            if input_kind(path, _given(path, request)).format == FOLDER:
-                identities.append([state_of(path, documents_in(path, request.globs)[0])[1]])
+        found = cls(paths, request, (), ())
+        for path, one in zip(paths, found._kinds, strict=True):
+            if one.format == FOLDER:
+                found.identities.append([state_of(path, documents_in(path, request.globs)[0])[1]])
             else:
-                identities.append(None if path == STDIN else remote.identity(path) if is_url(path) else identity(path))
-        found = cls(paths, request, (), identities)
+                now = None if path == STDIN else remote.identity(path) if is_url(path) else identity(path)
+                found.identities.append(now)
         beside = expand(others) if others else ()
-        tables = [*found.inputs, *(table for path in beside for table in _tables(path, request))]
-        forms = {input_kind(path, _given(path, request)).format for path in tables}
+        tables = (table for path in beside for table in _tables(path, request))
+        forms = {one.format for one in (*found._kinds, *(input_kind(path, _given(path, request)) for path in tables))}
         require_used(request, forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
         return found
 
@@ -502,22 +504,14 @@ def _frame_shards(source: int, path: str, edges: Sequence[int], size: int, most:
 
 def _line_shards(source: int, path: str, size: int, header: int = 0) -> list[Shard]:
     """Cut a plain file after line ends, and count its lines; the *header* of delimited text is in the first shard."""
-    count = _line_count if header else lambda data: data.count(_NEWLINE)
     contents = load(path, None, 1)
-    total, begin, first = len(contents), 0, 1
     found: list[Shard] = []
-    while begin < total:
-        end, lines = begin, 0
-        while end < total and (end - begin < size or end < header):
-            data = bytes(contents.read(end, min(end + min(_READ, size), total)))
-            cut = data.rfind(_NEWLINE) + 1 if end + len(data) < total else len(data)
-            while not cut:  # a long line
-                more = bytes(contents.read(end + len(data), min(end + 2 * len(data) + _READ, total)))
-                data += more
-                cut = data.rfind(_NEWLINE) + 1 if end + len(data) < total else len(data)
-            end, lines = end + cut, lines + count(data[:cut])
-        found.append(Shard(source=source, begin=begin, end=end, first=first, size=end - begin))
-        begin, first = end, first + lines
+    begin, first, lines = 0, 1, 0
+    for at, data, ends in blocks_of_lines(contents, min(_READ, size)):
+        end, lines = at + len(data), lines + (_line_count(bytes(data)) if header else len(ends))
+        if end == len(contents) or (end - begin >= size and end >= header):
+            found.append(Shard(source=source, begin=begin, end=end, first=first, size=end - begin))
+            begin, first, lines = end, first + lines, 0
     return found or [Shard(source=source, begin=0, end=0, first=1, size=0)]
 
 
@@ -535,15 +529,9 @@ def local_shards(
     """
     opened = Shards.opened(inputs, request, others=others)
     with TemporaryDirectory(prefix="neardup-") as folder:
-        copies: dict[str, Path] = {}
-        for source, path in enumerate(opened.inputs):
-            if is_distant(path):
-                name = f"input.{opened.kind(source).format}" if path == STDIN else remote.place(path)
-                copies[path] = Path(folder, name)
-                copies[path].parent.mkdir(parents=True, exist_ok=True)
-                with copies[path].open("wb") as file:
-                    if path == STDIN:
-                        standard_input.copy(file)
-                    else:
-                        remote.fetch(path, file)
+        copies = remote.copied(opened.inputs, folder)
+        if STDIN in opened.inputs:
+            copies[STDIN] = Path(folder, f"input.{opened.kind(opened.inputs.index(STDIN)).format}")
+            with copies[STDIN].open("wb") as file:
+                file.writelines(standard_input())
         yield opened.copied(copies).cut(size)

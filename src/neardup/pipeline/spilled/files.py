@@ -55,7 +55,7 @@ from neardup.sources.output import PAGES, check_table, is_page, is_special, writ
 from neardup.sources.pages import processes_for
 from neardup.sources.remote import fetch, place
 from neardup.sources.shards import SHARD, Shards, is_distant
-from neardup.sources.standard_input import check_same, copy
+from neardup.sources.standard_input import check_same, standard_input
 from neardup.text.extraction import Extraction
 
 _SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
@@ -282,7 +282,7 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
             if distant[task] in indexes:
                 indexes[distant[task]].write(file, settings.request)
             elif distant[task] == STDIN:
-                copy(file)
+                file.writelines(standard_input())
             else:
                 fetch(distant[task], file)
         return {"files": journal.sizes(name)}

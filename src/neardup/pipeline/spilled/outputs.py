@@ -221,7 +221,7 @@ def write(
     output, path, begin, end = parts[task]
     form = own_format(job.shards, output)
     if form is not None:
-        writer = reader(form).writer(path, form)
+        writer = reader(form).writer(path)
     else:
         schema = schema_of(job.shards, output, job.journal.records(FIELDS))
         writer = converter(path, output_kind(path, "jsonl"), schema)
