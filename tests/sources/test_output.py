@@ -14,17 +14,25 @@ import pytest
 
 from neardup.model.errors import OutputError, ParameterError
 from neardup.sources import output
+from neardup.sources.formats import common_format, expand
 from neardup.sources.output import (
     PAGES,
     atomic,
-    check_output,
     check_table,
+    check_target,
     is_page,
     is_special,
     write_file,
     write_table,
 )
 from neardup.sources.read import read
+
+
+def check_output(path, inputs, *, force):
+    """Check an output before its inputs are read."""
+    paths = expand(inputs)
+    check_target(path, paths, common_format(paths), force=force)
+
 
 NAMELESS = pytest.mark.parametrize("nameless", [True, False], ids=["nameless", "named"])
 

@@ -32,7 +32,6 @@ from neardup.sources.collection import (
     Mask,
     Rejected,
     Request,
-    check_strict,
     missing_field,
     silent,
 )
@@ -128,7 +127,7 @@ class Archives(Collection):
     """The pages of archives. ``skipped`` counts the records that are neither documents nor parts of one, by reason."""
 
     def __init__(
-        self, inputs: Sequence[str], request: Request, advance: Advance, *, pages: "_Pages | None" = None
+        self, inputs: Sequence[str], request: Request, advance: Advance = silent, *, pages: "_Pages | None" = None
     ) -> None:
         """Read the pages of archives, or take *pages* of one that were read."""
         check_fields(inputs, request)
@@ -169,10 +168,6 @@ class Archives(Collection):
         if column is None:
             raise missing_field(", ".join(self.names), name, [*_FIELDS])
         return column.cast(pa.large_string()) if literal else column
-
-    def lacking(self, name: str) -> list[str] | None:
-        """Return the fields that there are if pages have no field *name*, otherwise ``None``."""
-        return None if name in {DEFAULT_TEXT, DEFAULT_ID} else super().lacking(name)
 
     def html_pages(self, url: str) -> Iterator[tuple[str | None, bytes | str]]:
         """Yield the address and the HTML of each page of a piece with markup; texts are not among them."""
@@ -245,10 +240,10 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
     pages = _Pages()
     for more, found in _read(path, request, begin, end, markup=markup):
         if pages.found and pages.size >= size:
-            yield Archives([path], request, silent, pages=pages)
+            yield Archives([path], request, pages=pages)
             pages = _Pages()
         pages.append(more, found)
-    yield Archives([path], request, silent, pages=pages)
+    yield Archives([path], request, pages=pages)
 
 
 def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
@@ -311,7 +306,7 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, marku
             else ""
         )
         pages.rejected.append(Rejected(display(path), one.offset, f"{one.reason}{until}", code))
-        check_strict(request, pages.rejected)
+        request.check(pages.rejected)
         return
     headers = one.headers
     record_id = _bare(headers.get("warc-record-id", ""))

@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -73,6 +73,11 @@ class Request:
     html: bool = False  # whether the text field is HTML
     url: str = DEFAULT_URL  # the field of the address, by which a page has a template
     processes: Processes | None = None  # that extract pages; None: this one
+
+    def check(self, rejected: Sequence[Rejected]) -> None:
+        """Raise ``DataError`` for the first rejected record, if the request is strict."""
+        if self.strict and rejected:
+            raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +187,12 @@ class Collection(ABC):
         return pa.chunked_array([self.column(name)])
 
     def lacking(self, name: str) -> list[str] | None:
-        """Return the fields that there are if no record has the field *name*, otherwise ``None``."""
+        """Return the fields that there are if no record has the field *name*, otherwise ``None``.
+
+        Pages always have a text and an id.
+        """
+        if name in {DEFAULT_TEXT, DEFAULT_ID}:
+            return None
         try:
             self.column(name)
         except FieldMissing as error:
@@ -190,6 +200,12 @@ class Collection(ABC):
         except DataError:  # it has values, of a wrong type
             return None
         return None
+
+    def require_new(self, marks: Iterable[str], fields: Container[str]) -> None:
+        """Raise ``DataError`` for a mark with the name of one of the records' *fields*."""
+        for name in marks:
+            if name in fields:
+                raise DataError(", ".join(self.names), f"the records already have a field {name!r}", "field taken")
 
     def extract(self, request: Request) -> None:
         """Replace the texts, which are HTML, by those of these pages; nulls remain.
@@ -267,7 +283,7 @@ class Collection(ABC):
         """Write the records that a mask or ascending positions select, in the inputs' columns and the format of *path*.
 
         With *originals*, an archive has revisit records for the others, if the payload is equal.
-        Raises the errors of ``check_output``, ``ParameterError`` for invalid *rows*, ``DataError`` if an input has
+        Raises the errors of ``check_target``, ``ParameterError`` for invalid *rows*, ``DataError`` if an input has
         changed since it was read, and ``OutputError`` if the system refuses; then nothing is written.
         """
         mask = selection(rows, len(self))
@@ -339,9 +355,7 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
 
         def append(piece: Any, mask: Mask, marks: pa.Table | None) -> None:
             more = pa.schema([]) if marks is None else marks.schema
-            for name in more.names:
-                if name in schema.names:
-                    raise field_taken(piece.names, name)
+            piece.require_new(more.names, schema.names)
             whole = pa.schema([*schema, *more])
             if not opened:
                 opened.extend(stack.enter_context(table_writer(file, how, whole)))
@@ -358,11 +372,6 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
                 begin = part.stop
 
         yield append
-
-
-def field_taken(names: Sequence[str], name: str) -> DataError:
-    """Return the error for a mark that the records have already."""
-    return DataError(", ".join(names), f"the records already have a field {name!r}", "field taken")
 
 
 def selection(rows: npt.NDArray[Any], size: int) -> Mask:
@@ -427,10 +436,3 @@ def missing_field(where: str, name: str, existing: Sequence[str]) -> FieldMissin
     more = f" and {len(existing) - _SHOWN} more" if len(existing) > _SHOWN else ""
     rule = f"there is no field {name!r}; the fields are: {shown}{more}" if existing else f"there is no field {name!r}"
     return FieldMissing(where, rule, "field", name, tuple(existing))
-
-
-def check_strict(request: Request, rejected: Sequence[Rejected]) -> None:
-    """Raise ``DataError`` for the first rejected record, if the request is strict."""
-    if request.strict and rejected:
-        first = rejected[0]
-        raise DataError(f"{first.source}:{first.position}", first.reason)

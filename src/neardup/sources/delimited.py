@@ -41,10 +41,9 @@ from neardup.sources.collection import (
     QuotedLines,
     Rejected,
     Request,
-    check_strict,
-    field_taken,
     missing_field,
     named,
+    silent,
 )
 from neardup.sources.compression import Contents, compressed, load, stream
 from neardup.sources.formats import display, input_kind
@@ -65,21 +64,22 @@ class DelimitedText(Collection):
     """The records of CSV or TSV files."""
 
     def __init__(
-        self, inputs: Sequence[str], request: Request, advance: Advance, pieces: Sequence[Contents] | None = None
+        self, inputs: Sequence[str], request: Request, advance: Advance = silent, *, piece: Contents | None = None
     ) -> None:
+        """Read files, or only a *piece* of one, with its header."""
         self._files: list[_File] = []
         self._columns: dict[str, list[pa.Array]] = {}
         texts: list[pa.Array] = []
         ids: list[pa.Array] = []
         rejected: list[Rejected] = []
         for index, path in enumerate(inputs):
-            file, data = _open(path, request, pieces[index] if pieces else None)
+            file, data = _open(path, request, piece)
             if self._files and file.names != self._files[0].names:
                 raise DataError(path, f"its header differs from that of {inputs[0]}")
             names = _wanted(file, request)
             file, broken, columns = _parse(file, data, names)
             rejected += broken
-            check_strict(request, rejected)
+            request.check(rejected)
             self._files.append(file)
             for name, column in columns.items():
                 self._columns.setdefault(name, []).extend(column.chunks)
@@ -148,9 +148,7 @@ class DelimitedText(Collection):
             with io.BytesIO() as written:
                 header.write(written)
                 return written.getvalue()
-        for name in marks.column_names:
-            if name in first.names:
-                raise field_taken(self.names, name)
+        self.require_new(marks.column_names, first.names)
         return first.extended(bytes(first.spans.contents.read(0, first.header_stop)), marks.column_names)
 
     def _append(self, output: BinaryIO, mask: Mask, marks: pa.Table | None) -> None:

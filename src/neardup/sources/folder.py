@@ -34,8 +34,8 @@ from neardup.sources.collection import (
     Mask,
     Rejected,
     Request,
-    check_strict,
     missing_field,
+    silent,
 )
 from neardup.sources.document import HTML
 from neardup.sources.formats import DOCUMENTS, FORMATS, display, matches
@@ -72,7 +72,7 @@ class Folder(Collection):
         self,
         inputs: Sequence[str],
         request: Request,
-        advance: Advance,
+        advance: Advance = silent,
         *,
         files: Sequence[str] | None = None,
         prefixed: bool = False,
@@ -102,7 +102,7 @@ class Folder(Collection):
                     outcome = _read(Path(path, relative), place, request.max_bytes, markup=markup)
                     if isinstance(outcome, Rejected):
                         rejected.append(outcome)
-                        check_strict(request, rejected)
+                        request.check(rejected)
                     else:
                         document, content = outcome
                         self._documents.append(document)
@@ -141,10 +141,6 @@ class Folder(Collection):
     def _of_pages(self, name: str) -> pa.Array:
         column = self._pages[PAGE_FIELDS[name]].combine_chunks()
         return without_empty(column) if name == "canonical" else column
-
-    def lacking(self, name: str) -> list[str] | None:
-        """Return the fields that there are if no file has the field *name*, otherwise ``None``."""
-        return None if name in {DEFAULT_TEXT, DEFAULT_ID} else super().lacking(name)
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the documents as a table of their ids, texts and fields."""

@@ -38,9 +38,8 @@ from neardup.sources.collection import (
     Mask,
     Rejected,
     Request,
-    check_strict,
-    field_taken,
     missing_field,
+    silent,
 )
 from neardup.sources.compression import Contents, compressed, load
 from neardup.sources.formats import input_kind
@@ -69,13 +68,13 @@ class JsonLines(Collection):
     """The records of JSON-lines files."""
 
     def __init__(
-        self, inputs: Sequence[str], request: Request, advance: Advance, pieces: Sequence[Contents] | None = None
+        self, inputs: Sequence[str], request: Request, advance: Advance = silent, *, piece: Contents | None = None
     ) -> None:
+        """Read files, or only a *piece* of one."""
         require(request.id != request.text, "id", request.id, "must be another field than the text")
         reader = _Reader(request)
-        contents = pieces or (
-            load(path, input_kind(path, request.format).compression, request.max_bytes) for path in inputs
-        )
+        whole = (load(path, input_kind(path, request.format).compression, request.max_bytes) for path in inputs)
+        contents = whole if piece is None else [piece]
         self._spans = [reader.read(each, partial(advance, index)) for index, each in enumerate(contents)]
         self.has_ids = reader.has_ids
         self._columns = reader.columns
@@ -84,7 +83,7 @@ class JsonLines(Collection):
         super().__init__(
             inputs, texts, pa.chunked_array(reader.ids, pa.string()), reader.rejected, format=request.format
         )
-        if pieces is not None:  # other pieces may have the fields
+        if piece is not None:  # other pieces may have the fields
             return
         if len(self) and texts.null_count == len(self):
             self._existing(request.text)
@@ -148,8 +147,8 @@ class JsonLines(Collection):
         lines = (bytes(line) for spans in files for line in spans.each())
         for line, row in zip(lines, rows, strict=True):
             for name, written in zip(names, known, strict=True):
-                if written in line and name in msgspec.json.decode(line, type=dict[str, msgspec.Raw]):
-                    raise field_taken(self.names, name)
+                if written in line:
+                    self.require_new([name], msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
             own = line.rstrip()[:-1].rstrip()
             file.write(own + (b"" if own.endswith(b"{") else b",") + encode(row)[1:] + b"\n")
 
@@ -236,7 +235,7 @@ class _Reader:
             start = np.concatenate([np.array([head], np.int64), stop[:-1]])
             good = np.ones(stop.size, np.bool_)
             good[self._block(contents.source, data, start, stop, number)] = False
-            check_strict(self.request, self.rejected)
+            self.request.check(self.rejected)
             starts.append(start[good] + begin)
             stops.append(stop[good] + begin)
             lines.append(np.flatnonzero(good) + number)

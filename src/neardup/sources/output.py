@@ -24,7 +24,6 @@ from neardup.sources.formats import (
     STDIN,
     WARC,
     Kind,
-    common_format,
     expand,
     is_url,
     kind,
@@ -48,26 +47,13 @@ _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
-def check_output(
-    path: AnyPath,
-    inputs: Sequence[AnyPath],
-    *,
-    force: bool,
-    format: str | None = None,  # noqa: A002 - what users call it
-    glob: Sequence[str] = (),
-) -> None:
-    """Raise the errors of writing the kept records of *inputs* to *path* before anything is read.
-
-    ``ParameterError``: the ending is unknown. ``OutputError``: the path is one of
-    the inputs (even with *force*), is inside an input folder or contains one; exists and *force* is not given; or its
-    folder is missing or not writable. A device or a pipe may exist, and accepts any format but a folder's.
-    """
-    paths = expand(inputs)
-    check_target(path, paths, common_format(paths, format), force=force, glob=glob)
-
-
 def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: bool, glob: Sequence[str] = ()) -> None:
-    """Do what ``check_output`` does for inputs with known paths and format, even if they no longer exist."""
+    """Raise the errors of writing the kept records of inputs of the format *wanted* before anything is read.
+
+    ``ParameterError``: the ending is unknown. ``OutputError``: the path is one of the inputs' *paths* (even with
+    *force*), is inside an input folder or contains one; exists and *force* is not given; or its folder is missing or
+    not writable. A device or a pipe may exist, and accepts any format but a folder's. The inputs need not exist.
+    """
     path = local(path)
     if is_special(path):
         if wanted == FOLDER:

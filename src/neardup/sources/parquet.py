@@ -32,8 +32,6 @@ from neardup.sources.collection import (
     Mask,
     Rejected,
     Request,
-    check_strict,
-    field_taken,
     missing_field,
     named,
     silent,
@@ -70,8 +68,9 @@ class ParquetTable(Collection):
     """The rows of Parquet files."""
 
     def __init__(
-        self, inputs: Sequence[str], request: Request, advance: Advance, piece: "_Piece | None" = None
+        self, inputs: Sequence[str], request: Request, advance: Advance = silent, *, piece: "_Piece | None" = None
     ) -> None:
+        """Read files, or take only a *piece* of one."""
         self._storage: tuple[dict[str, str] | str, int] | None = None  # of the first file
         tables: list[pa.Table] = []
         texts: list[pa.Array] = []
@@ -96,7 +95,7 @@ class ParquetTable(Collection):
                     Rejected(display(path), row + first, f"its {broken[row]!r} is not valid UTF-8", "encoding")
                     for row in sorted(broken)
                 ]
-                check_strict(request, rejected)
+                request.check(rejected)
                 good = np.ones(len(table), np.bool_)
                 good[list(broken)] = False
                 table, text, name = _filtered(table, good), text.filter(good), name.filter(good)
@@ -178,10 +177,10 @@ class ParquetTable(Collection):
 
     def _marked(self, marks: pa.Table | None) -> pa.Table:
         table = self._table
-        for name, column in () if marks is None else zip(marks.column_names, marks.columns, strict=True):
-            if name in table.column_names:
-                raise field_taken(self.names, name)
-            table = table.append_column(name, column)
+        if marks is not None:
+            self.require_new(marks.column_names, table.column_names)
+            for name, column in zip(marks.column_names, marks.columns, strict=True):
+                table = table.append_column(name, column)
         return table
 
 
@@ -247,11 +246,11 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
             number += batch.nbytes
             if number >= size:
                 table = pa.Table.from_batches(parts)
-                yield ParquetTable([path], request, silent, _Piece(table, first, schema, metadata, ids))
+                yield ParquetTable([path], request, piece=_Piece(table, first, schema, metadata, ids))
                 first, number, parts = first + len(table), 0, []
         if parts or first == start:  # there are columns even without rows
             table = pa.Table.from_batches(parts) if parts else schema.empty_table()
-            yield ParquetTable([path], request, silent, _Piece(table, first, schema, metadata, ids))
+            yield ParquetTable([path], request, piece=_Piece(table, first, schema, metadata, ids))
 
 
 @contextmanager

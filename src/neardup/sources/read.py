@@ -31,6 +31,7 @@ from neardup.sources.collection import (
     Rejected,
     Request,
     require_used,
+    silent,
     with_address,
 )
 from neardup.sources.formats import FOLDER, WARC, common_format, expand
@@ -165,7 +166,7 @@ def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> DataErro
 def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:
     """Convert the progress within one input to bytes of all inputs."""
     if progress is None:
-        return lambda _index, _done: None
+        return silent
     sizes = [Path(path).stat().st_size if Path(path).is_file() else 0 for path in paths]
     total = sum(sizes)
 

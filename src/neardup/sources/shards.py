@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from neardup.model.errors import DataError, require
 from neardup.sources import remote
-from neardup.sources.collection import Collection, Request, require_used, silent, with_address
+from neardup.sources.collection import Collection, Request, require_used, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.formats import (
     DOCUMENTS,
@@ -350,12 +350,12 @@ class Shards:
 
                 files = self._files(shard.source)[shard.begin : shard.end]
                 others = [one for one, kind_ in zip(self.inputs, self._kinds, strict=True) if kind_.format == FOLDER]
-                yield Folder([path], self.request, silent, files=files, prefixed=len(others) > 1, markup=markup)
+                yield Folder([path], self.request, files=files, prefixed=len(others) > 1, markup=markup)
             case "jsonl":
                 from neardup.sources.jsonl import JsonLines
 
                 for contents in self._blocks(path, found, shard):
-                    yield JsonLines([path], self.request, silent, [contents])
+                    yield JsonLines([path], self.request, piece=contents)
             case _:
                 from neardup.sources.delimited import DelimitedText, pieces_of_records
 
@@ -365,7 +365,7 @@ class Shards:
                     blocks, shift = self._range(path, header, shard), shard.first - 1 - _line_count(header)
                 for contents in pieces_of_records(display(path), found.format, self.request, blocks):
                     contents.first += shift
-                    yield DelimitedText([path], self.request, silent, [contents])
+                    yield DelimitedText([path], self.request, piece=contents)
 
     def _header(self, path: str, found: Kind) -> bytes:
         """Return all of a plain file up to its first record if its records are lines, otherwise nothing."""

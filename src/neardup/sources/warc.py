@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple, Protocol
+from typing import BinaryIO, Final, NamedTuple
 
 import zstandard
 
@@ -68,15 +68,8 @@ class Gap(NamedTuple):
     damage: bool = True
 
 
-class _Bytes(Protocol):
-    """Bytes that are read from any place on; those before ``forget`` are not needed any more."""
-
-    def read(self, begin: int, end: int) -> bytes: ...
-    def forget(self, begin: int) -> None: ...
-
-
 class _Held:
-    """Bytes in memory, and those that follow, from a stream."""
+    """Bytes in memory, and those that follow, from a stream; those before ``forget`` are not needed any more."""
 
     def __init__(self, first: bytes, more: Iterator[bytes]) -> None:
         self._held, self._more, self._begin = first, more, 0
@@ -113,9 +106,6 @@ class _OfFile:
             self._file.seek(begin)
             self._begin, self._held = begin, self._file.read(max(end - begin, _READ))
         return self._held[begin - self._begin : end - self._begin]
-
-    def forget(self, begin: int) -> None:
-        pass
 
 
 def records(path: str, compression: str | None, begin: int = 0, end: int | None = None) -> Iterator[Record | Gap]:
@@ -334,7 +324,7 @@ def _zstd(file: BinaryIO) -> Iterator[bytes]:
         raise EOFError("it ends in the middle")
 
 
-def _in_order(source: str, data: _Bytes, size: int | None = None) -> Iterator[Record | Gap]:
+def _in_order(source: str, data: _Held, size: int | None = None) -> Iterator[Record | Gap]:
     """Yield the records of a stream of bytes, of a known *size* or not, up to the first gap that is damage."""
     at = 0
     while size is None or at < size:
@@ -353,7 +343,7 @@ def _in_order(source: str, data: _Bytes, size: int | None = None) -> Iterator[Re
         at = end
 
 
-def _record(source: str, data: _Bytes, at: int) -> tuple[Record | Gap, int, bool]:  # noqa: PLR0911 - each fault
+def _record(source: str, data: _Held | _OfFile, at: int) -> tuple[Record | Gap, int, bool]:  # noqa: PLR0911 - each fault
     """Return the record at a place, or why there is none, where it ends, and if all line ends after it are there."""
     head = data.read(at, at + _HEADERS_FIRST)
     if not head.startswith(_VERSION):

@@ -377,8 +377,6 @@ def _any_of(names: Sequence[str]) -> str:
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options for reading as parameters of the library; refuse ``--url`` where it has no effect."""
-    from neardup.sources.read import MAX_BYTES
-
     given = vars(arguments)
     used = arguments.verb == "index" or {"html", "templates"} <= given.keys()
     rule = "needs --html FIELD and --templates FILE: it names the field with the URL of such pages"
@@ -392,16 +390,6 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     )
     if "" in given.get("glob", ()):
         raise InputRefused("--glob", "the pattern is empty")
-    return {
-        "text": arguments.text,
-        "id": arguments.id,
-        "format": given.get("format"),
-        "quoting": arguments.quoting,
-        "glob": given.get("glob", ()),
-        "html": given.get("html"),
-        "extraction": extraction_of(arguments),
-        **({"url": given["url"]} if "url" in given else {}),
-        **({"learn_templates": given["templates"]} if learn else {}),
-        "strict": arguments.strict,
-        "max_bytes": given.get("max_bytes", MAX_BYTES),
-    }
+    reading = chosen(arguments, "text id format quoting glob html url strict max_bytes")
+    learning = {"learn_templates": given["templates"]} if learn else {}
+    return {**reading, "extraction": extraction_of(arguments), **learning}

@@ -41,9 +41,9 @@ from neardup.sources.formats import STDIN, WARC, Kind, common_format, expand, is
 from neardup.sources.output import (
     PAGES,
     AnyPath,
-    check_output,
     check_separate,
     check_table,
+    check_target,
     is_page,
     is_special,
     write_file,
@@ -369,14 +369,15 @@ def _check_outputs(  # noqa: PLR0913 - the outputs, and how they are checked
     page: bool,
 ) -> None:
     """Raise the errors of writing the outputs before anything is read."""
+    paths = expand(inputs)
+    found = common_format(paths, format)
     for name, path in outputs.items():
         if path is not None and name == "report":
-            check_table(path, inputs, force=force, or_page=page)
+            check_table(path, paths, force=force, or_page=page)
         elif path is not None:
-            check_output(path, inputs, force=force, format=format, glob=glob)
-    mark = outputs["mark"]
-    if mark is not None:
-        check_marks(os.fspath(mark), {common_format(expand(inputs), format)})
+            check_target(path, paths, found, force=force, glob=glob)
+    if (mark := outputs["mark"]) is not None:
+        check_marks(os.fspath(mark), {found})
 
 
 def _listed(

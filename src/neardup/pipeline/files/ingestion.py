@@ -35,10 +35,10 @@ from neardup.pipeline.spilled.state import State
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import DEFAULT_URL, Collection, QuotedLines, Quoting, Rejected, WithoutText
+from neardup.sources.collection import DEFAULT_URL, Collection, QuotedLines, Rejected, WithoutText
 from neardup.sources.formats import common_format, expand
 from neardup.sources.output import AnyPath
-from neardup.sources.read import AUTO, MAX_BYTES, read, request_of
+from neardup.sources.read import AUTO, read, request_of
 from neardup.text.columns import gathered
 from neardup.text.extraction import Extraction
 
@@ -98,17 +98,13 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     search: bool = False,
     durability: Durability = "commit",
     memory: int = 1 << 28,
-    format: str | None = None,  # noqa: A002 - what users call it
-    quoting: Quoting = "auto",
-    glob: Sequence[str] = (),
     extraction: Extraction = AUTO,
-    html: str | None = None,
     learn_templates: AnyPath | None = None,
     strict: bool = False,
-    max_bytes: int = MAX_BYTES,
     addresses: Addresses | None = None,
     at: datetime | float | None = None,
     progress: Progress | None = None,
+    **reading: Any,
 ) -> Added:
     """Admit the documents of files to the index in a folder, which is created if it does not exist.
 
@@ -121,8 +117,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
 
     *scheme*, *fields* and *texts* define a new index; an existing one must agree with them. A field of a new index must
     be in at least one record. Admitted documents remain in the index if the run is interrupted, and the same call
-    continues; repeating a complete run changes nothing. Inputs are as in ``neardup.sources.read``, *durability* and
-    *memory* as in ``Index.create``.
+    continues; repeating a complete run changes nothing. Inputs, and the parameters *reading*, are as in
+    ``neardup.sources.read``, *durability* and *memory* as in ``Index.create``.
 
     With *search* the index has a search table from then on, which every run updates, and a new index stores texts and
     the string fields ``title`` and ``url`` in addition to *fields*, unless their values in the records are lists or
@@ -131,7 +127,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
     """
     require(text != id, "id", id, "must be another field than the text")
-    common_format(expand(inputs), format)
+    common_format(expand(inputs), reading.get("format"))
     kinds = dict(field_kinds(fields or {}))
     ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
     with ExitStack() as stack:
@@ -145,8 +141,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
         signed = scheme.columns if scheme else ()
         wanted = [*signed, *kinds, *([url] if url else [])]
-        reading: dict[str, Any] = {"text": text, "id": id, "columns": wanted, "format": format, "quoting": quoting}
-        reading |= {"glob": glob, "html": html, "url": url or DEFAULT_URL, "strict": strict, "max_bytes": max_bytes}
+        reading |= {"text": text, "id": id, "columns": wanted, "url": url or DEFAULT_URL, "strict": strict}
         reading["extraction"] = extraction = _extended(learn_templates, extraction, index, inputs, reading, progress)
         documents = read(inputs, progress=progress, **reading)
         urls = None if url is None or not len(documents) else documents.column(url, literal=True).to_pylist()
