@@ -92,7 +92,7 @@ def job_of(tmp_path):
         journal = Journal.open(tmp_path / f"work{len(opened)}", {})
         opened.append(journal)
         salt = np.array([1, 2], np.uint64)
-        shards = Shards.split(paths, request, size=size)
+        shards = Shards.opened(paths, request).cut(size)
         return Job(journal, shards, scheme or MinHash(), Policy(**policy), salt, block)
 
     yield begin

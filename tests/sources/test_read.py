@@ -12,7 +12,7 @@ import pytest
 from neardup.model.errors import DataError, ParameterError
 from neardup.sources.collection import WithoutText
 from neardup.sources.read import read, request_of
-from neardup.sources.shards import Shards
+from neardup.sources.shards import SHARD, Shards
 from neardup.text.extraction import Extraction
 
 TEXTS = ["one", "two", "", "vier \u202e\U0001f600", "five\nlines"]
@@ -199,7 +199,7 @@ def test_a_field_of_pages_becomes_text(pages, view, monkeypatch):
     assert got.has_pages
     assert got.text == "page"
     assert not read([pages]).has_pages
-    shards = Shards.split([pages], request_of(html="page", extraction=extraction))
+    shards = Shards.opened([pages], request_of(html="page", extraction=extraction)).cut(SHARD)
     shards = Shards.from_dict(json.loads(json.dumps(shards.to_dict())))
     assert shards.extraction == extraction.identity
     assert [

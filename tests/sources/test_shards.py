@@ -74,7 +74,7 @@ def put(path, data):
 
 def split(inputs, size, **options):
     """The shards of some inputs, as another process gets them."""
-    made = Shards.split(inputs, request_of(**options), size=size)
+    made = Shards.opened(inputs, request_of(**options)).cut(size)
     return Shards.from_dict(json.loads(json.dumps(made.to_dict())))
 
 

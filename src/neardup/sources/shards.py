@@ -10,7 +10,7 @@ that no more than one piece is in memory at a time. The inputs may have differen
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -63,34 +63,27 @@ class Shard:
     torn: bool = False
 
 
+@dataclass(slots=True, eq=False)
 class Shards:
     """The shards of some inputs, in input order; *size* bounds a piece in bytes, unless one record is longer.
 
     *inputs* are paths of files and folders of documents; *identities* show whether they have changed. The first *texts*
-    inputs are JSON lines with texts that were extracted before.
+    inputs are JSON lines with texts that were extracted before. *ignored* counts the files of folders that were not
+    requested.
     """
 
-    def __init__(  # noqa: PLR0913 - what it is made of
-        self,
-        inputs: Sequence[str],
-        request: Request,
-        shards: Sequence[Shard],
-        identities: Sequence[Any],
-        *,
-        ignored: int = 0,
-        size: int = SHARD,
-        texts: int = 0,
-    ) -> None:
-        self.texts = texts
-        self.inputs, self.request, self.shards = tuple(inputs), request, tuple(shards)
-        self.identities, self.ignored, self.size = [*identities], ignored, size
-        self._listed: dict[int, list[str]] = {}
-        self._kinds = [input_kind(path, _given(path, request)) for path in self.inputs]
+    inputs: tuple[str, ...]
+    request: Request
+    shards: Sequence[Shard] = ()
+    identities: Sequence[Any] = ()
+    ignored: int = 0
+    size: int = SHARD
+    texts: int = 0
+    _kinds: list[Kind] = field(init=False)
+    _listed: dict[int, list[str]] = field(init=False, default_factory=dict)
 
-    @classmethod
-    def split(cls, inputs: Sequence[str | os.PathLike[str]], request: Request, *, size: int = SHARD) -> Self:
-        """Cut the inputs into shards of about *size* bytes; see ``opened`` and ``cut``."""
-        return cls.opened(inputs, request).cut(size)
+    def __post_init__(self) -> None:
+        self._kinds = [input_kind(path, _given(path, self.request)) for path in self.inputs]
 
     @classmethod
     def opened(
@@ -116,33 +109,34 @@ class Shards:
         from neardup.sources.folder import documents_in, roots_of, state_of
 
         roots_of([path for path in paths if Path(path).is_dir()])
-        found = cls(paths, request, (), ())
+        found = cls(tuple(paths), request)
+        identities: list[Any] = []
         for path, one in zip(paths, found._kinds, strict=True):
             if one.format == FOLDER:
-                found.identities.append([state_of(path, documents_in(path, request.globs)[0])[1]])
+                identities.append([state_of(path, documents_in(path, request.globs)[0])[1]])
             else:
                 now = None if path == STDIN else remote.identity(path) if is_url(path) else identity(path)
-                found.identities.append(now)
+                identities.append(now)
         beside = expand(others) if others else ()
         tables = (table for path in beside for table in _tables(path, request))
         forms = {one.format for one in (*found._kinds, *(input_kind(path, _given(path, request)) for path in tables))}
         require_used(request, forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
-        return found
+        return replace(found, identities=identities)
 
     def behind(self, others: Mapping[str, Any]) -> Self:
         """Return the same inputs after texts, given by name and identity, which must be ``copied`` before the cut.
 
         Texts of pages have their sites in the field ``SITE`` of the copies.
         """
-        inputs, identities = [*others, *self.inputs], [*others.values(), *self.identities]
-        return self._with(inputs=inputs, identities=identities, texts=len(others))
+        inputs, identities = (*others, *self.inputs), [*others.values(), *self.identities]
+        return replace(self, inputs=inputs, identities=identities, texts=len(others))
 
     def copied(self, copies: Mapping[str, Path]) -> Self:
         """Return the same inputs with local copies in the places of standard input and of files at URLs."""
-        inputs = [str(copies.get(path, path)) for path in self.inputs]
+        inputs = tuple(str(copies.get(path, path)) for path in self.inputs)
         pairs = zip(self.inputs, inputs, self.identities, strict=True)
         identities = [then if path == copy else identity(copy) for path, copy, then in pairs]
-        return self._with(inputs=inputs, identities=identities)
+        return replace(self, inputs=inputs, identities=identities)
 
     def cut(self, size: int) -> Self:
         """Return the same inputs, cut into shards of about *size* bytes. The lines of JSON lines are counted."""
@@ -181,11 +175,7 @@ class Shards:
             else:
                 whole = Path(path).stat().st_size
                 shards.append(Shard(source=source, begin=0, end=whole, first=1, size=whole))
-        return self._with(shards=shards, identities=identities, ignored=ignored, size=size)
-
-    def _with(self, **changed: Any) -> Self:
-        names = ("inputs", "request", "shards", "identities", "ignored", "size", "texts")
-        return type(self)(**{name: getattr(self, name) for name in names} | changed)
+        return replace(self, shards=shards, identities=identities, ignored=ignored, size=size)
 
     def check_columns(self, sources: Sequence[int]) -> None:
         """Raise ``DataError`` if tables that are to be written to one file have different columns.
@@ -230,13 +220,13 @@ class Shards:
         names = ("source", "begin", "end", "first", "size", "torn")
         shards = [Shard(**dict(zip(names, shard, strict=True))) for shard in given["shards"]]
         ways = {name: given[name] for name in ("ignored", "size", "texts")}
-        return cls(given["inputs"], request, shards, given["identities"], **ways)
+        return cls(tuple(given["inputs"]), request, shards, given["identities"], **ways)
 
     def of_texts(self, columns: Sequence[str] = ()) -> Self:
         """Return the same shards for a process in any folder that reads only the texts and these fields."""
-        inputs = [os.path.abspath(path) for path in self.inputs]  # noqa: PTH100 - links stay
+        inputs = tuple(map(os.path.abspath, self.inputs))  # links stay
         request = replace(self.request, columns=tuple(columns))
-        return self._with(inputs=inputs, request=request)
+        return replace(self, inputs=inputs, request=request)
 
     @property
     def extraction(self) -> dict[str, str | None] | None:

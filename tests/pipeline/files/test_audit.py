@@ -7,7 +7,7 @@ import pytest
 from audits import LEAKY, TEXTS, written
 
 from neardup import DataError, FracMinHash, MinHash, ParameterError, audit, audit_files, dedup, dedup_files
-from neardup.sources.shards import Shards
+from neardup.sources.shards import local_shards
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def files(tmp_path):
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
 @pytest.mark.parametrize("keep", ["first", "max:score"])
 def test_files_in_pieces_are_audited_as_documents_in_memory(files, tmp_path, monkeypatch, ending, keep):
-    monkeypatch.setattr(Shards.split.__func__, "__kwdefaults__", {"size": 2_000})
+    monkeypatch.setattr(local_shards.__wrapped__, "__kwdefaults__", {"others": (), "size": 2_000})
     report = tmp_path / f"why.{ending}"
     dedup_files(files, report=report, scheme=LEAKY, keep=keep)
     table = [{"id": f"d{n}", "text": text, "score": n % 5} for n, text in enumerate(TEXTS)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neardup import ParameterError, contamination, contamination_in_files
-from neardup.sources.shards import Shards
+from neardup.sources.shards import local_shards
 
 RANDOM = np.random.default_rng(3)
 TRAINING = [" ".join(f"w{one}" for one in RANDOM.integers(0, 900, RANDOM.integers(0, 120))) for _ in range(80)]
@@ -67,7 +67,7 @@ def test_documents_to_drop_are_those_with_items():
 
 
 def test_files_in_pieces_have_the_same_answer(tmp_path, monkeypatch):
-    monkeypatch.setattr(Shards.split.__func__, "__kwdefaults__", {"size": 2_000})
+    monkeypatch.setattr(local_shards.__wrapped__, "__kwdefaults__", {"others": (), "size": 2_000})
     for name, texts in (("train", TRAINING), ("tests", ITEMS)):
         lines = [json.dumps({"id": str(place), "text": text}) for place, text in enumerate(texts)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join([*lines, "{broken"]) + "\n")
