@@ -42,7 +42,8 @@ from neardup.sources.output import atomic, is_special
 from neardup.sources.tables import slices
 
 _BUFFER: Final = 1 << 20  # bytes of a column that are read at a time: a whole one would need fresh memory
-_BATCH: Final = 1 << 16  # rows read at a time
+_BATCH: Final = 1 << 16  # rows read at a time, at most
+_FEWEST: Final = 1 << 12  # rows of a whole file that are read at a time, if it has as many
 _PIECE: Final = 1 << 23  # bytes of rows that are held together: memory that is used again is faster than more
 _FILTERED: Final = 1 << 12  # rows filtered at a time: with more, Arrow copies the growing result in memory
 _GROUP: Final = 1 << 20  # rows in a group if the input has no groups
@@ -200,9 +201,7 @@ class _Piece:
 
 def group_sizes(path: str) -> tuple[list[int], list[int]]:
     """Return the number of rows, and of bytes, of each row group of a file."""
-    metadata = _opened(path).metadata
-    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
-    return [group.num_rows for group in groups], [group.total_byte_size for group in groups]
+    return _sizes(_opened(path).metadata)
 
 
 def check_schemas(paths: Sequence[str]) -> None:
@@ -231,8 +230,7 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
     """
     file = _opened(path)
     metadata, schema = file.metadata, file.schema_arrow
-    groups = [metadata.row_group(group) for group in range(begin, end)]
-    rows, held = sum(group.num_rows for group in groups), sum(group.total_byte_size for group in groups)
+    rows, held = (sum(sizes[begin:end]) for sizes in _sizes(metadata))
     ids = whole or documents != rows
     paths = (_path(schema, name) for name in dict.fromkeys((request.text, *([request.id] * ids), *request.columns)))
     wanted = None if whole else [".".join(path) for path in paths if path is not None]
@@ -290,21 +288,28 @@ def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _Piec
     with _reading(path):
         file = _opened(path, max_bytes)
         metadata = file.metadata
-        if sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)) > max_bytes:
+        groups, sizes = _sizes(metadata)
+        if sum(sizes) > max_bytes:
             raise cap
         batches: list[pa.RecordBatch] = []
         size = rows = 0
-        for batch in file.iter_batches(batch_size=_BATCH):
+        together = min(_BATCH, max([_FEWEST, *groups]))  # rows of several groups would be copied
+        for batch in file.iter_batches(batch_size=together):
             batches.append(batch)
             size, rows = size + batch.nbytes, rows + len(batch)
             if size > max_bytes:
                 raise cap
             advance(rows / max(1, metadata.num_rows))
         if rows != metadata.num_rows:
-            raise DataError(
-                display(path), f"it cannot be read as Parquet: only {rows} of its {metadata.num_rows} rows are there"
-            )
+            rule = f"it cannot be read as Parquet: only {rows} of its {metadata.num_rows} rows are there"
+            raise DataError(display(path), rule)
     return _Piece(pa.Table.from_batches(batches, file.schema_arrow), 1, file.schema_arrow, metadata)
+
+
+def _sizes(metadata: pq.FileMetaData) -> tuple[list[int], list[int]]:
+    """Return the number of rows, and of bytes, of each row group."""
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    return [group.num_rows for group in groups], [group.total_byte_size for group in groups]
 
 
 def _piped(path: str, max_bytes: int) -> bytes:
