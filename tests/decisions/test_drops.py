@@ -1,5 +1,4 @@
 from fractions import Fraction
-from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -13,6 +12,7 @@ from neardup.decisions.evidence import SET_MEASURES, FeatureSets
 from neardup.engines.local import LocalEngine
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import Features
+from neardup.model.candidates import Candidates
 
 SETS = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=12), max_size=10)
 THRESHOLDS = st.sampled_from([0.1, 0.25, 0.5, 0.55, 0.6, 0.75, 0.9, 1.0])
@@ -72,7 +72,7 @@ def blocks(number, size):
     for begin in range(0, number, size):
         asking = np.arange(begin, min(begin + size, number), dtype=np.int32)
         candidates = [np.arange(rank, dtype=np.int32) for rank in asking]
-        yield SimpleNamespace(
+        yield Candidates(
             asking=asking,
             bounds=np.cumsum([0, *map(len, candidates)]),
             candidates=np.concatenate(candidates),
@@ -187,9 +187,7 @@ def test_the_best_ranked_match_wins_even_if_another_is_closer():
 
 
 def test_nothing_proposed_nothing_compared(make):
-    block = SimpleNamespace(
-        asking=np.empty(0, np.int32), bounds=np.zeros(1, np.int64), candidates=np.empty(0, np.int32)
-    )
+    block = Candidates(asking=np.empty(0, np.int32), bounds=np.zeros(1, np.int64), candidates=np.empty(0, np.int32))
     matcher = make([[1], [1]], 0.5)
     matched = np.full(2, -1, np.int64)
     matcher.settle(block, matched)

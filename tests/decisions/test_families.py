@@ -10,7 +10,7 @@ def made(sets, lists):
     sizes = np.array([*map(len, sets)])
     begins = np.cumsum([0, *map(len, lists)])
     owners = np.array([each for one in lists for each in one], np.uint32)
-    return families_of(values, np.cumsum(sizes) - sizes, sizes, begins, owners)
+    return families_of((values, np.cumsum(sizes) - sizes, sizes), begins, owners)
 
 
 def test_many_documents_that_share_a_feature_are_a_family():

@@ -6,6 +6,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from neardup.decisions import partners as shared
 from neardup.decisions import weighted_partners as module
 from neardup.decisions.evidence import WeightedSets
 from neardup.decisions.weighted_partners import CosineJoin, WeightedPartners
@@ -39,7 +40,7 @@ def cosine(one, other):
 @pytest.mark.parametrize("least", [0.05, 0.4, 0.8, 1.0])
 def test_partners_are_all_with_that_cosine(monkeypatch, least):
     few, many = bags(1), bags(2) + bags(1)[:30]
-    monkeypatch.setattr(module, "_LONG", 1)  # common values are spared, also of few documents
+    monkeypatch.setattr(module, "LONG", 1)  # common values are spared, also of few documents
     partners = WeightedPartners(weighted(few), np.arange(len(few)), least)
     asked = np.arange(3, len(many))
     found = partners.among(weighted(many), asked)
@@ -51,7 +52,7 @@ def test_partners_are_all_with_that_cosine(monkeypatch, least):
     }
     assert dict(zip(zip(found.left.tolist(), found.right.tolist()), found.cosines.tolist())) == want  # noqa: B905
     assert len(found.left) == len(want) > 10
-    monkeypatch.setattr(module, "_ROOM", 1)
+    monkeypatch.setattr(shared, "_ROOM", 1)
     again = partners.among(weighted(many), asked)
     assert (again.left.tolist(), again.right.tolist()) == (found.left.tolist(), found.right.tolist())
 

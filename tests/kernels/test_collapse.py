@@ -198,8 +198,9 @@ def test_sets(case, of_smaller, threshold, most):
     starts = np.cumsum(sizes) - sizes
     estimated = np.array([listed[pair] for pair in pairs], np.bool_)
     measured, verified, required = np.ones(number), np.zeros(number, np.bool_), np.ones(number)
-    own = values, starts, sizes, of_smaller, measured, required, verified
-    kernel = partial(collapse.by_sets, bounds, estimated, np.array([least[pair] for pair in pairs]), known, *own)
+    listed_pairs = bounds, estimated, np.array([least[pair] for pair in pairs])
+    own = (values, starts, sizes), known, of_smaller, (measured, required, verified)
+    kernel = partial(collapse.by_sets, listed_pairs, *own)
     assert run(kernel, np.array([better for _, better in pairs], np.int64), [most], case) == (of, by, heads)
     near_rule = next((rule for rule, own in enumerate(case[3]) if own is None), None)
     for hit in range(number):

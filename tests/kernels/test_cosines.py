@@ -22,7 +22,9 @@ def test_cosines_equal_their_definition(documents, table, otherwise):
     weights, norms, number = np.empty(len(values)), np.zeros(len(documents)), len(documents)
     given_weights = terms, prefix_bounds(terms), units, np.uint32(otherwise)
     everybody = np.arange(number)
-    kernels.make_weighted(values, starts, sizes, everybody, np.zeros(number, np.bool_), *given_weights, weights, norms)
+    kernels.make_weighted(
+        (values, starts, sizes), everybody, np.zeros(number, np.bool_), *given_weights, weights, norms
+    )
     vectors = [
         {value: count * table.get(value, otherwise) for value, count in Counter(one).items()} for one in documents
     ]
@@ -32,7 +34,7 @@ def test_cosines_equal_their_definition(documents, table, otherwise):
         assert [*vector] == values[span].tolist()  # first occurrences stay
     left, right = (found.ravel() for found in np.indices((number, number)))
     shares = np.empty(len(left))
-    kernels.cosines(values, weights, starts, sizes, norms, left, right, shares)
+    kernels.cosines((values, starts, sizes), weights, norms, left, right, shares)
     for share, one, other in zip(shares, left, right, strict=True):
         assert abs(share - cosine(vectors[one], vectors[other])) < 1e-9
         assert 0 <= share <= 1

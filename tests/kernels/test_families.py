@@ -57,7 +57,7 @@ def test_what_two_members_share_follows_from_median_and_deviations(seed):
     sizes = np.array([*map(len, stored)])
     values = np.array([value for one in stored for value in one], np.uint64)
     medians, lacking, begins, deviating, list_begins, deviants = deviations(
-        values, np.cumsum(sizes) - sizes, sizes, places, bounds, 1000
+        (values, np.cumsum(sizes) - sizes, sizes), places, bounds, 1000
     )
     for family, (first, end) in enumerate(pairwise(bounds.tolist())):
         counts = Counter(value for one in sets[first:end] for value in one)
@@ -80,11 +80,11 @@ def test_a_family_whose_members_deviate_in_too_much_has_no_median():
     stored = np.concatenate([values, values, values + np.uint64(9), values + np.uint64(9)])
     starts, sizes = np.arange(0, 16, 4), np.full(4, 4)
     members, bounds = np.arange(4), np.array([0, 4])  # of 6 pairs, 2 deviate in 4 values: 4 / 3 on average
-    assert deviations(stored, starts, sizes, members, bounds, 1)[0].tolist() == [-1]
-    assert deviations(stored, starts, sizes, members, bounds, 2)[0].tolist() == [0]
+    assert deviations((stored, starts, sizes), members, bounds, 1)[0].tolist() == [-1]
+    assert deviations((stored, starts, sizes), members, bounds, 2)[0].tolist() == [0]
 
 
 def test_no_families_have_nothing():
     nothing = np.empty(0, np.int64)
-    found = deviations(np.empty(0, np.uint64), nothing, nothing, nothing, np.zeros(1, np.int64), 8)
+    found = deviations((np.empty(0, np.uint64), nothing, nothing), nothing, np.zeros(1, np.int64), 8)
     assert [len(each) for each in found] == [0, 0, 1, 0, 1, 0]

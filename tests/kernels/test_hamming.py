@@ -49,7 +49,7 @@ class Halves:
         single = all(len(listed) == 1 for listed in lists)
         self.positions = np.array([place for listed in lists for place in listed], np.uint32)
         self.bounds = np.cumsum([0, *map(len, lists)]).astype(np.uint32) if not single else np.empty(0, np.uint32)
-        self.entries = (bucket_bits, lows, highs, starts, self.positions, self.bounds)
+        self.entries, self.lists = (bucket_bits, lows, highs, starts), (self.positions, self.bounds)
 
     def finds(self, one, other):
         """The definition: in some half, at most so many bits differ as its radius."""
@@ -93,18 +93,17 @@ def test_a_search_equals_its_definition(lists, queries, distance, radii, choice)
         if tables.finds(query, value) and (query ^ value).bit_count() <= distance
         for position in positions
     )
-    ranks = hamming.search(asked, distance, *tables.layout, *tables.entries[:4], None)
-    lists_of_values = tables.positions, tables.bounds
-    assert unpacked(hamming.listed(ranks, 2**30, ALL, *lists_of_values, None)) == expected
+    ranks = hamming.search(asked, (distance, *tables.layout), tables.entries, None)
+    assert unpacked(hamming.listed(ranks, 2**30, ALL, tables.lists, None)) == expected
     counts = np.full(len(queries), 9)
     hamming.tally(ranks, tables.bounds, None, counts)
     assert counts.tolist() == [9 + sum(found[0] == number for found in expected) for number in range(len(queries))]
-    ones = unpacked(hamming.listed(ranks, 1, ALL, *lists_of_values, None))
+    ones = unpacked(hamming.listed(ranks, 1, ALL, tables.lists, None))
     assert ones == [found for found in expected if any(found[1] == positions[0] for positions in lists.values())]
     marks, most = choice
     there = np.array([bool(marks >> place & 1) for place in range(len(tables.positions))], np.bool_)
     chosen = {own for positions in lists.values() for own in [*filter(there.__getitem__, positions)][:most]}
-    some = unpacked(hamming.listed(ranks, most, there, *lists_of_values, None))
+    some = unpacked(hamming.listed(ranks, most, there, tables.lists, None))
     assert not len(there) or some == [found for found in expected if found[1] in chosen]
 
 
@@ -119,7 +118,7 @@ def test_join_equals_its_definition(lists, others, distance, other_bits):
         for left in positions
         for right in other_positions
     )
-    found = hamming.join(False, distance, *tables.layout, *tables.entries, *theirs.entries)
+    found = hamming.join(False, (distance, *tables.layout), tables.entries, tables.lists, theirs.entries, theirs.lists)
     assert unpacked(found) == expected
 
 
@@ -133,7 +132,8 @@ def test_a_join_with_itself_finds_each_pair_once(lists, distance, radii):
         for right in at
         if left < right and tables.finds(at[left], at[right]) and (at[left] ^ at[right]).bit_count() <= distance
     )
-    found = hamming.join(True, distance, *tables.layout, *tables.entries, *tables.entries)
+    own = tables.entries, tables.lists
+    found = hamming.join(True, (distance, *tables.layout), *own, *own)
     assert unpacked(found) == expected
 
 
@@ -153,8 +153,8 @@ def test_a_crowded_bucket_is_searched_for_the_leading_bits():
     lists = {number << 40 | 5: [number] for number in range(hamming.NARROW + 40)}
     tables = Halves(lists)
     queries = np.array([*lists, 3, 5 << 32], np.uint64)
-    ranks = hamming.search(queries, 7, *tables.layout, *tables.entries[:4], None)
-    found = unpacked(hamming.listed(ranks, 2**30, ALL, tables.positions, tables.bounds, None))
+    ranks = hamming.search(queries, (7, *tables.layout), tables.entries, None)
+    found = unpacked(hamming.listed(ranks, 2**30, ALL, tables.lists, None))
     pairs = [(a, b) for a in range(len(lists)) for b in range(len(lists)) if ((a ^ b) << 8).bit_count() <= 7]
     near = [(a, b, (a ^ b).bit_count()) for a, b in pairs]  # the low halves of all are equal
     more = [(len(lists), 0, 2), *((len(lists) + 1, b, ((b << 8) ^ 5).bit_count()) for b in range(len(lists)))]

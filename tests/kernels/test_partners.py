@@ -12,8 +12,8 @@ def found(few, many, least, measure, room):
     lists = [[number for number, one in enumerate(few) if value in one] for value in values]
     bits = 2 + len(values).bit_length()
     keys, numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int64)
-    salt, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(64 - bits)
-    enter(np.array(values, np.uint64), salt, shift, keys, numbers)
+    table = np.uint64(0x9E3779B97F4A7C15), np.uint64(64 - bits), keys, numbers
+    enter(np.array(values, np.uint64), table)
     assert sorted(keys[numbers >= 0].tolist()) == values
     flat = np.array([value for one in many for value in one], np.uint64)
     sizes = np.array([len(one) for one in many], np.int64)
@@ -25,27 +25,8 @@ def found(few, many, least, measure, room):
     own = np.array([len(one) for one in few], np.int64)
     pairs, first, calls = [], 0, 0
     while first < len(many):
-        first, number = partners(
-            *(
-                flat,
-                starts,
-                sizes,
-                first,
-                salt,
-                shift,
-                keys,
-                numbers,
-                begins,
-                owners,
-                np.zeros(len(few) + 1, np.int64),
-                owners[:0],
-                own,
-                least,
-                measure,
-                met,
-                *arrays,
-            )
-        )
+        lists = begins, owners, np.zeros(len(few) + 1, np.int64), owners[:0]
+        first, number = partners((flat, starts, sizes), first, table, lists, own, least, measure, met, *arrays)
         pairs += zip(*(array[:number].tolist() for array in arrays), strict=True)
         calls += 1
     everywhere = {value for one in many for value in one}

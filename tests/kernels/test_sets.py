@@ -14,7 +14,7 @@ DOCUMENTS = st.lists(st.lists(VALUES, max_size=12), min_size=1, max_size=5)
 def distinct(documents):
     values, offsets = ragged(documents)
     starts, sizes = offsets[:-1].copy(), np.diff(offsets)
-    sets.make_distinct(values, starts, sizes, np.arange(len(documents)), np.zeros(len(documents), np.bool_))
+    sets.make_distinct((values, starts, sizes), np.arange(len(documents)), np.zeros(len(documents), np.bool_))
     return values, starts, sizes
 
 
@@ -31,7 +31,7 @@ def test_intersections_equal_those_of_sets(documents):
     left = np.repeat(np.arange(len(documents)), len(documents))
     right = np.tile(np.arange(len(documents)), len(documents))
     shared = np.empty(len(left), np.int64)
-    sets.intersections(values, starts, sizes, left, right, shared)
+    sets.intersections((values, starts, sizes), left, right, shared)
     assert shared.tolist() == [len({*documents[i]} & {*documents[j]}) for i, j in zip(left, right, strict=True)]
 
 
@@ -98,7 +98,7 @@ def test_first_matches_follow_the_rule(documents, threshold, groups, measure, sh
     everybody = all_earlier(len(documents))
     thresholds = of(threshold, groups, short)
     rule = (thresholds, measure)
-    sets.first_matches(*everybody, *limits, values, starts, sizes, *rule, matched, common)
+    sets.first_matches(*everybody, *limits, (values, starts, sizes), *rule, matched, common)
     expected = []
     for place, document in enumerate(documents):
         kept = [
@@ -122,7 +122,7 @@ def test_given_matches_follow_the_same_rule(documents, threshold):
     values, starts, sizes = distinct(documents)
     limits = (0, len(documents))
     rule = (of(threshold, []), sets.RESEMBLANCE)
-    sets.first_matches(asking, bounds, candidates, *limits, values, starts, sizes, *rule, computed, common)
+    sets.first_matches(asking, bounds, candidates, *limits, (values, starts, sizes), *rule, computed, common)
     assert given_.tolist() == computed.tolist()
 
 
@@ -144,7 +144,7 @@ def test_connect_finds_the_components(documents, threshold, groups, measure, sho
     expected = components(number, [pair for pair, hold in zip(pairs, holds, strict=True) if hold])
     values, starts, sizes = distinct(documents)
     parents = np.arange(number)
-    sets.connect(asking, bounds, candidates, values, starts, sizes, thresholds, measure, parents)
+    sets.connect(asking, bounds, candidates, (values, starts, sizes), thresholds, measure, parents)
     sets.roots(parents)
     assert parents.tolist() == expected
     parents = np.arange(number)
@@ -156,7 +156,7 @@ def test_connect_finds_the_components(documents, threshold, groups, measure, sho
 def test_a_pair_already_connected_is_not_compared():
     documents = [[1, 2, 3, 4]] * 10
     values, starts, sizes = distinct(documents)
-    compared = sets.connect(*all_earlier(10), values, starts, sizes, of(0.5, []), False, np.arange(10))
+    compared = sets.connect(*all_earlier(10), (values, starts, sizes), of(0.5, []), False, np.arange(10))
     assert compared == 9
 
 

@@ -34,7 +34,8 @@ def test_cosines_by_definition(least, spare):
     many[3:6] = [few[0], few[1] + Counter([1]), few[2]]
     values = sorted({value for one in few for value in one})  # by their numbers, of which the first ones are spared
     keys, numbers = np.zeros(64, np.uint64), np.full(64, -1, np.int32)
-    enter(np.array(values, np.uint64), SALT, np.uint64(58), keys, numbers)
+    table = SALT, np.uint64(58), keys, numbers
+    enter(np.array(values, np.uint64), table)
     lists = [[(owner, one[value]) for owner, one in enumerate(few) if value in one] for value in values]
     unlisted = [[*filter(few[owner].__contains__, values[:spare])] for owner in range(len(few))]
     lists[:spare] = [[]] * spare
@@ -45,17 +46,19 @@ def test_cosines_by_definition(least, spare):
     found, arrays, first = {}, (np.empty(9, np.int64), np.empty(9, np.int64), np.empty(9)), 0
     chosen = np.arange(1, 9)
     while first < len(chosen):
-        first, number = weighted_partners(
-            np.array([value for one in many for value in one], np.uint64),
-            np.array([weight for one in many for weight in one.values()], np.float64),
-            *(np.cumsum(sizes) - sizes, sizes, norms[1], chosen, first, SALT, np.uint64(58), keys, numbers),
+        values_of_many = np.array([value for one in many for value in one], np.uint64)
+        arrays_of_lists = (
             np.cumsum([0, *map(len, lists)]),
             np.array([owner for owner, _ in flat], np.int64),
             np.array([weight for _, weight in flat], np.float64),
             np.cumsum([0, *map(len, unlisted)]),
             np.array([number for number, _ in resting], np.int64),
             np.array([weight for _, weight in resting], np.float64),
-            *(norms[0], least, *arrays),
+        )
+        first, number = weighted_partners(
+            (values_of_many, np.cumsum(sizes) - sizes, sizes),
+            np.array([weight for one in many for weight in one.values()], np.float64),
+            *(norms[1], chosen, first, table, arrays_of_lists, norms[0], least, *arrays),
         )
         found |= {
             (int(left), int(right)): share for left, right, share in zip(*(a[:number] for a in arrays), strict=True)

@@ -49,7 +49,7 @@ class GivenMatches:
 
     def _answers(self, block: Candidates) -> Flags:
         self.compared += len(block.candidates) if self._compares else 0
-        return self._holds(np.repeat(block.asking, np.diff(block.bounds)), block.candidates)
+        return self._holds(block.pairs, block.candidates)
 
     def settle(self, block: Candidates, matched: Positions) -> None:
         """Set the first kept match of each asking document."""
@@ -57,7 +57,7 @@ class GivenMatches:
         kernels.first_given(block.asking, block.bounds, block.candidates, holds, matched)
         if self._closeness is not None:
             kept = np.flatnonzero(holds & (matched[block.candidates] < 0))
-            asking, candidates = np.repeat(block.asking, np.diff(block.bounds))[kept], block.candidates[kept]
+            asking, candidates = block.pairs[kept], block.candidates[kept]
             order = np.lexsort((candidates, -self._closeness(asking, candidates), asking))
             firsts = order[np.diff(asking[order], prepend=-1) > 0]
             matched[asking[firsts]] = candidates[firsts]
@@ -100,29 +100,19 @@ class ExactResemblance:
         self._prepare(block)
         first = int(block.asking[0])
 
-        def against_settled(part: slice) -> int:
-            return self._first_matches(block, part, (0, first), matched)
-
-        self.compared += sum(self._map(against_settled, self._parts(len(block.asking))))
-        self.compared += self._first_matches(block, slice(0, len(block.asking)), (first, len(matched)), matched)
+        measured = partial(self._measured, block, matched)
+        parts = self._parts(len(block.asking))
+        against_settled = partial(measured, kernels.first_matches, 0, first)
+        self.compared += sum(self._map(against_settled, parts))
+        self.compared += measured(kernels.first_matches, first, len(matched), slice(0, len(block.asking)))
         if self._closest:
-            kernel = partial(self._measured, kernels.closest_matches, block, matched)
-            self.compared += sum(self._map(kernel, self._parts(len(block.asking))))
+            self.compared += sum(self._map(partial(measured, kernels.closest_matches), parts))
 
     def connect(self, block: Candidates, parents: Positions) -> None:
         """Join all matching pairs."""
         self._prepare(block)
-        sets = self._sets
-        self.compared += kernels.connect(
-            block.asking,
-            block.bounds,
-            block.candidates,
-            sets.values,
-            sets.starts,
-            sets.sizes,
-            *self._rule,
-            parents,
-        )
+        pairs = block.asking, block.bounds, block.candidates
+        self.compared += kernels.connect(*pairs, self._sets.arrays, *self._rule, parents)
 
     def _prepare(self, block: Candidates) -> None:
         asking = block.asking[np.diff(block.bounds) > 0]
@@ -130,27 +120,11 @@ class ExactResemblance:
         for _ in self._map(lambda part: self._sets.make_distinct(documents[part]), self._parts(len(documents))):
             pass
 
-    def _first_matches(self, block: Candidates, part: slice, span: tuple[int, int], matched: Positions) -> int:
-        return self._measured(kernels.first_matches, block, matched, part, span)
-
-    def _measured(
-        self, kernel: Any, block: Candidates, matched: Positions, part: slice, span: tuple[int, int] | tuple[()] = ()
-    ) -> int:
-        """Call a kernel that finds matches for a part of a block; return the number of comparisons."""
-        sets = self._sets
-        compared: Any = kernel(
-            block.asking[part],
-            block.bounds[part.start : part.stop + 1],
-            block.candidates,
-            *span,
-            sets.values,
-            sets.starts,
-            sets.sizes,
-            *self._rule,
-            matched,
-            self.common,
-        )
-        return int(compared)
+    def _measured(self, block: Candidates, matched: Positions, kernel: Any, *span_and_part: Any) -> int:
+        """Call a kernel that finds matches for a part of a block, the last argument; return its comparisons."""
+        *span, part = span_and_part
+        own = block.asking[part], block.bounds[part.start : part.stop + 1], block.candidates
+        return int(kernel(*own, *span, self._sets.arrays, *self._rule, matched, self.common))
 
 
 def represented(parents: Positions) -> Positions:

@@ -38,6 +38,11 @@ class FeatureSets:
         self.sizes: Positions = features.offsets[positions + 1] - self.starts
         self._distinct: Flags = np.zeros(len(positions), np.bool_)
 
+    @property
+    def arrays(self) -> tuple[Words, Positions, Positions]:
+        """The sets as ``neardup.kernels.sets`` takes them."""
+        return self.values, self.starts, self.sizes
+
     def repeating(self, documents: AnyPositions) -> Positions:
         """Return those of these documents whose repeats have not been removed, each once."""
         asked = np.zeros(len(self.positions), np.bool_)
@@ -49,7 +54,7 @@ class FeatureSets:
 
         Threads may call it in parallel for different documents.
         """
-        make_distinct(self.values, self.starts, self.sizes, documents, self._distinct)
+        make_distinct(self.arrays, documents, self._distinct)
 
     def smaller(self, left: AnyPositions, right: AnyPositions) -> Positions:
         """Return the size of the smaller one of each pair of documents; their repeats must be removed already."""
@@ -70,14 +75,13 @@ class WeightedSets(FeatureSets):
 
     def make_distinct(self, documents: Positions) -> None:
         """Remove the repeats of these documents, and count them."""
-        own = self.values, self.starts, self.sizes
-        make_weighted(*own, documents, self._distinct, *self._table, self.weights, self.norms)
+        make_weighted(self.arrays, documents, self._distinct, *self._table, self.weights, self.norms)
 
     def cosines(self, left: AnyPositions, right: AnyPositions) -> Shares:
         """Return the cosines of documents ``left[i]`` and ``right[i]``; 0 if one has no features."""
         self.make_distinct(self.repeating(np.concatenate([left, right])))
         found = np.empty(len(left))
-        cosines(self.values, self.weights, self.starts, self.sizes, self.norms, left, right, found)
+        cosines(self.arrays, self.weights, self.norms, left, right, found)
         return found
 
 
@@ -124,7 +128,7 @@ class Shared:
 def count_shared(sets: FeatureSets, left: Positions, right: Positions) -> Positions:
     """Count what the pairs ``(left[i], right[i])`` share; their repeats must be removed already."""
     shared = np.empty(len(left), np.int64)
-    intersections(sets.values, sets.starts, sets.sizes, left, right, shared)
+    intersections(sets.arrays, left, right, shared)
     return shared
 
 

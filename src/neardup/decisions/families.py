@@ -37,14 +37,15 @@ class Families(NamedTuple):
 
 
 def families_of(
-    values: Words, starts: Positions, sizes: Positions, begins: Positions, owners: npt.NDArray[np.uint32]
+    sets: tuple[Words, Positions, Positions], begins: Positions, owners: npt.NDArray[np.uint32]
 ) -> Families:
     """Make families of documents that share a feature; the longest lists come first.
 
     ``owners[begins[k] : begins[k + 1]]`` are the documents with feature *k*. Documents that deviate from each other in
     too many values are not a family.
     """
-    number, lengths = len(starts), np.diff(begins)
+    sizes, lengths = sets[2], np.diff(begins)
+    number = len(sizes)
     lists = np.flatnonzero(lengths >= _LEAST)
     lists = lists[np.argsort(-lengths[lists], kind="stable")]
     family = np.full(number, -1, np.int32)
@@ -53,7 +54,7 @@ def families_of(
     found = gather(begins, owners, sizes, lists, _LEAST, most, family, members, bounds)
     bounds = bounds[: found + 1]
     members = members[: bounds[-1]]
-    medians, *others = deviations(values, starts, sizes, members, bounds, _MOST)
+    medians, *others = deviations(sets, members, bounds, _MOST)
     widths = np.diff(bounds)
     places = np.zeros(number, np.int64)
     places[members] = np.arange(len(members)) - np.repeat(bounds[:-1], widths)

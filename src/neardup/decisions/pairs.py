@@ -59,17 +59,17 @@ class Join:
         repeating = sets.repeating(everything)
         list(map_(lambda part: sets.make_distinct(repeating[part]), parts(len(repeating))))
         self._order: Positions = np.argsort(sets.sizes, kind="stable")
-        self.sizes, self._values = sets.sizes, sets.values
-        self._starts, self._sizes = sets.starts[self._order], sets.sizes[self._order]
+        self.sizes, self._sizes = sets.sizes, sets.sizes[self._order]
+        self._sets = sets.values, sets.starts[self._order], self._sizes
         self._sides = np.empty(0, np.uint64) if sides is None else sides[self._order]
         total = int(self._sizes.sum())
         bits = min(_PLACES, max(10, total.bit_length()))
         shift = np.uint64(64 - bits)
 
         def count(turn: int) -> Bytes:
-            starts, sizes = (array[turn::counters].copy() for array in (self._starts, self._sizes))
+            values, starts, sizes = self._sets
             found = np.zeros(1 << bits, np.uint8)
-            occurrences(self._values, starts, sizes, shift, found)
+            occurrences((values, starts[turn::counters].copy(), sizes[turn::counters].copy()), shift, found)
             return found
 
         counters = len(parts(2))  # two at most, because they are large
@@ -82,8 +82,8 @@ class Join:
 
         def arrange(turn: int) -> None:
             chosen = everything[turn :: len(turns)]  # as many long ones as the other threads
-            rarest_first(self._values, self._starts, self._sizes, shift, counts, chosen, self._probes, self._alone)
-            parities(self._values, self._starts, self._sizes, chosen, self._parities)
+            rarest_first(self._sets, shift, counts, chosen, self._probes, self._alone)
+            parities(self._sets, chosen, self._parities)
 
         self._alone = np.empty_like(self._sizes)
         self._parities = np.empty((len(everything), _PARITIES // 64), np.uint64)
@@ -96,17 +96,13 @@ class Join:
         of_indexed = share if self._measure == OVERLAP else 2 * share / (1 + share)  # of the smaller one of a pair
         ends = np.maximum(self._alone, _first(sizes, of_indexed))  # of those that others have, too
         total = int((ends - self._alone).sum())
-        self._owners, self._at = np.empty(total, np.uint32), np.empty(total, np.uint32)
+        begins, owners, at = np.empty(total + 2, np.int64), *np.empty((2, total), np.uint32)
         bits = max(3, (2 * total).bit_length())
-        self._hash = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
-        self._distinct, self._numbers = np.empty(total, np.uint64), np.full(1 << bits, -1, np.int32)
-        begins = np.empty(total + 2, np.int64)
-        known = lists(
-            *(self._values, self._starts, self._alone, ends),
-            *(*self._hash, self._distinct, self._numbers, begins, self._owners, self._at),
-        )
-        self._begins = begins[: known + 1]
-        self.families = families_of(self._values, self._starts, sizes, self._begins, self._owners)
+        salt, shift = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
+        self._table = salt, shift, np.empty(total, np.uint64), np.full(1 << bits, -1, np.int32)
+        known = lists(self._sets, self._alone, ends, self._table, begins, owners, at)
+        self._lists = begins[: known + 1], owners, at
+        self.families = families_of(self._sets, begins[: known + 1], owners)
 
     def __len__(self) -> int:
         return len(self._sizes)
@@ -120,11 +116,8 @@ class Join:
         while first < part.stop:
             arrays = [np.empty(room, np.int64) for _ in range(3)]
             following, found, compared = join(
-                *(self._values, self._starts, self._sizes, self._sides, first, part.stop),
-                *(self._alone, self._probes, self._parities),
-                *(*self._hash, self._distinct, self._numbers, self._begins, self._owners, self._at),
-                *self.families,
-                *(self._threshold, self._measure, *arrays),
+                *(self._sets, self._sides, first, part.stop, self._alone, self._probes, self._parities),
+                *(self._table, self._lists, tuple(self.families), self._threshold, self._measure, *arrays),
             )
             if following == first:
                 room *= 2

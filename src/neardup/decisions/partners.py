@@ -1,7 +1,8 @@
 """All partners of a sample of documents: exactly, without signatures."""
 
 import secrets
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,10 +10,10 @@ import numpy.typing as npt
 from neardup.decisions.evidence import SET_MEASURES, FeatureSets, Shared
 from neardup.kernels.partners import enter, partners
 from neardup.kernels.sets import OVERLAP
-from neardup.model.arrays import Features, Positions
+from neardup.model.arrays import Features, Positions, Words
 
+LONG = 8  # documents of the sample: more of them make a list long
 _ROOM = 1 << 16  # pairs that are found at a time
-_LONG = 8  # documents of the sample: more of them make a list long
 _ROUNDING = 1e-9
 
 
@@ -41,21 +42,13 @@ class Partners:
         self._sizes, self._least, self._measure = sets.sizes, least, SET_MEASURES[measure]
         owners = np.repeat(np.arange(number), sets.sizes)
         at = np.arange(len(owners)) - np.repeat(np.cumsum(sets.sizes) - sets.sizes, sets.sizes)
-        distinct, of, counts = np.unique(
-            sets.values[np.repeat(sets.starts, sets.sizes) + at], return_inverse=True, return_counts=True
-        )
-        by_count = np.argsort(-counts, kind="stable")  # the most common ones have the first numbers
-        numbers = np.empty(len(distinct), np.int64)
-        numbers[by_count] = np.arange(len(distinct))
-        self._of, self._owners_of = numbers[of], owners
-        self._index(counts[by_count])
-        bits = max(3, (2 * len(distinct)).bit_length())  # at most half of the table is filled
-        self._hash = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
-        self._keys, self._numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int32)
+        distinct, self._of, counts = numbered(sets.values[np.repeat(sets.starts, sets.sizes) + at])
+        self._owners_of = owners
+        self._list(counts)
+        self._table = table_of(distinct)
         self._met = np.zeros(len(distinct), np.bool_)
-        enter(distinct[by_count], *self._hash, self._keys, self._numbers)
 
-    def _index(self, counts: Positions) -> None:
+    def _list(self, counts: Positions) -> None:
         """List the documents that have a feature, and for each document those in no list."""
         of, owners = self._of, self._owners_of
         by_document = np.argsort(owners * len(counts) + of)  # the most common features of each document first
@@ -65,14 +58,14 @@ class Partners:
         place -= begins[owners]
         spare = np.ceil(self._least * self._sizes - _ROUNDING).astype(np.int64) - 1
         spare = np.where(self._measure == OVERLAP, 0, np.maximum(0, spare))
-        unlisted = (place < spare[owners]) & (counts[of] > _LONG)
+        unlisted = (place < spare[owners]) & (counts[of] > LONG)
         listed = np.flatnonzero(~unlisted)
         order = listed[np.argsort(of[listed] * len(self._sizes) + owners[listed])]
-        self._owners = owners[order]
-        self._begins = np.searchsorted(of[order], np.arange(len(counts) + 1))
         rest = np.flatnonzero(unlisted)
-        self._rest = of[rest]
-        self._rest_begins = np.searchsorted(owners[rest], np.arange(len(self._sizes) + 1))
+        self._lists = (
+            *(np.searchsorted(of[order], np.arange(len(counts) + 1)), owners[order]),
+            *(np.searchsorted(owners[rest], np.arange(len(self._sizes) + 1)), of[rest]),
+        )
 
     @property
     def met(self) -> npt.NDArray[np.float64]:
@@ -89,16 +82,43 @@ class Partners:
         number = len(features.offsets) - 1
         sets = FeatureSets(features, np.arange(number))
         sets.make_distinct(np.arange(number))
-        room = _ROOM + len(self._sizes)
-        arrays = [np.empty(room, np.int64) for _ in range(3)]
-        parts = [[array[:0] for array in arrays]]
-        first = 0
-        while first < number:
-            first, found = partners(
-                *(sets.values, sets.starts, sets.sizes, first),
-                *(*self._hash, self._keys, self._numbers, self._begins, self._owners, self._rest_begins, self._rest),
-                *(self._sizes, self._least, self._measure, self._met, *arrays),
-            )
-            parts.append([array[:found].copy() for array in arrays])
-        left, right, shared = (np.concatenate(each) for each in zip(*parts, strict=True))
+        rule = self._sizes, self._least, self._measure, self._met
+
+        def find(first: int, *arrays: Positions) -> tuple[int, int]:
+            following, found = partners(sets.arrays, first, self._table, self._lists, *rule, *arrays)
+            return following, found
+
+        left, right, shared = collected(find, number, len(self._sizes), np.int64)
         return FoundPartners(left, right, Shared(shared, self._sizes[left], sets.sizes[right]))
+
+
+def numbered(values: Words) -> tuple[Words, Positions, Positions]:
+    """Return distinct values, the most common ones first, the number of each value, and how often each occurs."""
+    distinct, of, counts = np.unique(values, return_inverse=True, return_counts=True)
+    by_count = np.argsort(-counts, kind="stable")
+    numbers = np.empty(len(distinct), np.int64)
+    numbers[by_count] = np.arange(len(distinct))
+    return distinct[by_count], numbers[of], counts[by_count]
+
+
+def table_of(values: Words) -> tuple[Any, ...]:
+    """Return the table of distinct values, by their numbers, as ``neardup.kernels.partners`` takes it."""
+    bits = max(3, (2 * len(values)).bit_length())  # at most half of the table is filled
+    salt, shift = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
+    table = salt, shift, np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int32)
+    enter(values, table)
+    return table
+
+
+def collected(find: Callable[..., tuple[int, int]], number: int, few: int, measure: Any) -> Sequence[Any]:
+    """Return the pairs of *number* documents with *few* ones, and the measure of each, which has this type.
+
+    *find* fills arrays from one document on, and returns the next document and the number of pairs.
+    """
+    arrays = [np.empty(_ROOM + few, kind) for kind in (np.int64, np.int64, measure)]
+    parts = [[array[:0] for array in arrays]]
+    first = 0
+    while first < number:
+        first, found = find(first, *arrays)
+        parts.append([array[:found].copy() for array in arrays])
+    return [np.concatenate(each) for each in zip(*parts, strict=True)]

@@ -1,19 +1,15 @@
 """All documents whose cosine with a few others is high enough: exactly, without signatures."""
 
-import secrets
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from neardup.decisions.evidence import Shares, WeightedSets, count_shared
 from neardup.decisions.pairs import JoinedPairs
-from neardup.kernels.partners import enter
+from neardup.decisions.partners import LONG, collected, numbered, table_of
 from neardup.kernels.weighted_partners import spared, weighted_partners
 from neardup.model.arrays import Flags, Positions, Words
-
-_ROOM: Final = 1 << 16  # pairs that are found at a time
-_LONG: Final = 8  # documents: more of them make a list long
 
 
 class FoundCosines(NamedTuple):
@@ -43,19 +39,13 @@ class WeightedPartners:
         bounds = np.concatenate([[0], np.cumsum(sizes)])
         owners = np.repeat(np.arange(len(documents)), sizes)
         places = np.repeat(sets.starts[documents] - bounds[:-1], sizes) + np.arange(len(owners))
-        distinct, of, counts = np.unique(sets.values[places], return_inverse=True, return_counts=True)
-        by_count = np.argsort(-counts, kind="stable")  # the most common ones have the first numbers
-        numbers = np.empty(len(distinct), np.int64)
-        numbers[by_count] = np.arange(len(distinct))
-        order = np.argsort(owners * len(distinct) + numbers[of])
-        numbers, weights = numbers[of][order], sets.weights[places[order]]
+        distinct, of, counts = numbered(sets.values[places])
+        order = np.argsort(owners * len(distinct) + of)
+        numbers, weights = of[order], sets.weights[places[order]]
         unlisted = np.zeros(len(owners), np.bool_)
-        spared(numbers, weights, bounds, self._norms, counts[by_count], _LONG, least, unlisted)
+        spared(numbers, weights, bounds, self._norms, counts, LONG, least, unlisted)
         self._list(numbers, weights, owners, unlisted, len(distinct))
-        bits = max(3, (2 * len(distinct)).bit_length())  # at most half of the table is filled
-        self._hash = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
-        self._keys, self._numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int32)
-        enter(distinct[by_count], *self._hash, self._keys, self._numbers)
+        self._table = table_of(distinct)
 
     def _list(self, numbers: Positions, weights: Shares, owners: Positions, unlisted: Flags, distinct: int) -> None:
         """List the documents that have a feature, and for each document its features in no list."""
@@ -75,17 +65,13 @@ class WeightedPartners:
         Threads may call it in parallel, of the same sets only if these are distinct already.
         """
         sets.make_distinct(sets.repeating(documents))
-        room = _ROOM + len(self._norms)
-        arrays = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
-        parts = [[array[:0] for array in arrays]]
-        first = 0
-        while first < len(documents):
-            first, found = weighted_partners(
-                *(sets.values, sets.weights, sets.starts, sets.sizes, sets.norms, documents, first),
-                *(*self._hash, self._keys, self._numbers, *self._lists, self._norms, self._least, *arrays),
-            )
-            parts.append([array[:found].copy() for array in arrays])
-        left, right, values = (np.concatenate(each) for each in zip(*parts, strict=True))
+        own, rule = (sets.arrays, sets.weights, sets.norms, documents), (self._norms, self._least)
+
+        def find(first: int, *arrays: Any) -> tuple[int, int]:
+            following, found = weighted_partners(*own, first, self._table, self._lists, *rule, *arrays)
+            return following, found
+
+        left, right, values = collected(find, len(documents), len(self._norms), np.float64)
         return FoundCosines(left, right, values, np.minimum(self._sizes[left], sets.sizes[documents[right]]))
 
 

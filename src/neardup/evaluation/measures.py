@@ -69,12 +69,11 @@ def require_texts(*texts: object) -> None:
 
 def shared_counts(features: Features) -> tuple[int, int, int]:
     """Return how many features two documents share, and how many each has, as sets; the features are overwritten."""
-    starts, sizes = features.offsets[:-1], np.diff(features.offsets)
-    both = np.arange(2)
-    make_distinct(features.values, starts, sizes, both, np.zeros(2, np.bool_))
-    shared = np.empty(1, np.int64)
-    intersections(features.values, starts, sizes, both[:1], both[1:], shared)
-    return int(shared[0]), int(sizes[0]), int(sizes[1])
+    sets = features.values, features.offsets[:-1], np.diff(features.offsets)
+    both, shared = np.arange(2), np.empty(1, np.int64)
+    make_distinct(sets, both, np.zeros(2, np.bool_))
+    intersections(sets, both[:1], both[1:], shared)
+    return int(shared[0]), int(sets[2][0]), int(sets[2][1])
 
 
 def weighted_cosine(features: Features, table: tuple[Any, ...]) -> float:
@@ -82,8 +81,8 @@ def weighted_cosine(features: Features, table: tuple[Any, ...]) -> float:
 
     *table* has the weights, as ``neardup.kernels.weights`` takes them. The result is 0 if a document has no features.
     """
-    starts, sizes = features.offsets[:-1], np.diff(features.offsets)
+    sets = features.values, features.offsets[:-1], np.diff(features.offsets)
     both, weights, norms, share = np.arange(2), np.empty(len(features.values)), np.zeros(2), np.empty(1)
-    make_weighted(features.values, starts, sizes, both, np.zeros(2, np.bool_), *table, weights, norms)
-    cosines(features.values, weights, starts, sizes, norms, both[1:], both[:1], share)
+    make_weighted(sets, both, np.zeros(2, np.bool_), *table, weights, norms)
+    cosines(sets, weights, norms, both[1:], both[:1], share)
     return float(share[0])

@@ -6,9 +6,7 @@ A rank is a document's place from best to worst, so in every bucket the better d
 import numpy as np
 
 from neardup.kernels.compile import kernel
-from neardup.kernels.sets import first_place, places_for
-
-_ONE = np.uint64(1)
+from neardup.kernels.sets import place_in, places_for
 
 
 @kernel
@@ -57,7 +55,6 @@ def share(keys, left, right, pooled, shares):
     """
     table = np.empty(places_for(keys.shape[1]), np.uint64)
     owners = np.full(table.size, -1, np.int64)
-    mask = np.uint64(table.size - 1)
     owner = -1
     for pair in range(left.size):
         one = keys[left[pair]]
@@ -67,16 +64,11 @@ def share(keys, left, right, pooled, shares):
             if pair == 0 or left[pair] != left[pair - 1]:
                 owner = pair
                 for key in one:
-                    place = first_place(key, mask)
-                    while owners[place] == owner and table[place] != key:
-                        place = (place + _ONE) & mask
+                    place = place_in(key, table, owners, owner)
                     owners[place] = owner
                     table[place] = key
             for key in other:
-                place = first_place(key, mask)
-                while owners[place] == owner and table[place] != key:
-                    place = (place + _ONE) & mask
-                if owners[place] == owner:
+                if owners[place_in(key, table, owners, owner)] == owner:
                     found = True
                     break
         else:

@@ -23,7 +23,7 @@ from numba.extending import overload
 
 from neardup.kernels.compile import equal_at, equal_words_at, kernel, njit, ones
 from neardup.kernels.sentences import EMPTY, decided
-from neardup.kernels.sets import denominator, fill, may_match, places_for, shared_enough, table_for
+from neardup.kernels.sets import denominator, enter, may_match, part_for, shared_enough, table_for
 
 GIVEN = -1  # instead of a measure of ``neardup.kernels.sets``
 ROWS = 6  # of the table
@@ -281,10 +281,10 @@ def by_pairs(rows, terms, present, near, codes, keeps, table):
 
 def _first_by_sets(rows, more, terms, others, number, hit):
     """Compare with the plausible better hits; both lists ascend."""
-    bounds, estimated, least, known, values, starts, sizes, keys, owners, measure, shares, needed, verified = more
+    bounds, estimated, least, known, values, starts, sizes, table, measure, shares, needed, verified = more
     size = sizes[hit]
-    places = places_for(size)
-    filled = False
+    keys, owners = part_for(table, size)
+    entered = False
     place = 0
     for entry in range(bounds[hit], bounds[hit + 1]):
         other = rows[entry]
@@ -304,21 +304,10 @@ def _first_by_sets(rows, more, terms, others, number, hit):
         if not may_match(size, sizes[other], least[entry], measure):
             continue
         terms[0] -= size + sizes[other]
-        if not filled:
-            fill(values[starts[hit] : starts[hit] + size], keys[:places], owners[:places], hit)
-            filled = True
-        shared = shared_enough(
-            size,
-            sizes[other],
-            values,
-            starts[other],
-            keys[:places],
-            owners[:places],
-            hit,
-            least[entry],
-            measure,
-            starts[hit],
-        )
+        if not entered:
+            enter(values[starts[hit] : starts[hit] + size], keys, owners, hit)
+            entered = True
+        shared = shared_enough(hit, other, values, starts, sizes, keys, owners, hit, least[entry], measure)
         if shared > 0:
             shares[hit] = shared / denominator(size, sizes[other], shared, measure)
             needed[hit] = least[entry]
@@ -328,38 +317,18 @@ def _first_by_sets(rows, more, terms, others, number, hit):
 
 
 @kernel
-def by_sets(
-    bounds,
-    estimated,
-    least,
-    known,
-    values,
-    starts,
-    sizes,
-    measure,
-    shares,
-    needed,
-    verified,
-    rows,
-    terms,
-    present,
-    near,
-    codes,
-    keeps,
-    table,
-):
+def by_sets(pairs, sets, known, measure, found, rows, terms, present, near, codes, keeps, table):
     """Measure the sets of plausible pairs as ``neardup.kernels.sets.first_matches`` does.
 
-    The plausible better hits of hit *h* are ``rows[bounds[h]:bounds[h + 1]]``, ascending. The distinct set of a hit is
-    ``values[starts[h] : starts[h] + sizes[h]]`` where *known*. The measure of the pair of ``rows[i]`` must be at least
-    ``least[i]``. ``terms[0]`` is how many values may be compared in all; it is used up. A pair with an unknown set, or
-    beyond that number, matches if it is *estimated* to match. The same holds for all pairs if the *measure* is
-    ``GIVEN``: then *estimated* has the measure of each matching pair of known sets, and 0 for other pairs.
-    For *verified* hits, ``shares[h]`` becomes the measure of a hit and the hit that it matches, and ``needed[h]`` the
-    least measure of this pair.
+    *pairs* are ``(bounds, estimated, least)``: the plausible better hits of hit *h* are
+    ``rows[bounds[h]:bounds[h + 1]]``, ascending. The distinct *sets* of hits have meaning where *known*. The measure of
+    the pair of ``rows[i]`` must be at least ``least[i]``. ``terms[0]`` is how many values may be compared in all; it is
+    used up. A pair with an unknown set, or beyond that number, matches if it is *estimated* to match. The same holds
+    for all pairs if the *measure* is ``GIVEN``: then *estimated* has the measure of each matching pair of known sets,
+    and 0 for other pairs. *found* are ``(shares, needed, verified)``: for *verified* hits, ``shares[h]``
+    becomes the measure of a hit and the hit that it matches, and ``needed[h]`` the least measure of this pair.
     """
-    keys, owners = table_for(sizes, np.flatnonzero(known))
-    more = (bounds, estimated, least, known, values, starts, sizes, keys, owners, measure, shares, needed, verified)
+    more = (*pairs, known, *sets, table_for(sets[2], np.flatnonzero(known)), measure, *found)
     return _fold(rows, more, terms, present, near, codes, keeps, table)
 
 

@@ -9,7 +9,8 @@ of about a hundred bytes, as each probe has to read one).
 *Layout.* The lowest bit of a byte is the first. Bucket *b* of table *t* begins at byte
 ``bases[t] + offsets[t, b]`` of ``stream`` and ends where the next one begins; 0s fill its last byte, and no code is
 all 0s. ``lengths[t, c]`` is ``length << 8 | size`` for the *size* bits of a code, if *c* are ``CODE_BITS`` bits that
-begin with these. ``starts`` has the number of words of table 0 before each bucket.
+begin with these. ``starts`` has the number of words of table 0 before each bucket. *entries* are ``(bucket_bits,
+stream, bases, offsets, lengths, starts)``.
 """
 
 import numpy as np
@@ -170,9 +171,9 @@ def decode(bucket_bits, stream, base, offsets, lengths, words):
 
 
 @njit(nogil=True)
-def _rank(value, bucket_bits, stored, guard):
+def _rank(value, entries, guard):
     """Find a value that is in table 0."""
-    stream, bases, offsets, lengths, starts = stored
+    bucket_bits, stream, bases, offsets, lengths, starts = entries
     to_bucket = np.uint64(64 - bucket_bits)
     bucket = np.int64(value >> to_bucket)
     if not is_intact(guard, OFFSETS, FIRST, bucket, bucket + 2):
@@ -193,35 +194,19 @@ def _rank(value, bucket_bits, stored, guard):
 
 
 @kernel
-def search(
-    queries,
-    distance,
-    rotations,
-    masks,
-    covers,
-    radii,
-    leads,
-    flips,
-    flip_bounds,
-    bucket_bits,
-    stream,
-    bases,
-    offsets,
-    lengths,
-    starts,
-    guard,
-):
+def search(queries, layout, entries, guard):
     """Find the values near each of the *queries* (at most 2**30): packed ``query << 33 | rank << 3 | distance``.
 
     The same as ``search`` in ``neardup.kernels.hamming`` for compressed tables.
     """
-    orders, stored = (rotations, masks), (stream, bases, offsets, lengths, starts)
+    distance, rotations, masks, covers, radii, leads, flips, _ = layout
+    bucket_bits, stream, bases, offsets, lengths, starts = entries
     to_bucket = np.uint64(64 - bucket_bits)
     cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
     found = np.empty(max(16, queries.size), np.uint64)
     number = 0
     while cursor[0] < queries.size:
-        prepared = list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, offsets, words, probes)
+        prepared = list_probes(queries, cursor, layout, bucket_bits, offsets, words, probes)
         if not are_intact(guard, OFFSETS, probes, prepared):
             break
         for i in range(prepared):
@@ -263,7 +248,7 @@ def search(
                     difference = restored(difference, rotations[table], masks[table])
                     if not is_first(difference, table, covers, radii):
                         continue
-                    rank = _rank(queries[query] ^ difference, bucket_bits, stored, guard)
+                    rank = _rank(queries[query] ^ difference, entries, guard)
                 found = room_for(found, number + 1)
                 found[number] = np.uint64(query) << _RIGHT | np.uint64(rank) << _DISTANCE | differing
                 number += 1

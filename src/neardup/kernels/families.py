@@ -86,10 +86,10 @@ def _count(values, starts, sizes, chosen, keys, numbers, named, counts):
 
 
 @kernel
-def deviations(values, starts, sizes, members, bounds, most):
+def deviations(sets, members, bounds, most):
     """Find the medians of some families, and in which values their members deviate.
 
-    A set is ``values[starts[s] : starts[s] + sizes[s]]``, without repeats; family *f* has the sets
+    *sets* are those of ``neardup.kernels.sets``, without repeats; family *f* has the sets
     ``members[bounds[f] : bounds[f + 1]]``. Returns
 
     - for each family the size of its median, or -1 if two members both deviate in more than *most* values on average;
@@ -97,6 +97,7 @@ def deviations(values, starts, sizes, members, bounds, most):
     - where its deviations begin, and these: the numbers of values in which another member deviates, too;
     - where the list of each number begins, and the lists: the members that deviate, by their places in the family.
     """
+    values, starts, sizes = sets
     total = 0
     largest = 0
     for family in range(bounds.size - 1):

@@ -20,6 +20,9 @@ reported once without remembering matches.
 Found pairs are packed as ``left << 33 | right << 3 | distance``: ``search`` finds ranks, ``listed`` and ``tally`` look
 up their positions.
 
+*Arguments.* A *layout* is ``(distance, rotations, masks, covers, radii, leads, flips, flip_bounds)``, the greatest
+distance first; *entries* are ``(bucket_bits, lows, highs, starts)``; *lists* are ``(positions, bounds)``.
+
 *Guarded.* Tables that are mapped from a file come with ``(data, sums, seen, begins, sizes, fault)``: the guard of the
 file (``neardup.kernels.blocks``); at which byte row *t* of each array begins (``begins[array, t]``, int64); how many
 bytes an entry of it has (``sizes[array]``); and one int64 that is ``INTACT``. No entry is used as an address before its
@@ -230,15 +233,15 @@ def _range(word, lead, bucket_bits, lows, highs, starts, guard, table):
 
 
 @njit(nogil=True)
-def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bits, stored, guard, near, number):
+def _collect(query, flip, place, end, table, layout, entries, guard, near, number):
     """Collect what a probe finds up to *end*; *place* is the first entry whose low bits are near.
 
     *query* is as the table reads it. Writes ``rank << 3 | distance`` to ``near[number:]`` for the near entries that
     have the leading bits of ``query ^ flip`` and belong to this table. Returns *near*, perhaps grown, and the new
     *number*.
     """
-    lows, highs, starts = stored
-    covers, radii, leads = rules
+    distance, rotations, masks, covers, radii, leads, _, _ = layout
+    bucket_bits, lows, highs, starts = entries
     row, high_row = lows[table], highs[table]
     to_bucket = np.uint64(64 - bucket_bits)
     above = (query ^ flip) >> to_bucket << to_bucket
@@ -250,11 +253,10 @@ def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bit
         if differing <= np.uint64(distance) and (difference ^ flip) & ~behind == _ZERO:
             rank = place
             if table > 0:
-                rotations, masks = orders[0][table], orders[1][table]
-                difference = restored(difference, rotations, masks)
+                difference = restored(difference, rotations[table], masks[table])
                 rank = -1
                 if is_first(difference, table, covers, radii):
-                    value = restored(query, rotations, masks) ^ difference
+                    value = restored(query, rotations[table], masks[table]) ^ difference
                     rank = _rank(value, lows[0], highs[0], starts[0], to_bucket, guard)
             if rank >= 0:
                 near = room_for(near, number + 1)
@@ -265,17 +267,18 @@ def _collect(query, flip, place, end, table, distance, orders, rules, bucket_bit
 
 
 @njit(nogil=True)
-def list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, directory, words, probes):
+def list_probes(queries, cursor, layout, bucket_bits, directory, words, probes):
     """List the next probes, and prefetch the memory of the directory that they need.
 
     *cursor* holds the next query, table and flip. Writes the queries in the order of the tables to *words*, and to
     *probes* the numbers of query, table and flip, and the range of the directory. Returns the number of probes.
     """
+    _, rotations, masks, _, _, _, flips, flip_bounds = layout
     to_bucket = np.uint64(64 - bucket_bits)
     number = 0
     query, table, flip = cursor[0], cursor[1], cursor[2]
     while number < AHEAD and query < queries.size:
-        word = reordered(queries[query], orders[0][table], orders[1][table])
+        word = reordered(queries[query], rotations[table], masks[table])
         stop = min(flip_bounds[table + 1], flip + AHEAD - number)
         for changed in range(flip, stop):
             words[number] = word
@@ -294,13 +297,14 @@ def list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, direct
 
 
 @njit(nogil=True)
-def _prepare(queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, guard, words, probes):
+def _prepare(queries, cursor, layout, entries, guard, words, probes):
     """List the next probes with the entries that they scan, and prefetch their memory.
 
     Writes the ranges of the entries to *probes*. Returns the number of probes; a negative number if a block is damaged.
     """
-    lows, highs, starts = stored
-    number = list_probes(queries, cursor, orders, flips, flip_bounds, bucket_bits, starts, words, probes)
+    _, _, _, _, _, leads, flips, _ = layout
+    bucket_bits, lows, highs, starts = entries
+    number = list_probes(queries, cursor, layout, bucket_bits, starts, words, probes)
     if not are_intact(guard, STARTS, probes, number):
         return -1
     for i in range(number):
@@ -345,56 +349,25 @@ def last_of(begin, end, most, positions, there, guard):
 
 
 @kernel
-def search(
-    queries,
-    distance,
-    rotations,
-    masks,
-    covers,
-    radii,
-    leads,
-    flips,
-    flip_bounds,
-    bucket_bits,
-    lows,
-    highs,
-    starts,
-    guard,
-):
+def search(queries, layout, entries, guard):
     """Find the values near each of the *queries* (at most 2**30): packed ``query << 33 | rank << 3 | distance``.
 
     The values of one query are not sorted.
     """
-    orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
+    distance, flips, lows = np.uint32(layout[0]), layout[6], entries[1]
     cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
     near = np.empty(64, np.uint64)
     found = np.empty(max(16, queries.size), np.uint64)
     number = 0
     while cursor[0] < queries.size:
-        prepared = _prepare(
-            queries, cursor, orders, leads, flips, flip_bounds, bucket_bits, stored, guard, words, probes
-        )
+        prepared = _prepare(queries, cursor, layout, entries, guard, words, probes)
         for i in range(prepared):
             query, table, flip = probes[i, 0], probes[i, 1], probes[i, 2]
             begin, end = probes[i, 3], probes[i, 4]
-            place = _next_near(lows[table], begin, end, np.uint32(words[i] & _LOW), np.uint32(distance))
+            place = _next_near(lows[table], begin, end, np.uint32(words[i] & _LOW), distance)
             if place == end:
                 continue
-            near, matches = _collect(
-                words[i],
-                flips[flip],
-                place,
-                end,
-                table,
-                distance,
-                orders,
-                rules,
-                bucket_bits,
-                stored,
-                guard,
-                near,
-                _NONE,
-            )
+            near, matches = _collect(words[i], flips[flip], place, end, table, layout, entries, guard, near, _NONE)
             found = room_for(found, number + matches)
             for match in near[:matches]:
                 found[number] = np.uint64(query) << _RIGHT | match
@@ -403,12 +376,13 @@ def search(
 
 
 @kernel
-def listed(found, most, there, positions, bounds, guard):
+def listed(found, most, there, lists, guard):
     """Return *found* pairs with positions instead of ranks: ``query << 33 | position << 3 | distance``.
 
     Of the positions of equal values, the first *most* existing ones count; *there* (bool[positions]) marks them, and if
     it is empty, all exist.
     """
+    positions, bounds = lists
     pairs = np.empty(found.size, np.uint64)
     number = 0
     for pair in found:
@@ -431,35 +405,16 @@ def tally(found, bounds, guard, counts):
 
 
 @kernel
-def join(
-    itself,
-    distance,
-    rotations,
-    masks,
-    covers,
-    radii,
-    leads,
-    flips,
-    flip_bounds,
-    bucket_bits,
-    lows,
-    highs,
-    starts,
-    positions,
-    bounds,
-    other_bits,
-    other_lows,
-    other_highs,
-    other_starts,
-    other_positions,
-    other_bounds,
-):
+def join(itself, layout, entries, lists, other_entries, other_lists):
     """Find the values near those of other tables of the same design: packed pairs (position, other, distance).
 
     The other tables are read in their own order, so that probes go from bucket to bucket. With *itself*, both are the
     same tables: each pair is found once, with the smaller position on the left, and no value is paired with itself.
     """
-    orders, rules, stored = (rotations, masks), (covers, radii, leads), (lows, highs, starts)
+    distance, rotations, masks, _, _, leads, flips, flip_bounds = layout
+    bucket_bits, lows, highs, starts = entries
+    other_bits, other_lows, other_highs, other_starts = other_entries
+    (positions, bounds), (other_positions, other_bounds) = lists, other_lists
     to_bucket = np.uint64(64 - other_bits)
     near = np.empty(64, np.uint64)
     found = np.empty(64, np.uint64)
@@ -481,21 +436,7 @@ def join(
                     begin = max(begin, entry + 1)
                 place = _next_near(low_row, begin, end, low, np.uint32(distance))
                 if place < end:
-                    near, matches = _collect(
-                        query,
-                        flip,
-                        place,
-                        end,
-                        table,
-                        distance,
-                        orders,
-                        rules,
-                        bucket_bits,
-                        stored,
-                        None,
-                        near,
-                        matches,
-                    )
+                    near, matches = _collect(query, flip, place, end, table, layout, entries, None, near, matches)
             if matches == 0:
                 continue
             value = restored(query, rotations[table], masks[table])

@@ -1,6 +1,10 @@
 """All pairs of sets that share enough: by the rarest values of each set, because such pairs share one of them.
 
-A set is ``values[starts[s] : starts[s] + sizes[s]]``, without repeats.
+*sets* are those of ``neardup.kernels.sets``, without repeats.
+
+A *table* that numbers values is ``(salt, shift, distinct, numbers)``: ``distinct[k]`` is the value with the number *k*.
+``numbers`` has ``2 ** (64 - shift)`` places, -1 where no number is: that of a value is at the place ``(value * salt) >>
+shift`` or, if others are there, behind it. *salt* is random and odd, so texts cannot be made to collide.
 """
 
 import numpy as np
@@ -17,11 +21,12 @@ _SHORT = 32  # values that are sorted by insertion
 
 
 @kernel
-def occurrences(values, starts, sizes, shift, counts):
+def occurrences(sets, shift, counts):
     """Count the sets of each value in ``counts[value >> shift]``; values of one place count together.
 
     Above 127, one more means 8 more sets, and above 191 it means 128, so that 255 are more than 8,000 sets.
     """
+    values, starts, sizes = sets
     for one in range(starts.size):
         most = _MANY if one % 128 == 0 else _MORE if one % 8 == 0 else _FEW
         for value in values[starts[one] : starts[one] + sizes[one]]:
@@ -54,12 +59,13 @@ def _sort(content):
 
 
 @kernel
-def rarest_first(values, starts, sizes, shift, counts, chosen, wanted, alone):
+def rarest_first(sets, shift, counts, chosen, wanted, alone):
     """Sort each *chosen* set in place by ``counts[value >> shift]``, and its first *wanted* values also by value.
 
     So the first ones are the same for any order of the set before. Those of one set only, ``alone[s]`` of them, remain
     in any order: they are never looked up.
     """
+    values, starts, sizes = sets
     ends = np.empty(_MANY + 1, np.int64)
     widest = 0
     for one in chosen:
@@ -106,16 +112,16 @@ def _fetch_first(content, salt, shift, numbers):
 
 
 @kernel
-def lists(values, starts, alone, wanted, salt, shift, distinct, numbers, begins, owners, at):
+def lists(sets, alone, wanted, table, begins, owners, at):
     """List the sets that have each value, among those of each set from ``alone[s]`` up to ``wanted[s]``.
 
-    Values are numbered as they are found, so those of one set are neighbours; ``distinct[k]`` is the value with the
-    number *k*. *numbers* is a table of ``2 ** (64 - shift)`` places, -1 where no number is: that of a value is at the
-    place ``(value * salt) >> shift`` or, if others are there, behind it; *salt* is random and odd, so texts cannot be
-    made to collide. ``owners[begins[k] : begins[k + 1]]`` become the sets that have the value, ascending, and *at* its
-    positions in them. Returns how many values there are; the other arrays have room for all of them, *begins* for two
-    more.
+    Values are numbered in the empty *table* as they are found, so those of one set are neighbours.
+    ``owners[begins[k] : begins[k + 1]]`` become the sets that have the value with the number *k*, ascending, and *at*
+    its positions in them. Returns how many values there are; the other arrays have room for all of them, *begins* for
+    two more.
     """
+    values, starts, _ = sets
+    salt, shift, distinct, numbers = table
     mask = np.uint64(numbers.size - 1)
     found = np.empty(owners.size, np.int32)
     begins[:] = 0
@@ -160,11 +166,12 @@ def _differing(one, other):
 
 
 @kernel
-def parities(values, starts, sizes, chosen, bits):
+def parities(sets, chosen, bits):
     """Flip a bit of ``bits[s]`` (uint64) for each value of each *chosen* set, at the place of its highest bits.
 
     Two sets differ in at least as many values as their bits. The number of bits is a power of two.
     """
+    values, starts, sizes = sets
     shift = _high_bits(64 * bits.shape[1])
     for one in chosen:
         bits[one] = 0
@@ -248,57 +255,32 @@ def _first_large(sizes, begin, end, threshold, measure):
 
 @kernel
 def join(
-    values,
-    starts,
-    sizes,
-    sides,
-    first,
-    end,
-    alone,
-    probes,
-    bits,
-    salt,
-    shift,
-    distinct,
-    numbers,
-    begins,
-    owners,
-    at,
-    family,
-    places,
-    only,
-    members,
-    bounds,
-    medians,
-    lacking,
-    deviation_begins,
-    deviating,
-    deviant_begins,
-    deviants,
-    threshold,
-    measure,
-    left,
-    right,
-    shared,
+    sets, sides, first, end, alone, probes, bits, table, listed, families, threshold, measure, left, right, shared
 ):
     """Find the pairs of sets *first* to *end* with earlier sets that share at least *threshold* of their values.
 
-    Sets ascend by size, and have their rarest values first. ``owners[begins[k] : begins[k + 1]]`` are the sets,
-    ascending, that have the value with the number *k* among their rarest, and *at* are its positions in them (see
-    ``lists``). The first ``probes[s]`` values of a set are looked up, except those of this set
-    *alone*. Two sets have no common value before the first one that is found, so what follows in both bounds what they
-    share (the positional filter of Xiao and others 2008); so does half of what they have less the differing *bits* of
-    their ``parities``. Two members of a *family* share ``medians[f] - lacking[a] - lacking[b] + d`` values: see
-    ``neardup.kernels.families``, whose arrays follow; ``places[s]`` is the place of a set in its family, and the lists
-    of values that *only* this family has are passed over. The *measure* is one of ``neardup.kernels.sets``. If there
-    are *sides*, two sets of one side do not count as a pair. Pairs are written to *left* (the later set), *right* and
+    Sets ascend by size, and have their rarest values first. *listed* are ``(begins, owners, at)``:
+    ``owners[begins[k] : begins[k + 1]]`` are the sets, ascending, that have the value with the number *k* in the
+    *table* among their rarest, and *at* are its positions in them (see ``lists``). The first ``probes[s]`` values of a
+    set are looked up, except those of this set *alone*. Two sets have no common value before the first one that is
+    found, so what follows in both bounds what they share (the positional filter of Xiao and others 2008); so does half
+    of what they have less the differing *bits* of their ``parities``. *families* are the arrays of
+    ``neardup.decisions.families.Families``: two members of a *family* share ``medians[f] - lacking[a] - lacking[b] +
+    d`` values (see ``neardup.kernels.families``); ``places[s]`` is the place of a set in its family, and the lists of
+    values that *only* this family has are passed over. The *measure* is one of ``neardup.kernels.sets``. If there are
+    *sides*, two sets of one side do not count as a pair. Pairs are written to *left* (the later set), *right* and
     *shared*. Returns the first set for whose pairs there was no room, the number of pairs and that of comparisons.
     """
+    values, starts, sizes = sets
+    salt, shift, distinct, numbers = table
+    begins, owners, at = listed
+    family, places, only, members, bounds, medians, lacking = families[:7]
+    deviation_begins, deviating, deviant_begins, deviants = families[7:]
     mask = np.uint64(numbers.size - 1)
     met = np.full(starts.size, -1, np.int32)
     touched = np.empty(starts.size, np.int64)
     behind = np.empty(starts.size, np.int64)
-    table = np.empty(2 * places_for(sizes[end - 1]) if end > first else 0, np.uint64)
+    room = np.empty(2 * places_for(sizes[end - 1]) if end > first else 0, np.uint64)
     both = np.empty(starts.size if bounds.size > 1 else 0, np.int32)
     found = 0
     compared = 0
@@ -360,7 +342,7 @@ def join(
                     found += 1
         if asked == 0:
             continue
-        own = table[: 2 * places_for(size)]  # a quarter is filled at most: most values are at their first place
+        own = room[: 2 * places_for(size)]  # a quarter is filled at most: most values are at their first place
         own[:] = 0
         high = _high_bits(own.size)
         with_zero = _enter(values[starts[one] + alone[one] : starts[one] + size], salt, high, own)

@@ -1,8 +1,13 @@
-"""How much each of many sets shares with each of a few: one look at every value finds all."""
+"""How much each of many sets shares with each of a few: one look at every value finds all.
+
+A *table* of the values of the few sets is ``(salt, shift, keys, numbers)``. It has ``2 ** (64 - shift)`` places; the
+first place of a value is ``(value * salt) >> shift``, and ``numbers`` is -1 where no value is. An odd, secret *salt*
+keeps crafted values from making long runs of collisions.
+"""
 
 import numpy as np
 
-from neardup.kernels.compile import fetch_ahead, kernel
+from neardup.kernels.compile import fetch_ahead, kernel, njit
 from neardup.kernels.sets import may_share
 
 _ONE = np.uint64(1)
@@ -10,11 +15,9 @@ _AHEAD = 16  # values whose places in the table are on their way
 
 
 @kernel
-def enter(values, salt, shift, keys, numbers):
-    """Enter distinct *values* in a table of ``2 ** (64 - shift)`` places: ``numbers`` is -1 where no value is.
-
-    An odd, secret *salt* keeps crafted values from making long runs of collisions.
-    """
+def enter(values, table):
+    """Enter distinct *values*, which are numbered in their order, in an empty table."""
+    salt, shift, keys, numbers = table
     mask = np.uint64(keys.size - 1)
     for number in range(values.size):
         place = (values[number] * salt) >> shift
@@ -24,39 +27,35 @@ def enter(values, salt, shift, keys, numbers):
         numbers[place] = number
 
 
+@njit(nogil=True, forceinline=True)
+def number_at(values, at, end, salt, shift, keys, numbers):
+    """Return the number of ``values[at]`` in a table, or -1, and prefetch the places of a later value before *end*."""
+    if at + _AHEAD < end:
+        ahead = np.int64((values[at + _AHEAD] * salt) >> shift)
+        fetch_ahead(numbers, ahead)
+        fetch_ahead(keys, ahead)
+    value = values[at]
+    place = (value * salt) >> shift
+    while numbers[place] >= 0 and keys[place] != value:
+        place = (place + _ONE) & np.uint64(keys.size - 1)
+    return numbers[place]
+
+
 @kernel
-def partners(
-    values,
-    starts,
-    sizes,
-    first,
-    salt,
-    shift,
-    keys,
-    numbers,
-    begins,
-    owners,
-    rest_begins,
-    rest,
-    few,
-    least,
-    measure,
-    met,
-    left,
-    right,
-    shared,
-):
+def partners(sets, first, table, lists, few, least, measure, met, left, right, shared):
     """Find what shares at least *least* of its values with one of a few sets, from set *first* on.
 
-    A set is ``values[starts[s] : starts[s] + sizes[s]]``, without repeats. ``owners[begins[k] : begins[k + 1]]`` are
-    those of the few sets that have the value with the number *k* in the table; *few* are their sizes. The *measure* is
-    one of ``neardup.kernels.sets``, and one of the few asks. A set may lack the most common of its values in these
-    lists, fewer than it must share: they are ``rest[rest_begins[o] : rest_begins[o + 1]]``, by their numbers, which are
-    the first ones. *met* notes the values that were found. Found pairs are written to *left* (one of the few), *right*
-    (the set) and *shared*, which must have room for one set's pairs: as many as there are few. Returns the first set
-    for which there was no room, and the number of pairs.
+    *sets*, without repeats, and the *measure* are those of ``neardup.kernels.sets``; one of the few asks. *lists* are
+    ``(begins, owners, rest_begins, rest)``: ``owners[begins[k] : begins[k + 1]]`` are those of the few sets that have
+    the value with the number *k* in the table; *few* are their sizes. A set may lack the most common of its values in
+    these lists, fewer than it must share: they are ``rest[rest_begins[o] : rest_begins[o + 1]]``, by their numbers,
+    which are the first ones. *met* notes the values that were found. Found pairs are written to *left* (one of the
+    few), *right* (the set) and *shared*, which must have room for one set's pairs: as many as there are few. Returns
+    the first set for which there was no room, and the number of pairs.
     """
-    mask = np.uint64(keys.size - 1)
+    values, starts, sizes = sets
+    salt, shift, keys, numbers = table
+    begins, owners, rest_begins, rest = lists
     counts = np.zeros(few.size, np.int64)
     touched = np.empty(few.size, np.int64)
     common_ones = 0 if rest.size == 0 else rest.max() + 1
@@ -66,17 +65,9 @@ def partners(
         if found + few.size > left.size:
             return one, found
         asked = 0
-        content = values[starts[one] : starts[one] + sizes[one]]
-        for at in range(content.size):
-            if at + _AHEAD < content.size:
-                ahead = np.int64((content[at + _AHEAD] * salt) >> shift)
-                fetch_ahead(numbers, ahead)
-                fetch_ahead(keys, ahead)
-            value = content[at]
-            place = (value * salt) >> shift
-            while numbers[place] >= 0 and keys[place] != value:
-                place = (place + _ONE) & mask
-            number = numbers[place]
+        end = starts[one] + sizes[one]
+        for at in range(starts[one], end):
+            number = number_at(values, at, end, salt, shift, keys, numbers)
             if number < 0:
                 continue
             met[number] = True
@@ -90,9 +81,9 @@ def partners(
         for owner in touched[:asked]:
             common = counts[owner]
             counts[owner] = 0
-            begin, end = rest_begins[owner], rest_begins[owner + 1]
-            if end > begin and may_share(few[owner], sizes[one], common + end - begin, least, measure):
-                for number in rest[begin:end]:
+            others = rest[rest_begins[owner] : rest_begins[owner + 1]]
+            if others.size > 0 and may_share(few[owner], sizes[one], common + others.size, least, measure):
+                for number in others:
                     common += seen[number] == one
             if may_share(few[owner], sizes[one], common, least, measure):
                 left[found] = owner

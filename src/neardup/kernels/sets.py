@@ -1,8 +1,11 @@
 """Ragged sets of uint64 hashes: what two of them have in common.
 
-A set is ``values[starts[d] : starts[d] + sizes[d]]``. The measure of an asking set A and another set B is their number
-of common values, divided by the size of the union (``RESEMBLANCE``), of the smaller set (``OVERLAP``), or of A
-(``CONTAINMENT``).
+*sets* are ``(values, starts, sizes)``: a set is ``values[starts[d] : starts[d] + sizes[d]]``. The measure of an asking
+set A and another set B is their number of common values, divided by the size of the union (``RESEMBLANCE``), of the
+smaller set (``OVERLAP``), or of A (``CONTAINMENT``).
+
+A table of values, open-addressing, is two arrays, *keys* and *owners*: a place is taken where ``owners`` holds the
+number of the set that is entered, its *owner*. So it needs no clearing between two sets.
 """
 
 import numpy as np
@@ -40,7 +43,7 @@ def first_place(value, mask):
 
 @njit(nogil=True)
 def table_for(sizes, chosen):
-    """Make an empty table that has room for the largest of the *chosen* sets: its keys, and the places' owners."""
+    """Make an empty table that has room for the largest of the *chosen* sets."""
     widest = 0
     for segment in chosen:
         widest = max(widest, sizes[segment])
@@ -49,13 +52,27 @@ def table_for(sizes, chosen):
 
 
 @njit(nogil=True)
-def fill(values, keys, owners, owner):
-    """Enter distinct *values* in a table; a place is taken where ``owners`` holds *owner*."""
+def part_for(table, size):
+    """Return the part of a table that a set of this size is entered in."""
+    places = places_for(size)
+    return table[0][:places], table[1][:places]
+
+
+@njit(nogil=True)
+def place_in(value, keys, owners, owner):
+    """Return the place of a value in a table, or the free place for it."""
     mask = np.uint64(keys.size - 1)
+    place = first_place(value, mask)
+    while owners[place] == owner and keys[place] != value:
+        place = (place + _ONE) & mask
+    return place
+
+
+@njit(nogil=True)
+def enter(values, keys, owners, owner):
+    """Enter *values* in a table."""
     for value in values:
-        place = first_place(value, mask)
-        while owners[place] == owner:
-            place = (place + _ONE) & mask
+        place = place_in(value, keys, owners, owner)
         owners[place] = owner
         keys[place] = value
 
@@ -63,13 +80,10 @@ def fill(values, keys, owners, owner):
 @njit(nogil=True)
 def _shared(values, keys, owners, owner, enough):
     """Count the distinct *values* found in the table; stops once fewer than *enough* are certain."""
-    mask = np.uint64(keys.size - 1)
     shared = 0
     left = values.size
     for value in values:
-        place = first_place(value, mask)
-        while owners[place] == owner and keys[place] != value:
-            place = (place + _ONE) & mask
+        place = place_in(value, keys, owners, owner)
         if owners[place] == owner:
             shared += 1
         left -= 1
@@ -124,13 +138,10 @@ def few_distinct(values, most):
     """Return the distinct values, in order of first occurrence; if there are more than *most*, all values unchanged."""
     keys = np.empty(places_for(most), np.uint64)
     taken = np.zeros(keys.size, np.bool_)
-    mask = np.uint64(keys.size - 1)
     found = np.empty(most, np.uint64)
     count = 0
     for value in values:
-        place = first_place(value, mask)
-        while taken[place] and keys[place] != value:
-            place = (place + _ONE) & mask
+        place = place_in(value, keys, taken, True)
         if not taken[place]:
             if count == most:
                 return values
@@ -156,24 +167,23 @@ def digests(values, bounds, sums):
 
 
 @kernel
-def make_distinct(values, starts, sizes, chosen, distinct):
+def make_distinct(sets, chosen, distinct):
     """Remove repeats from the *chosen* segments, in place; their *sizes* shrink, first occurrences stay.
 
     Segments of more than ``LONG`` distinct values are sorted. Segments that are already ``distinct`` are skipped; the
     others become distinct.
     """
-    keys, owners = table_for(sizes, chosen)
+    values, starts, sizes = sets
+    table = table_for(sizes, chosen)
     for segment in chosen:
         if distinct[segment]:
             continue
         distinct[segment] = True
         content = values[starts[segment] : starts[segment] + sizes[segment]]
-        mask = np.uint64(places_for(content.size) - 1)
+        keys, owners = part_for(table, content.size)
         count = 0
         for value in content:
-            place = first_place(value, mask)
-            while owners[place] == segment and keys[place] != value:
-                place = (place + _ONE) & mask
+            place = place_in(value, keys, owners, segment)
             if owners[place] != segment:
                 owners[place] = segment
                 keys[place] = value
@@ -185,17 +195,17 @@ def make_distinct(values, starts, sizes, chosen, distinct):
 
 
 @kernel
-def intersections(values, starts, sizes, left, right, shared):
+def intersections(sets, left, right, shared):
     """Count what the distinct sets ``left[i]`` and ``right[i]`` share."""
-    keys, owners = table_for(sizes, left)
+    values, starts, sizes = sets
+    table = table_for(sizes, left)
     for pair in range(left.size):
-        one = values[starts[left[pair]] : starts[left[pair]] + sizes[left[pair]]]
-        other = values[starts[right[pair]] : starts[right[pair]] + sizes[right[pair]]]
-        places = places_for(one.size)
-        if pair == 0 or left[pair] != left[pair - 1]:
-            fill(one, keys[:places], owners[:places], pair)
+        one, other = left[pair], right[pair]
+        keys, owners = part_for(table, sizes[one])
+        if pair == 0 or one != left[pair - 1]:
+            enter(values[starts[one] : starts[one] + sizes[one]], keys, owners, pair)
             owner = pair
-        shared[pair] = _shared(other, keys[:places], owners[:places], owner, 0)
+        shared[pair] = _shared(values[starts[other] : starts[other] + sizes[other]], keys, owners, owner, 0)
 
 
 @kernel
@@ -246,35 +256,24 @@ def least_shared(size, other, threshold, measure):
 
 
 @njit(nogil=True)
-def shared_enough(size, other, values, start, keys, owners, owner, threshold, measure, asking=-1):
-    """Count what the asking set in the table (*size* values) shares with ``values[start : start + other]``.
+def shared_enough(one, other, values, starts, sizes, keys, owners, owner, threshold, measure):
+    """Count what the asking set *one*, which is in the table, shares with another set; 0 if that is not enough.
 
-    It is 0 if that is not enough: one division of integers, by ``denominator``, decides. *asking* is where the asking
-    set begins: long sets are sorted (see ``make_distinct``), and the values of a much shorter set are searched in them.
+    One division of integers, by ``denominator``, decides. Long sets are sorted (see ``make_distinct``), and the values
+    of a much shorter asking set are searched in them.
     """
-    enough = least_shared(size, other, threshold, measure)
-    if asking >= 0 and other > LONG and other > _TIMES * size:
-        shared = _shared_with_ascending(values[asking : asking + size], values[start : start + other], enough)
+    size, of_other = sizes[one], sizes[other]
+    content = values[starts[other] : starts[other] + of_other]
+    enough = least_shared(size, of_other, threshold, measure)
+    if of_other > LONG and of_other > _TIMES * size:
+        shared = _shared_with_ascending(values[starts[one] : starts[one] + size], content, enough)
     else:
-        shared = _shared(values[start : start + other], keys, owners, owner, enough)
-    return shared if shared > 0 and shared / denominator(size, other, shared, measure) >= threshold else 0
+        shared = _shared(content, keys, owners, owner, enough)
+    return shared if shared > 0 and shared / denominator(size, of_other, shared, measure) >= threshold else 0
 
 
 @kernel
-def first_matches(
-    asking,
-    bounds,
-    candidates,
-    lowest,
-    highest,
-    values,
-    starts,
-    sizes,
-    thresholds,
-    measure,
-    matched,
-    common,
-):
+def first_matches(asking, bounds, candidates, lowest, highest, sets, thresholds, measure, matched, common):
     """Find for each asking set the first candidate that matches it, in the given order.
 
     ``asking[i]`` has the candidates ``candidates[bounds[i]:bounds[i + 1]]``, ascending. Candidates below *lowest* or
@@ -283,15 +282,16 @@ def first_matches(
     ``matched[asking[i]]``, and ``|A & B|`` its ``common``. An asking set that already has a match is skipped. Returns
     the number of comparisons.
     """
+    values, starts, sizes = sets
     compared = 0
-    keys, owners = table_for(sizes, asking)
+    table = table_for(sizes, asking)
     for turn in range(asking.size):
         document = asking[turn]
         if matched[document] >= 0:
             continue
         size = sizes[document]
-        places = places_for(size)
-        filled = False
+        keys, owners = part_for(table, size)
+        entered = False
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             if candidate < lowest or candidate >= highest or matched[candidate] >= 0:
                 continue
@@ -299,22 +299,11 @@ def first_matches(
             least = required(document, candidate, min(size, other), thresholds)
             if not may_match(size, other, least, measure):
                 continue
-            if not filled:
-                fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
-                filled = True
+            if not entered:
+                enter(values[starts[document] : starts[document] + size], keys, owners, turn)
+                entered = True
             compared += 1
-            shared = shared_enough(
-                size,
-                other,
-                values,
-                starts[candidate],
-                keys[:places],
-                owners[:places],
-                turn,
-                least,
-                measure,
-                starts[document],
-            )
+            shared = shared_enough(document, candidate, values, starts, sizes, keys, owners, turn, least, measure)
             if shared > 0:
                 matched[document] = candidate
                 common[document] = shared
@@ -323,20 +312,21 @@ def first_matches(
 
 
 @kernel
-def closest_matches(asking, bounds, candidates, values, starts, sizes, thresholds, measure, matched, common):
+def closest_matches(asking, bounds, candidates, sets, thresholds, measure, matched, common):
     """Replace each asking set's match by its closest matching candidate that has no match itself.
 
     Arrays and rule are as in ``first_matches``; ties go to the first candidate. Returns the number of comparisons.
     """
+    values, starts, sizes = sets
     compared = 0
-    keys, owners = table_for(sizes, asking)
+    table = table_for(sizes, asking)
     for turn in range(asking.size):
         document = asking[turn]
         if matched[document] < 0:
             continue
         size = sizes[document]
-        places = places_for(size)
-        fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
+        keys, owners = part_for(table, size)
+        enter(values[starts[document] : starts[document] + size], keys, owners, turn)
         most = np.int64(0)
         of = np.int64(1)
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
@@ -345,18 +335,7 @@ def closest_matches(asking, bounds, candidates, values, starts, sizes, threshold
             if matched[candidate] >= 0 or not may_match(size, other, least, measure):
                 continue
             compared += 1
-            shared = shared_enough(
-                size,
-                other,
-                values,
-                starts[candidate],
-                keys[:places],
-                owners[:places],
-                turn,
-                least,
-                measure,
-                starts[document],
-            )
+            shared = shared_enough(document, candidate, values, starts, sizes, keys, owners, turn, least, measure)
             among = denominator(size, other, shared, measure)
             if shared * of > most * among:
                 matched[document] = candidate
@@ -394,19 +373,20 @@ def _unite(parents, one, other):
 
 
 @kernel
-def connect(asking, bounds, candidates, values, starts, sizes, thresholds, measure, parents):
+def connect(asking, bounds, candidates, sets, thresholds, measure, parents):
     """Join each asking set with every candidate that matches it; returns the comparisons.
 
     Arrays and rule are as in ``first_matches``. *parents* is a union-find forest; a pair that is already connected
     is not compared.
     """
+    values, starts, sizes = sets
     compared = 0
-    keys, owners = table_for(sizes, asking)
+    table = table_for(sizes, asking)
     for turn in range(asking.size):
         document = asking[turn]
         size = sizes[document]
-        places = places_for(size)
-        filled = False
+        keys, owners = part_for(table, size)
+        entered = False
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
             other = sizes[candidate]
             least = required(document, candidate, min(size, other), thresholds)
@@ -415,22 +395,11 @@ def connect(asking, bounds, candidates, values, starts, sizes, thresholds, measu
             one, two = _root(parents, document), _root(parents, candidate)
             if one == two:
                 continue
-            if not filled:
-                fill(values[starts[document] : starts[document] + size], keys[:places], owners[:places], turn)
-                filled = True
+            if not entered:
+                enter(values[starts[document] : starts[document] + size], keys, owners, turn)
+                entered = True
             compared += 1
-            shared = shared_enough(
-                size,
-                other,
-                values,
-                starts[candidate],
-                keys[:places],
-                owners[:places],
-                turn,
-                least,
-                measure,
-                starts[document],
-            )
+            shared = shared_enough(document, candidate, values, starts, sizes, keys, owners, turn, least, measure)
             if shared > 0:
                 _unite(parents, one, two)
     return compared

@@ -1,15 +1,14 @@
 """The cosines of many weighted sets with each of a few: one look at every value finds all that are high enough.
 
-A set is ``values[starts[s] : starts[s] + sizes[s]]``, without repeats. Its weights, which are not negative, are at the
-same places of ``weights``, and ``norms[s]`` is the sum of their squares.
+*sets* are those of ``neardup.kernels.sets``, without repeats. Their weights, which are not negative, are at the same
+places of ``weights``, and ``norms[s]`` is the sum of their squares.
 """
 
 import numpy as np
 
-from neardup.kernels.compile import fetch_ahead, kernel
+from neardup.kernels.compile import kernel
+from neardup.kernels.partners import number_at
 
-_ONE = np.uint64(1)
-_AHEAD = 16  # values whose places in the table are on their way
 _MORE = 1 + 1e-9  # bounds are that much wider than what rounding could make of them
 
 
@@ -33,40 +32,20 @@ def spared(numbers, weights, bounds, norms, counts, few, least, chosen):
 
 
 @kernel
-def weighted_partners(
-    values,
-    weights,
-    starts,
-    sizes,
-    norms,
-    chosen,
-    first,
-    salt,
-    shift,
-    keys,
-    numbers,
-    begins,
-    owners,
-    owned,
-    rest_begins,
-    rest,
-    resting,
-    few,
-    least,
-    left,
-    right,
-    shares,
-):
+def weighted_partners(sets, weights, norms, chosen, first, table, lists, few, least, left, right, shares):
     """Find the *chosen* sets, from number *first* on, whose cosine with one of a few sets is at least *least*.
 
-    ``owners[begins[k] : begins[k + 1]]`` are those of the few sets that have the value with the number *k* in the
-    table (see ``partners.enter``), and *owned* are its weights in them; *few* are their norms. Values that were spared
-    are not in these lists: those of set *o* are ``rest[rest_begins[o] : rest_begins[o + 1]]``, by their numbers, with
-    the weights *resting*. Found pairs are written to *left* (one of the few), *right* (the number among the chosen) and
-    *shares* (the cosines), which must have room for one set's pairs: as many as there are few. Returns the first number
-    for which there was no room, and the number of pairs.
+    The *table* of the values of the few is that of ``neardup.kernels.partners``. *lists* are ``(begins, owners, owned,
+    rest_begins, rest, resting)``: ``owners[begins[k] : begins[k + 1]]`` are those of the few sets that have the value
+    with the number *k*, and *owned* are its weights in them; *few* are their norms. Values that were spared are not in
+    these lists: those of set *o* are ``rest[rest_begins[o] : rest_begins[o + 1]]``, by their numbers, with the weights
+    *resting*. Found pairs are written to *left* (one of the few), *right* (the number among the chosen) and *shares*
+    (the cosines), which must have room for one set's pairs: as many as there are few. Returns the first number for
+    which there was no room, and the number of pairs.
     """
-    mask = np.uint64(keys.size - 1)
+    values, starts, sizes = sets
+    salt, shift, keys, numbers = table
+    begins, owners, owned, rest_begins, rest, resting = lists
     products = np.zeros(few.size)
     asked_by = np.full(few.size, -1, np.int64)
     touched = np.empty(few.size, np.int64)
@@ -82,18 +61,10 @@ def weighted_partners(
         if found + few.size > left.size:
             return turn, found
         one = chosen[turn]
-        begin = starts[one]
+        end = starts[one] + sizes[one]
         asked = 0
-        for at in range(begin, begin + sizes[one]):
-            if at + _AHEAD < begin + sizes[one]:
-                ahead = np.int64((values[at + _AHEAD] * salt) >> shift)
-                fetch_ahead(numbers, ahead)
-                fetch_ahead(keys, ahead)
-            value = values[at]
-            place = (value * salt) >> shift
-            while numbers[place] >= 0 and keys[place] != value:
-                place = (place + _ONE) & mask
-            number = numbers[place]
+        for at in range(starts[one], end):
+            number = number_at(values, at, end, salt, shift, keys, numbers)
             if number < 0:
                 continue
             weight = weights[at]

@@ -177,7 +177,7 @@ class _Frequencies:
         starts, lengths = features.offsets[:-1].copy(), np.diff(features.offsets)
         self.documents += int((lengths > 0).sum())
         sizes, chosen = lengths.copy(), np.arange(len(features))
-        make_distinct(features.values, starts, sizes, chosen, np.zeros(len(features), np.bool_))
+        make_distinct((features.values, starts, sizes), chosen, np.zeros(len(features), np.bool_))
         within = np.arange(len(features.values)) - np.repeat(starts, lengths)
         self._waiting.append(features.values[within < np.repeat(sizes, lengths)])
         self._size += len(self._waiting[-1])

@@ -41,6 +41,7 @@ def _probe(queries: np.ndarray, lows: np.ndarray, entries: int) -> float:
     bits = buckets.bit_length() - 1
     numbers = np.arange(TABLES)
     layout = (
+        0,
         numbers[:, np.newaxis] * (BITS // TABLES),  # rotations, so that each table reads another bucket
         np.full((TABLES, 1), 2**BITS - 1, np.uint64),
         np.full(TABLES, 2**BITS - 1, np.uint64),
@@ -53,6 +54,6 @@ def _probe(queries: np.ndarray, lows: np.ndarray, entries: int) -> float:
     times = []
     for some in queries:
         begin = perf_counter()
-        kernels.search(some, 0, *layout, bits, lows, highs, starts, None)
+        kernels.search(some, layout, (bits, lows, highs, starts), None)
         times.append(perf_counter() - begin)
     return min(times) / len(queries[0]) / TABLES * 1e6

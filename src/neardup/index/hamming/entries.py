@@ -111,7 +111,7 @@ class Plain(NamedTuple):
 
     def search(self, queries: Words, layout: Layout, guard: EntryGuard | None) -> Words:
         """Find packed triples of query, rank and distance."""
-        found: Words = kernels.search(queries, *layout, *self, guard)
+        found: Words = kernels.search(queries, tuple(layout), tuple(self), guard)
         return found
 
     def plain(self, _: TableDesign) -> "Plain":
@@ -167,7 +167,7 @@ class Coded(NamedTuple):
 
     def search(self, queries: Words, layout: Layout, guard: EntryGuard | None) -> Words:
         """Find packed triples of query, rank and distance."""
-        found: Words = differences.search(queries, *layout, *self, guard)
+        found: Words = differences.search(queries, tuple(layout), tuple(self), guard)
         return found
 
     def plain(self, design: TableDesign) -> Plain:

@@ -231,14 +231,14 @@ class HammingTables:
     def _joined(self, other: "HammingTables", *, itself: bool) -> Found:
         self._require_all()
         other._require_all()  # noqa: SLF001 - of the same class
-        ours = *self._entries.plain(self.design), *self._lists
-        theirs = ours if itself else (*other._entries.plain(other.design), *other._lists)  # noqa: SLF001 - the same class
-        return _unpacked(kernels.join(itself, *self._layout, *ours, *theirs))
+        ours = tuple(self._entries.plain(self.design)), tuple(self._lists)
+        theirs = ours if itself else (tuple(other._entries.plain(other.design)), tuple(other._lists))  # noqa: SLF001 - as above
+        return _unpacked(kernels.join(itself, tuple(self._layout), *ours, *theirs))
 
     def _lookup(self, queries: Words, shift: int, most: int, there: Flags) -> Found:
         guard = None if self._file is None else self._file.guard()
         found = self._entries.search(queries, self._layout, guard)
-        pairs = kernels.listed(found, most, there, *self._lists, guard)
+        pairs = kernels.listed(found, most, there, tuple(self._lists), guard)
         if self._file is not None and guard is not None:
             self._file.require(guard)
         index, positions, distances = _unpacked(pairs)

@@ -190,8 +190,7 @@ def _decided(
     bounds = np.searchsorted(later, np.arange(len(signed) + 1))
     verified, shares, needed = np.zeros(len(signed), np.bool_), *np.ones((2, len(signed)))
     measure = SET_MEASURES.get(exact_measure(scheme.rule), GIVEN)
-    own = sets.values, sets.starts, sets.sizes
-    kernel = partial(by_sets, bounds, estimated, least, known, *own, measure, shares, needed, verified)
+    kernel = partial(by_sets, (bounds, estimated, least), sets.arrays, known, measure, (shares, needed, verified))
     return NearHits(scheme, signed, RankedRule(kernel, better, np.array([_FEATURES])), verified, shares, needed)
 
 
