@@ -100,7 +100,7 @@ def test_proposals_are_better_members_that_are_listed(made, room, capacity, firs
     arrays = laid_out([made], 12, room, first)
     asking = (first + np.flatnonzero(np.diff(arrays[0]))).astype(np.int32)
     bounds, candidates = np.full(len(asking) + 1, -1, np.int64), np.full(capacity, -1, np.int32)
-    done = buckets.propose(asking, first, *arrays, np.full(12, -1, np.int32), bounds, candidates)
+    done = buckets.propose(asking, first, tuple(arrays), np.full(12, -1, np.int32), bounds, candidates)
     found = [candidates[begin:end].tolist() for begin, end in itertools.pairwise(bounds[: done + 1])]
     expected = [
         sorted({other for bucket in made if rank in bucket for other in bucket[:room] if other < rank})

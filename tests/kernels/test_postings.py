@@ -23,6 +23,7 @@ ROOM = 3
 DEPTH = 2
 SECRET = np.uint64(7)
 ALL = np.empty(0, np.bool_)
+NOWHERE = np.zeros(3, np.int64)  # where arrays begin that are in no file
 
 
 @st.composite
@@ -75,7 +76,7 @@ def test_sorted_lists_find_who_shares_a_key(table, pooled):
     asking = np.ones(len(asked), np.bool_)
     keys = shaped(asked, columns)
     listed = np.zeros(keys.shape, np.int32)
-    bounds, found, _, block = find(keys, asking, pooled, entries, starts, 4, alive, ROOM, listed, None, 0, 0)
+    bounds, found, _, block = find(keys, asking, pooled, (entries, starts), 4, alive, ROOM, listed, None, NOWHERE)
     assert block == INTACT
     for row, keys in enumerate(asked):
         documents = found[bounds[row] : bounds[row + 1]].tolist()
@@ -85,16 +86,16 @@ def test_sorted_lists_find_who_shares_a_key(table, pooled):
 
 def chains(size=256):
     heads = np.full(8, -1, np.int32)
-    return heads, np.empty(8, np.int32), np.empty(size, np.uint64), np.empty(size, np.int32), np.empty(size, np.int32)
+    return heads, np.empty(8, np.int32), np.empty(size, np.uint64), *np.empty((2, size), np.int32), SECRET
 
 
-def followed(arrays, nodes, keys, *, first=-1, alive=None, asking=None, whole=ROOM, listed=None, secret=SECRET):
+def followed(arrays, nodes, keys, *, first=-1, alive=None, asking=None, whole=ROOM, listed=None):
     """What ``follow`` returns, and how far each row has come."""
     listed = np.zeros(keys.shape, np.int32) if listed is None else listed
     asking = np.ones(len(keys), np.bool_) if asking is None else asking
     alive = np.ones(256, np.bool_) if alive is None else alive
     ends = np.empty(len(keys), np.int64)
-    found = follow(keys, asking, False, first, *arrays, nodes, alive, whole, DEPTH, ROOM, listed, ends, secret)
+    found = follow(keys, asking, False, first, arrays, nodes, alive, whole, DEPTH, ROOM, listed, ends)
     return *found, ends
 
 
@@ -109,12 +110,11 @@ def test_chains_find_who_shares_a_key_before_and_after(table, anew):
             documents = set(found[bounds[row] : bounds[row + 1]].tolist())
             assert documents == expected(stored[:row], stored[row], np.ones(64, np.bool_), pooled=False)
     if anew:
-        arrays = (np.empty(16, np.int32), np.empty(16, np.int32), *arrays[2:])
-        chain_anew(arrays[2], arrays[3], nodes, *arrays[:2], arrays[4], np.uint64(9))
-    secret = np.uint64(9) if anew else SECRET
+        arrays = (np.empty(16, np.int32), np.empty(16, np.int32), *arrays[2:5], np.uint64(9))
+        chain_anew(arrays, nodes)
     still = np.ones(64, np.bool_)
     still[: len(stored)] = alive
-    bounds, found, _, after, _ = followed(arrays, nodes, shaped(asked, columns), alive=still, secret=secret)
+    bounds, found, _, after, _ = followed(arrays, nodes, shaped(asked, columns), alive=still)
     assert after == nodes
     for row, keys in enumerate(asked):
         assert set(found[bounds[row] : bounds[row + 1]].tolist()) == expected(stored, keys, alive, pooled=False)
@@ -134,7 +134,9 @@ def test_who_does_not_ask_finds_nothing_and_is_not_put_there():
 def test_an_oversized_key_is_counted_once_and_costs_no_more(members, before):
     entries, starts = sorted_lists([(5 << 60,)] * members, 1, pooled=False, bits=10)
     ask, listed = np.array([[5 << 60]], np.uint64), np.array([[before]], np.int32)
-    _, found, oversized, _ = find(ask, np.ones(1, np.bool_), False, entries, starts, 10, ALL, ROOM, listed, None, 0, 0)
+    _, found, oversized, _ = find(
+        ask, np.ones(1, np.bool_), False, (entries, starts), 10, ALL, ROOM, listed, None, NOWHERE
+    )
     assert sorted(found.tolist()) == list(range(max(0, ROOM - before)))
     assert oversized == (before <= ROOM < before + members)
     assert listed.tolist() == [[min(before + members, ROOM + 1)]]
@@ -203,8 +205,8 @@ def test_divisions_of_oversized_keys_list_their_first_members(stored, whole, dat
     found = [set() for _ in asked]
     if old:
         finer, cuts = finer_list(stored[:old], columns, bits, whole)
-        lists = (asked, rows, of, entries, starts, finer, cuts, bits, alive[:old])
-        bounds, documents, block = find_divided(*lists, whole, ROOM, listed, None, 0, 0, 0)
+        lists = (entries, starts, finer), cuts, bits, alive[:old]
+        bounds, documents, block = find_divided(asked, rows, of, *lists, whole, ROOM, listed, None, NOWHERE)
         assert block == INTACT
         for request in range(len(rows)):
             found[rows[request]] |= {*documents[bounds[request] : bounds[request + 1]].tolist()}
@@ -218,7 +220,7 @@ def test_divisions_of_oversized_keys_list_their_first_members(stored, whole, dat
             living[: document + 1] = alive[: document + 1]
     living[:] = alive
     ends = np.full(len(asked), nodes)
-    bounds, documents = follow_divided(asked, rows, of, *arrays, living, whole, ROOM, listed, ends, SECRET)
+    bounds, documents = follow_divided(asked, rows, of, arrays, living, whole, ROOM, listed, ends)
     expected = [set() for _ in asked]
     for request, (row, column) in enumerate(zip(rows.tolist(), of.tolist(), strict=True)):
         found[row] |= {*documents[bounds[request] : bounds[request + 1]].tolist()}
@@ -237,7 +239,7 @@ def test_a_document_of_a_batch_finds_divisions_as_they_were_when_it_came(stored)
     rows, of = (side.reshape(-1) for side in np.indices(keys.shape))
     listed = np.zeros((len(rows), DEPTH), np.int32)
     alive = np.ones(len(stored), np.bool_)
-    bounds, documents = follow_divided(keys, rows, of, *arrays, alive, 1, ROOM, listed, ends, SECRET)
+    bounds, documents = follow_divided(keys, rows, of, arrays, alive, 1, ROOM, listed, ends)
     for row, own in enumerate(stored):
         found = {*documents[bounds[2 * row] : bounds[2 * row + 2]].tolist()}
         assert found == {*members(stored[:row], alive, own, 0, 1)[:ROOM]}
@@ -254,7 +256,7 @@ def test_the_work_in_a_division_does_not_grow(number):
     listed = np.zeros((1, DEPTH), np.int32)
     one = np.zeros(1, np.int64)
     _, documents, _ = find_divided(
-        keys, one, one, entries, starts, finer, cuts, 12, ALL, ROOM, ROOM, listed, None, 0, 0, 0
+        keys, one, one, (entries, starts, finer), cuts, 12, ALL, ROOM, ROOM, listed, None, NOWHERE
     )
     assert documents.tolist() == [0, 1, 2]
     assert listed.tolist() == [[ROOM, ROOM]]

@@ -12,7 +12,7 @@ from neardup.text.tokenizer import _segments
 
 def parts(text, *, sentences):
     batch = TextBatch(*text_batch([text]))
-    cuts = _segments(batch, sentences=sentences).cuts.tolist()
+    cuts = _segments(batch, sentences=sentences)[0].tolist()
     return [batch.data[begin:end].tobytes().decode().strip() for begin, end in itertools.pairwise(cuts)]
 
 

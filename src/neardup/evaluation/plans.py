@@ -143,14 +143,12 @@ class Plan:
         if self.smaller is None:
             return [*lines, "Longer shingles help: with them, unrelated documents share less.", assumed]
         each = amount(self.smaller.candidates / self.smaller.keys)
-        own = "" if None in {self.signature_bytes, self.keys} else f" instead of {self._bytes:,}"
+        own = ""
+        if self.signature_bytes is not None and self.keys is not None:
+            own = f" instead of {self.signature_bytes + WORD * self.keys:,}"
         lines.append(f"Better: {self.smaller.options}")
         lines.append(f"Then there are {each} in each bucket, and {self.smaller.bytes:,} bytes per document{own}.")
         return [*lines, assumed]
-
-    @property
-    def _bytes(self) -> int:
-        return (self.signature_bytes or 0) + WORD * (self.keys or 0)
 
     @property
     def is_classic(self) -> bool:

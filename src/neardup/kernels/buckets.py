@@ -148,13 +148,16 @@ def arrange(members, sizes, first_bucket, first_rank, ends, memberships, entry_b
 
 
 @kernel
-def propose(asking, first_rank, member_bounds, memberships, entry_bounds, entries, seen, bounds, candidates):
+def propose(asking, first_rank, lists, seen, bounds, candidates):
     """Write the better-ranked members that the buckets of each asking rank list, ascending, each once.
 
-    ``candidates[bounds[i]:bounds[i + 1]]`` belong to ``asking[i]``; ``memberships[member_bounds[r]:]`` are the buckets
-    of the rank ``first_rank + r``. *seen* is scratch memory with one place per rank; no rank may have asked before.
-    Stops if *candidates* may be too small for the next rank; returns the number of asking ranks done.
+    *lists* are ``(member_bounds, memberships, entry_bounds, entries)``, as ``arrange`` leaves them:
+    ``memberships[member_bounds[r]:]`` are the buckets of the rank ``first_rank + r``.
+    ``candidates[bounds[i]:bounds[i + 1]]`` belong to ``asking[i]``. *seen* is scratch memory with one place per rank;
+    no rank may have asked before. Stops if *candidates* may be too small for the next rank; returns the number of
+    asking ranks done.
     """
+    member_bounds, memberships, entry_bounds, entries = lists
     count = 0
     for turn in range(asking.size):
         rank = asking[turn]

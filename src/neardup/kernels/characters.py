@@ -108,14 +108,4 @@ def ends_line(code):
 @njit(nogil=True)
 def is_space(code):
     """Return whether a code point is white space."""
-    return (
-        code == 0x20
-        or code == 0x09
-        or ends_line(code)
-        or code == 0xA0
-        or code == 0x1680
-        or 0x2000 <= code <= 0x200A
-        or code == 0x202F
-        or code == 0x205F
-        or code == 0x3000
-    )
+    return ends_line(code) or 0x2000 <= code <= 0x200A or code in (0x20, 0x09, 0xA0, 0x1680, 0x202F, 0x205F, 0x3000)

@@ -6,6 +6,7 @@ distinct.
 
 import numpy as np
 
+from neardup.kernels.ascending import common
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.shingles import SPREAD, mix
 from neardup.kernels.weights import place_of, prefix_shift
@@ -30,20 +31,6 @@ def sort_sets(values, bounds):
                 values[count] = own[i]
                 count += 1
     bounds[bounds.size - 1] = count
-    return count
-
-
-@njit(nogil=True)
-def _shared(one, other):
-    """Count the features that two documents share."""
-    count = 0
-    i = 0
-    j = 0
-    while i < one.size and j < other.size:
-        left, right = one[i], other[j]
-        count += left == right
-        i += left <= right
-        j += right <= left
     return count
 
 
@@ -134,7 +121,7 @@ def count_once(values, bounds, meetings, buckets, least, counted):
                 other = values[bounds[candidate] : bounds[candidate + 1]]
                 if 2 * min(own.size, other.size) < max(own.size, other.size):
                     continue
-                shared = _shared(own, other)
+                shared = common(own, other)
                 union = own.size + other.size - shared
                 if 2 * shared >= union:
                     found = _insert(candidate, shared, union, found, nearest, shares, unions)

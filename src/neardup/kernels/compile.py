@@ -13,6 +13,24 @@ from neardup.kernels.machine_code import kernel as kernel  # noqa: PLC0414 - all
 from neardup.kernels.machine_code import njit as njit  # noqa: PLC0414 - the same
 
 _CHECKED = bool(config.BOUNDSCHECK)
+_WORD = ir.IntType(64)
+
+
+def _block_at(
+    context: Any, builder: ir.IRBuilder, array: Any, values: Any, position: Any, bits: int, lanes: int
+) -> Any:
+    """Load *lanes* entries of *bits* bits from any position of an array (a Numba type and its value)."""
+    block = ir.VectorType(ir.IntType(bits), lanes)
+    view = context.make_array(array)(context, builder, values)
+    address = builder.bitcast(builder.gep(view.data, [position]), block.as_pointer())
+    return builder.load(address, align=1, typ=block)
+
+
+def _mask_of(builder: ir.IRBuilder, flags: Any) -> Any:
+    """Return the flags of a block as bits of a uint64, that of the first entry lowest."""
+    mask = builder.bitcast(flags, ir.IntType(flags.type.count))
+    ordered = builder.bitreverse(mask) if sys.byteorder == "big" else mask
+    return ordered if flags.type.count == _WORD.width else builder.zext(ordered, _WORD)
 
 
 @intrinsic
@@ -22,9 +40,8 @@ def _load_word(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: 
 
     def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
         view = context.make_array(array)(context, builder, arguments[0])
-        word = ir.IntType(64)
-        address = builder.gep(view.data, [arguments[1]])
-        loaded = builder.load(builder.bitcast(address, word.as_pointer()), align=1, typ=word)
+        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), _WORD.as_pointer())
+        loaded = builder.load(address, align=1, typ=_WORD)
         return builder.bswap(loaded) if sys.byteorder == "big" else loaded
 
     return signature, generate
@@ -38,12 +55,8 @@ def _block_test(comparison: str) -> Any:
         signature = types.uint64(array, types.intp)
 
         def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
-            view = context.make_array(array)(context, builder, arguments[0])
-            block, word = ir.VectorType(ir.IntType(8), 64), ir.IntType(64)
-            address = builder.bitcast(builder.gep(view.data, [arguments[1]]), block.as_pointer())
-            loaded = builder.load(address, align=1, typ=block)
-            mask = builder.bitcast(builder.icmp_signed(comparison, loaded, ir.Constant(block, [0] * 64)), word)
-            return builder.bitreverse(mask) if sys.byteorder == "big" else mask
+            loaded = _block_at(context, builder, array, *arguments, bits=8, lanes=64)
+            return _mask_of(builder, builder.icmp_signed(comparison, loaded, ir.Constant(loaded.type, [0] * 64)))
 
         return signature, generate
 
@@ -106,16 +119,13 @@ def _load_special(typing_context: Any, array: Any, position: Any) -> Any:  # noq
     signature = types.uint64(array, types.intp)
 
     def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
-        view = context.make_array(array)(context, builder, arguments[0])
-        block, word = ir.VectorType(ir.IntType(8), 32), ir.IntType(64)
-        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), block.as_pointer())
         masks = []
-        for half in range(2):
-            loaded = builder.load(builder.gep(address, [ir.IntType(64)(half)]), align=1, typ=block)
+        for begin in (0, 32):
+            position = builder.add(arguments[1], _WORD(begin))
+            loaded = _block_at(context, builder, array, arguments[0], position, bits=8, lanes=32)
             found = (_special_by_tables if _has_avx2() else _special_by_ranges)(builder, loaded)
-            bits = builder.bitcast(builder.icmp_unsigned("!=", found, ir.Constant(block, [0] * 32)), ir.IntType(32))
-            masks.append(builder.zext(builder.bitreverse(bits) if sys.byteorder == "big" else bits, word))
-        return builder.or_(masks[0], builder.shl(masks[1], word(32)))
+            masks.append(_mask_of(builder, builder.icmp_unsigned("!=", found, ir.Constant(found.type, [0] * 32))))
+        return builder.or_(masks[0], builder.shl(masks[1], _WORD(32)))
 
     return signature, generate
 
@@ -163,20 +173,16 @@ def _load_near(typing_context: Any, array: Any, position: Any, word: Any, most: 
     signature = types.uint64(array, types.intp, types.uint32, types.uint32)
 
     def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
-        view = context.make_array(array)(context, builder, arguments[0])
-        number = ir.IntType(32)
-        block = ir.VectorType(number, 16)
+        loaded = _block_at(context, builder, array, *arguments[:2], bits=32, lanes=16)
+        number, block = ir.IntType(32), loaded.type
         undefined, places = ir.Constant(block, ir.Undefined), ir.Constant(block, [0] * 16)
         wanted, limit = (
             builder.shuffle_vector(builder.insert_element(undefined, value, number(0)), undefined, places)
             for value in arguments[2:]
         )
-        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), block.as_pointer())
-        differing = builder.xor(builder.load(address, align=4, typ=block), wanted)
+        differing = builder.xor(loaded, wanted)
         count = cgutils.get_or_insert_function(builder.module, ir.FunctionType(block, [block]), "llvm.ctpop.v16i32")
-        holds = builder.icmp_unsigned("<=", builder.call(count, [differing]), limit)
-        mask = builder.bitcast(holds, ir.IntType(16))
-        return builder.zext(builder.bitreverse(mask) if sys.byteorder == "big" else mask, ir.IntType(64))
+        return _mask_of(builder, builder.icmp_unsigned("<=", builder.call(count, [differing]), limit))
 
     return signature, generate
 
@@ -189,15 +195,8 @@ def _equality_test(bits: int, lanes: int) -> Any:
         signature = types.uint64(array, types.intp, types.intp)
 
         def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
-            view = context.make_array(array)(context, builder, arguments[0])
-            block, mask = ir.VectorType(ir.IntType(bits), lanes), ir.IntType(lanes)
-            one, two = (
-                builder.load(builder.bitcast(builder.gep(view.data, [place]), block.as_pointer()), align=1, typ=block)
-                for place in arguments[1:]
-            )
-            equal = builder.bitcast(builder.icmp_unsigned("==", one, two), mask)
-            ordered = builder.bitreverse(equal) if sys.byteorder == "big" else equal
-            return ordered if lanes == 64 else builder.zext(ordered, ir.IntType(64))
+            one, two = (_block_at(context, builder, array, arguments[0], place, bits, lanes) for place in arguments[1:])
+            return _mask_of(builder, builder.icmp_unsigned("==", one, two))
 
         return signature, generate
 
@@ -225,27 +224,31 @@ def fetch_ahead(typing_context: Any, array: Any, position: Any) -> Any:  # noqa:
     return signature, generate
 
 
+@njit(nogil=True, forceinline=True)
+def _require(array, begin, entries):
+    """Raise ``IndexError`` for a block outside its array, where bounds are checked."""
+    if _CHECKED and (begin < 0 or begin + entries > array.size):
+        raise IndexError("a block is read outside its array")
+
+
 @njit(nogil=True)
 def word_at(array, position):
     """Read ``array[position : position + 8]`` (uint8) as one little-endian uint64, from any position."""
-    if _CHECKED and (position < 0 or position + 8 > array.size):
-        raise IndexError("a word is read outside its array")
+    _require(array, position, 8)
     return _load_word(array, position)
 
 
 @njit(nogil=True)
 def filled_at(array, position):
     """Return one bit per byte of ``array[position : position + 64]``, the first lowest: 1 unless it is zero."""
-    if _CHECKED and (position < 0 or position + 64 > array.size):
-        raise IndexError("a block is read outside its array")
+    _require(array, position, 64)
     return _load_filled(array, position)
 
 
 @njit(nogil=True)
 def high_at(array, position):
     """Return one bit per byte of ``array[position : position + 64]``, the first lowest: 1 unless it is ASCII."""
-    if _CHECKED and (position < 0 or position + 64 > array.size):
-        raise IndexError("a block is read outside its array")
+    _require(array, position, 64)
     return _load_high(array, position)
 
 
@@ -255,8 +258,7 @@ def special_at(array, position):
 
     Special bytes are those outside ASCII and ``! # $ % & * + - / < = > @ ^ | ~``.
     """
-    if _CHECKED and (position < 0 or position + 64 > array.size):
-        raise IndexError("a block is read outside its array")
+    _require(array, position, 64)
     return _load_special(array, position)
 
 
@@ -266,22 +268,21 @@ def near_at(array, position, word, most):
 
     Entries are uint32; the first entry has the lowest bit.
     """
-    if _CHECKED and (position < 0 or position + 16 > array.size):
-        raise IndexError("a block is read outside its array")
+    _require(array, position, 16)
     return _load_near(array, position, word, most)
 
 
 @njit(nogil=True)
 def equal_at(array, position, other):
     """Compare 64 bytes from *position* with 64 bytes from *other*; return one bit each, the first lowest."""
-    if _CHECKED and (min(position, other) < 0 or max(position, other) + 64 > array.size):
-        raise IndexError("a block is read outside its array")
+    _require(array, position, 64)
+    _require(array, other, 64)
     return _equal_64(array, position, other)
 
 
 @njit(nogil=True)
 def equal_words_at(array, position, other):
     """Compare 8 uint64 from *position* with 8 from *other*; return one bit each, the first lowest."""
-    if _CHECKED and (min(position, other) < 0 or max(position, other) + 8 > array.size):
-        raise IndexError("a block is read outside its array")
+    _require(array, position, 8)
+    _require(array, other, 8)
     return _equal_8(array, position, other)

@@ -8,9 +8,7 @@ has and the median lacks, or the other way round. For two members A and B of a f
 import numpy as np
 
 from neardup.kernels.compile import kernel, njit
-from neardup.kernels.sets import first_place, places_for
-
-_ONE = np.uint64(1)
+from neardup.kernels.sets import numbered_place, places_for
 
 
 @kernel
@@ -67,13 +65,10 @@ def _count(values, starts, sizes, chosen, keys, numbers, named, counts):
     """Return the number of distinct values of some sets; *named* has a number for each value, *counts* its sets."""
     distinct = 0
     at = 0
-    mask = np.uint64(keys.size - 1)
     numbers[:] = -1
     for one in chosen:
         for value in values[starts[one] : starts[one] + sizes[one]]:
-            place = first_place(value, mask)
-            while numbers[place] >= 0 and keys[place] != value:
-                place = (place + _ONE) & mask
+            place = numbered_place(value, keys, numbers)
             if numbers[place] < 0:
                 keys[place] = value
                 numbers[place] = distinct

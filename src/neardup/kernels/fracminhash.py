@@ -9,6 +9,7 @@ the last number and ``bound - 1``.
 
 import numpy as np
 
+from neardup.kernels.ascending import common, first_from
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.sentences import EMPTY, filled, insert
 from neardup.kernels.sets import denominator
@@ -56,18 +57,10 @@ def shares(left, right, left_rows, right_rows, bound, measure, shared, among):
         one = left[left_rows[pair]]
         other = right[right_rows[pair]]
         ones, others = filled(one), filled(other)
-        common = 0
+        count = 0
         if ones > 0 and others > 0:
-            limit = min(_limit(one, ones, bound), _limit(other, others, bound))
-            while ones > 0 and one[ones - 1] > limit:
-                ones -= 1
-            while others > 0 and other[others - 1] > limit:
-                others -= 1
-            i, j = 0, 0
-            while i < ones and j < others:
-                low, high = one[i], other[j]
-                common += np.int64(low == high)
-                i += np.int64(low <= high)
-                j += np.int64(high <= low)
-        shared[pair] = common
-        among[pair] = denominator(ones, others, common, measure)
+            limit = np.int64(min(_limit(one, ones, bound), _limit(other, others, bound)))
+            ones, others = first_from(one, 0, ones, limit + 1), first_from(other, 0, others, limit + 1)
+            count = common(one[:ones], other[:others])
+        shared[pair] = count
+        among[pair] = denominator(ones, others, count, measure)

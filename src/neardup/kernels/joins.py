@@ -9,6 +9,7 @@ shift`` or, if others are there, behind it. *salt* is random and odd, so texts c
 
 import numpy as np
 
+from neardup.kernels.ascending import first_from
 from neardup.kernels.compile import fetch_ahead, kernel, njit, ones
 from neardup.kernels.sets import least_shared, may_match, may_share, places_for
 
@@ -229,18 +230,6 @@ def _among(values, salt, shift, table, with_zero, enough):
 
 
 @njit(nogil=True)
-def _first_from(ascending, begin, end, least):
-    """Return the first position from *begin* to *end* whose entry is at least *least*, or *end*."""
-    while begin < end:
-        middle = (begin + end) >> 1
-        if ascending[middle] < least:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
-
-
-@njit(nogil=True)
 def _first_large(sizes, begin, end, threshold, measure):
     """Return the first set from *begin* to *end*, which ascend by size, that is large enough for the set *end*."""
     size = sizes[end]
@@ -304,7 +293,7 @@ def join(
             number = numbers[place]
             if number < 0 or (own_family >= 0 and only[number] == own_family):
                 continue
-            begin = _first_from(owners, begins[number], begins[number + 1], lowest)
+            begin = first_from(owners, begins[number], begins[number + 1], lowest)
             for entry in range(begin, begins[number + 1]):
                 other = np.int64(owners[entry])
                 if other >= one:
@@ -329,7 +318,7 @@ def join(
                         break
                     both[member] += 1
             rest = medians[own_family] - lacking[begin + before]
-            for member in range(_first_from(members, begin, begin + before, lowest) - begin, before):
+            for member in range(first_from(members, begin, begin + before, lowest) - begin, before):
                 other = members[begin + member]
                 common = rest - lacking[begin + member] + both[member]
                 if sides.size > 0 and sides[one] == sides[other]:

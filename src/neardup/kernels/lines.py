@@ -4,6 +4,7 @@ Document *d* has the lines *s* in ``parts[d] .. parts[d + 1] - 1``. Line *s* is 
 the hash ``hashes[s]`` (uint64) of its ``words[s]`` words.
 """
 
+from neardup.kernels.ascending import first_from
 from neardup.kernels.compile import kernel
 
 
@@ -19,13 +20,7 @@ def listed(parts, hashes, words, lists, terms, begins, flags):
         first = begins[number] if number >= 0 else 0
         last = begins[number + 1] if number >= 0 else 0
         for line in range(parts[document], parts[document + 1]):
-            low, high = first, last
-            while low < high:
-                middle = (low + high) >> 1
-                if terms[middle] < hashes[line]:
-                    low = middle + 1
-                else:
-                    high = middle
+            low = first_from(terms, first, last, hashes[line])
             flags[line] = words[line] > 0 and low < last and terms[low] == hashes[line]
 
 

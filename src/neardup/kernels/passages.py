@@ -2,22 +2,11 @@
 
 import numpy as np
 
+from neardup.kernels.ascending import first_from
 from neardup.kernels.compile import kernel, njit
-from neardup.kernels.sets import first_place, places_for
+from neardup.kernels.sets import numbered_place, places_for
 
 TRIES = 8  # occurrences of a shingle that are tried: those nearest to the continuation of the last passage
-
-_ONE = np.uint64(1)
-
-
-@njit(nogil=True)
-def _place(keys, groups, value):
-    """Return the place of a value in a table, or the free place for it."""
-    mask = np.uint64(keys.size - 1)
-    place = first_place(value, mask)
-    while groups[place] >= 0 and keys[place] != value:
-        place = (place + _ONE) & mask
-    return place
 
 
 @njit(nogil=True)
@@ -29,7 +18,7 @@ def _occurrences(shingles):
     bounds = np.zeros(shingles.size + 1, np.int64)
     number = 0
     for position in range(shingles.size):
-        place = _place(keys, groups, shingles[position])
+        place = numbered_place(shingles[position], keys, groups)
         if groups[place] < 0:
             keys[place] = shingles[position]
             groups[place] = number
@@ -44,18 +33,6 @@ def _occurrences(shingles):
         positions[free[group_of[position]]] = position
         free[group_of[position]] += 1
     return keys, groups, bounds, positions
-
-
-@njit(nogil=True)
-def _first_from(positions, low, high, wanted):
-    """Find the first of ``positions[low:high]``, ascending, that is at least *wanted*."""
-    while low < high:
-        middle = (low + high) // 2
-        if positions[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @kernel
@@ -80,13 +57,13 @@ def passages(left, right, left_shingles, right_shingles, least, found):
     ahead = 0  # what is to add to a position in left for the one opposite
     while begin < left_shingles.size:
         steps += 1
-        group = groups[_place(keys, groups, left_shingles[begin])]
+        group = groups[numbered_place(left_shingles[begin], keys, groups)]
         longest = 0
         chosen = 0
         if group >= 0:
             low, high = bounds[group], bounds[group + 1]
             opposite = begin + ahead
-            near = _first_from(positions, low, high, opposite)
+            near = first_from(positions, low, high, opposite)
             first = max(low, min(near - TRIES // 2, high - TRIES))
             for occurrence in range(first, min(high, first + TRIES)):
                 start = positions[occurrence]

@@ -9,11 +9,12 @@ that were searched before; it ends at ``room + 1`` if there is another document.
 
 *Sorted lists.* Row *c* of ``entries`` (uint64[C, m], ascending) holds the keys of column *c* (of all columns if keys
 are position-independent; then C is 1), their low *document_bits* replaced by the document's number. ``starts[c, p]`` up
-to ``starts[c, p + 1]`` are those that begin with the bits *p*.
+to ``starts[c, p + 1]`` are those that begin with the bits *p*. In a guarded file (``neardup.kernels.blocks``), each
+array begins at the byte that *begins* has at its place.
 
-*Chains.* Keys of a column whose mixed bits are equal are on one chain, the oldest first: from ``heads[bits]`` by
-``following`` up to ``tails[bits]``. A node has ``node_keys`` (mixed with its column) and ``node_documents``. The nodes
-of a document's columns are consecutive.
+*Chains* are ``(heads, tails, node_keys, node_documents, following, secret)``. Keys of a column whose mixed bits are
+equal are on one chain, the oldest first: from ``heads[bits]`` by ``following`` up to ``tails[bits]``. A node has
+``node_keys`` (mixed with its column) and ``node_documents``. The nodes of a document's columns are consecutive.
 
 *Division.* Documents that share an oversized key *x* of column *c* are divided by *y*, their key in column *c + 1*, and
 then by *z*, their key in column *c + 2*, and so on down to some *depth*; the first column follows the last one. The
@@ -150,8 +151,8 @@ def begin_of(entries, low, high, key, guard, entries_begin):
 
 
 @kernel
-def find(keys, asking, pooled, entries, starts, document_bits, alive, room, listed, guard, entries_begin, starts_begin):
-    """Find the documents that share a key with each row that is *asking*, in sorted lists.
+def find(keys, asking, pooled, lists, document_bits, alive, room, listed, guard, begins):
+    """Find the documents that share a key with each row that is *asking*, in sorted *lists*, ``(entries, starts)``.
 
     *alive* marks existing documents; if it is empty, all exist. Returns ``(bounds, found, oversized, block)``: row *r*
     has found ``found[bounds[r]:bounds[r + 1]]``, each once and not sorted. *block* is the first damaged block, which
@@ -160,14 +161,15 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, list
     Three passes over the lists of a row prefetch the memory that they need; for rows of one key, also that of later
     rows. Prefetched blocks need not be verified.
     """
+    entries, starts = lists[0].reshape(-1), lists[1].reshape(-1)  # a view for each list would cost more than a lookup
+    (number_of_lists, length), width = lists[0].shape, lists[1].shape[1]
+    entries_begin, starts_begin = begins[0], begins[1]
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
-    shift = np.uint64(64) - np.uint64(bits_of(starts.shape[1] - 1))
-    lists, length, width = entries.shape[0], entries.shape[1], starts.shape[1]
-    entries, starts = entries.reshape(-1), starts.reshape(-1)  # a view for each list would cost more than looking it up
+    shift = np.uint64(64) - np.uint64(bits_of(width - 1))
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room)
-    begins, ends = np.zeros(keys.shape[1], np.int64), np.zeros(keys.shape[1], np.int64)
+    lows, ends = np.zeros(keys.shape[1], np.int64), np.zeros(keys.shape[1], np.int64)
     number = np.int64(0)  # for a plain 0 helpers would be compiled again
     oversized = 0
     for row in range(keys.shape[0]):
@@ -177,25 +179,25 @@ def find(keys, asking, pooled, entries, starts, document_bits, alive, room, list
             prefix = np.int64(keys[row + _AHEAD // 2, 0] >> shift)
             fetch_ahead(entries, min(np.int64(starts[prefix]), length - 1))
         for column in range(columns):
-            line = column if lists > 1 else 0
+            line = column if number_of_lists > 1 else 0
             fetch_ahead(starts, line * width + np.int64(keys[row, column] >> shift))
         for column in range(columns):
-            line = column if lists > 1 else 0
+            line = column if number_of_lists > 1 else 0
             prefix = line * width + np.int64(keys[row, column] >> shift)
             at = starts_begin + 4 * prefix
             block = damaged(guard, at, at + 8)
             if block != INTACT:
                 return bounds, found[:0], oversized, block
-            begins[column], ends[column] = starts[prefix], min(np.int64(starts[prefix + 1]), length)
-            fetch_ahead(entries, line * length + min(begins[column], length - 1))
+            lows[column], ends[column] = starts[prefix], min(np.int64(starts[prefix + 1]), length)
+            fetch_ahead(entries, line * length + min(lows[column], length - 1))
             fetch_ahead(entries, line * length + max(0, ends[column] - 1))  # mostly in another line
         for column in range(columns):
             if listed[row, column] > room or _repeats(keys, row, column, pooled):
                 continue
-            first = length * (column if lists > 1 else 0)
+            first = length * (column if number_of_lists > 1 else 0)
             key = keys[row, column] & above
             at = entries_begin + 8 * first
-            low, block = begin_of(entries, first + begins[column], first + ends[column], key, guard, entries_begin)
+            low, block = begin_of(entries, first + lows[column], first + ends[column], key, guard, entries_begin)
             if block != INTACT:
                 return bounds, found[:0], oversized, block
             low -= first
@@ -226,34 +228,18 @@ def _chained(key, further):
 
 
 @kernel
-def find_divided(
-    keys,
-    rows,
-    columns,
-    entries,
-    starts,
-    finer,
-    cuts,
-    document_bits,
-    alive,
-    whole,
-    room,
-    listed,
-    guard,
-    entries_begin,
-    starts_begin,
-    finer_begin,
-):
-    """Find the documents in the divisions of oversized keys, in sorted lists.
+def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, room, listed, guard, begins):
+    """Find the documents in the divisions of oversized keys, in sorted *lists*, ``(entries, starts, finer)``.
 
     The keys are those of ``rows[i]``, ascending, in ``columns[i]``. ``listed[i, l]`` (int32[m, depth]) counts what was
     listed in the division of level *l*; it ends at *room*. Returns ``(bounds, found, block)``: key *i* has found
     ``found[bounds[i]:bounds[i + 1]]``, without the documents that an earlier key of its row has found.
     """
+    entries, starts, finer = lists[0].reshape(-1), lists[1].reshape(-1), lists[2]
+    length, width, depth = lists[0].shape[1], lists[1].shape[1], listed.shape[1]
+    entries_begin, starts_begin, finer_begin = begins[0], begins[1], begins[2]
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
-    shift = np.uint64(64) - np.uint64(bits_of(starts.shape[1] - 1))
-    length, width, depth = entries.shape[1], starts.shape[1], listed.shape[1]
-    entries, starts = entries.reshape(-1), starts.reshape(-1)
+    shift = np.uint64(64) - np.uint64(bits_of(width - 1))
     bounds = np.zeros(rows.size + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room * depth)
@@ -342,25 +328,7 @@ def _chain(mixed, secret, size):
 
 
 @kernel
-def follow(
-    keys,
-    asking,
-    pooled,
-    first,
-    heads,
-    tails,
-    node_keys,
-    node_documents,
-    following,
-    nodes,
-    alive,
-    whole,
-    depth,
-    room,
-    listed,
-    ends,
-    secret,
-):
+def follow(keys, asking, pooled, first, chains, nodes, alive, whole, depth, room, listed, ends):
     """Find the documents that share a key with each *asking* row on chains, and add each row to the chains.
 
     Row *r* becomes document ``first + r``, so that later rows find it; with a negative *first*, rows are not added. The
@@ -368,6 +336,7 @@ def follow(
     are not *alive* are removed from the chains. ``ends[r]`` (int64[n]) becomes the number of nodes before row *r* was
     added. Returns ``(bounds, found, oversized, nodes)``: the first three as in ``find``, and the new number of nodes.
     """
+    heads, tails, node_keys, node_documents, following, secret = chains
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room)
@@ -423,26 +392,12 @@ def follow(
 
 
 @kernel
-def follow_divided(
-    keys,
-    rows,
-    columns,
-    heads,
-    tails,
-    node_keys,
-    node_documents,
-    following,
-    alive,
-    whole,
-    room,
-    listed,
-    ends,
-    secret,
-):
+def follow_divided(keys, rows, columns, chains, alive, whole, room, listed, ends):
     """Find the documents in the divisions of oversized keys on chains; as ``find_divided``, which searches lists.
 
     Row *r* only finds the first ``ends[r]`` nodes, which existed when ``follow`` searched its keys.
     """
+    heads, tails, node_keys, node_documents, following, secret = chains
     depth, number_of_columns = listed.shape[1], keys.shape[1]
     bounds = np.zeros(rows.size + 1, np.int64)
     found = np.empty(64, np.int32)
@@ -526,8 +481,9 @@ def _left_out(node, last, chain, heads, tails, following):
 
 
 @kernel
-def chain_anew(node_keys, node_documents, nodes, heads, tails, following, secret):
+def chain_anew(chains, nodes):
     """Distribute all nodes to new chains, in their old order."""
+    heads, tails, node_keys, node_documents, following, secret = chains
     heads[:] = -1
     for node in range(nodes):
         mixed, document = node_keys[node], node_documents[node]

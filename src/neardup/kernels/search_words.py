@@ -7,7 +7,7 @@ Texts are UTF-8; invalid bytes separate.
 
 import numpy as np
 
-from neardup.kernels.characters import INVALID, code_point, lookup
+from neardup.kernels.characters import INVALID, code_point, encode, lookup
 from neardup.kernels.compile import kernel, njit
 
 SEPARATOR, PART, ALONE, DROPPED, EXTENDS, EXPANDED = range(6)
@@ -103,28 +103,6 @@ def _beginning(source, most):
     return source
 
 
-@njit(nogil=True)
-def _put(code, out, place):
-    """Write a code point as UTF-8; return the place after it."""
-    if code < 0x80:
-        out[place] = code
-        return place + 1
-    if code < 0x800:
-        out[place] = 0xC0 | code >> 6
-        out[place + 1] = 0x80 | code & 0x3F
-        return place + 2
-    if code < 0x10000:
-        out[place] = 0xE0 | code >> 12
-        out[place + 1] = 0x80 | code >> 6 & 0x3F
-        out[place + 2] = 0x80 | code & 0x3F
-        return place + 3
-    out[place] = 0xF0 | code >> 18
-    out[place + 1] = 0x80 | code >> 12 & 0x3F
-    out[place + 2] = 0x80 | code >> 6 & 0x3F
-    out[place + 3] = 0x80 | code & 0x3F
-    return place + 4
-
-
 @kernel
 def cut(data, offsets, index, table, expansions, most, out, places):
     """Write the folded words of each text as UTF-8, with a space between two words.
@@ -148,5 +126,5 @@ def cut(data, offsets, index, table, expansions, most, out, places):
                 out[place] = 0x20
                 place += 1
             for letter in range(bounds[word], bounds[word + 1]):
-                place = _put(np.int64(letters[letter]), out, place)
+                place = encode(letters[letter], out, place)
         places[document + 1] = place

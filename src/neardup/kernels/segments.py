@@ -25,37 +25,13 @@ _PLAIN = np.array([byte == 0x20 or (byte < 0x80 and chr(byte).isalnum()) for byt
 @njit(nogil=True)
 def _closes(code):
     """Quotes and brackets that may stand between a full stop and the space after it."""
-    return (
-        code == 0x22
-        or code == 0x27
-        or code == 0x29
-        or code == 0x5D
-        or code == 0x7D
-        or code == 0xBB
-        or code == 0x2019
-        or code == 0x201D
-        or code == 0x203A
-        or code == 0x300D
-        or code == 0x300F
-        or code == 0x3011
-        or code == 0xFF09
-    )
+    return code in (0x22, 0x27, 0x29, 0x5D, 0x7D, 0xBB, 0x2019, 0x201D, 0x203A, 0x300D, 0x300F, 0x3011, 0xFF09)
 
 
 @njit(nogil=True)
 def _ends_at_once(code):
     """Full stops of scripts without a space after them: CJK, Devanagari, Arabic."""
-    return (
-        code == 0x3002
-        or code == 0xFF01
-        or code == 0xFF0E
-        or code == 0xFF1F
-        or code == 0xFF61
-        or code == 0x0964
-        or code == 0x0965
-        or code == 0x061F
-        or code == 0x06D4
-    )
+    return code in (0x3002, 0xFF01, 0xFF0E, 0xFF1F, 0xFF61, 0x0964, 0x0965, 0x061F, 0x06D4)
 
 
 @njit(nogil=True)
@@ -83,18 +59,7 @@ def _stops(code):
 @njit(nogil=True)
 def _may_follow(code):
     """White space, or punctuation that may follow a word of a sentence."""
-    return (
-        is_space(code)
-        or code == 0x21
-        or code == 0x22
-        or code == 0x27
-        or code == 0x29
-        or code == 0x2C
-        or code == 0x3B
-        or code == 0x3F
-        or code == 0x2019
-        or code == 0x201D
-    )
+    return is_space(code) or code in (0x21, 0x22, 0x27, 0x29, 0x2C, 0x3B, 0x3F, 0x2019, 0x201D)
 
 
 @njit(nogil=True)

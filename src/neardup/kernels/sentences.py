@@ -7,6 +7,7 @@ and then ``EMPTY`` to its end.
 
 import numpy as np
 
+from neardup.kernels.ascending import first_from
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.shingles import mix
 
@@ -47,13 +48,7 @@ def insert(row, number, value):
     most = row.size
     if number == most and value >= row[most - 1]:
         return number
-    place, end = 0, number
-    while place < end:
-        middle = (place + end) >> 1
-        if row[middle] < value:
-            place = middle + 1
-        else:
-            end = middle
+    place = first_from(row, 0, number, value)
     if place < number and row[place] == value:
         return number
     number = min(number + 1, most)
@@ -77,14 +72,7 @@ def smallest(values, starts, ends, rows):
 @njit(nogil=True)
 def filled(row):
     """Count the values of a row."""
-    place, end = 0, row.size
-    while place < end:
-        middle = (place + end) >> 1
-        if row[middle] != _EMPTY:
-            place = middle + 1
-        else:
-            end = middle
-    return place
+    return first_from(row, 0, row.size, _EMPTY)
 
 
 @kernel

@@ -10,6 +10,7 @@ number of the set that is entered, its *owner*. So it needs no clearing between 
 
 import numpy as np
 
+from neardup.kernels.ascending import first_from
 from neardup.kernels.compile import kernel, njit, process_salt
 from neardup.kernels.thresholds import required
 
@@ -69,6 +70,16 @@ def place_in(value, keys, owners, owner):
 
 
 @njit(nogil=True)
+def numbered_place(value, keys, numbers):
+    """Return the place of a value in a table of numbered values, or the free place for it: its number is below 0."""
+    mask = np.uint64(keys.size - 1)
+    place = first_place(value, mask)
+    while numbers[place] >= 0 and keys[place] != value:
+        place = (place + _ONE) & mask
+    return place
+
+
+@njit(nogil=True)
 def enter(values, keys, owners, owner):
     """Enter *values* in a table."""
     for value in values:
@@ -119,12 +130,7 @@ def _shared_with_ascending(values, ascending, enough):
                 end = low
                 step *= 2
                 low = max(0, end - step)
-        while low < end:
-            middle = (low + end) >> 1
-            if ascending[middle] < value:
-                low = middle + 1
-            else:
-                end = middle
+        low = first_from(ascending, low, end, value)
         if low < number and ascending[low] == value:
             shared += 1
         left -= 1

@@ -8,7 +8,7 @@ MurmurHash3: ``h ^= h >> 33; h *= MIX_1; h ^= h >> 33; h *= MIX_2; h ^= h >> 33`
 import numpy as np
 
 from neardup.kernels.compile import kernel, njit
-from neardup.kernels.sets import first_place, places_for
+from neardup.kernels.sets import place_in, table_for
 
 SPREAD = 0xD6E8FEB86659FD93
 MIX_1 = 0xFF51AFD7ED558CCD
@@ -156,19 +156,12 @@ def label_repeats(values, bounds):
 
     The first occurrence (n = 0) does not change, so a set is a subset of its bag.
     """
-    widest = 0
-    for document in range(bounds.size - 1):
-        widest = max(widest, bounds[document + 1] - bounds[document])
-    places = places_for(widest)
-    keys = np.empty(places, np.uint64)
-    counts = np.empty(places, np.int64)
-    owners = np.full(places, -1, np.int64)
+    keys, owners = table_for(np.diff(bounds), range(bounds.size - 1))
+    counts = np.empty(keys.size, np.int64)
     for document in range(bounds.size - 1):
         for position in range(bounds[document], bounds[document + 1]):
             value = values[position]
-            place = first_place(value, np.uint64(places - 1))
-            while owners[place] == document and keys[place] != value:
-                place = (place + np.uint64(1)) & np.uint64(places - 1)
+            place = place_in(value, keys, owners, document)
             if owners[place] != document:
                 owners[place] = document
                 keys[place] = value

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from neardup.kernels.ascending import first_from
 from neardup.kernels.compile import njit
 
 _LESS, _GREATER, _SLASH, _BANG, _QUESTION, _EQUALS = 0x3C, 0x3E, 0x2F, 0x21, 0x3F, 0x3D
@@ -80,13 +81,7 @@ def packed(page, begin, end):
 @njit(nogil=True)
 def kind_of(name, names, kinds):
     """Return the kind of a packed name: ``kinds[k]`` if it is ``names[k]`` (uint64, ascending), or 0."""
-    first, last = 0, names.size
-    while first < last:
-        middle = (first + last) >> 1
-        if names[middle] < name:
-            first = middle + 1
-        else:
-            last = middle
+    first = first_from(names, 0, names.size, name)
     return kinds[first] if first < names.size and names[first] == name else 0
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from neardup.kernels.ascending import first_from
 from neardup.kernels.compile import kernel, njit
 
 
@@ -20,14 +21,8 @@ def prefix_shift(bounds):
 def place_of(value, terms, bounds, shift):
     """Find the place of a value among ascending *terms*; -1 if it is not there. *bounds* are those of prefixes."""
     prefix = np.int64(value >> shift)
-    low, end = bounds[prefix], bounds[prefix + 1]
-    high = end
-    while low < high:
-        middle = (low + high) >> 1
-        if terms[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
+    end = bounds[prefix + 1]
+    low = first_from(terms, bounds[prefix], end, value)
     return low if low < end and terms[low] == value else -1
 
 

@@ -28,7 +28,7 @@ from neardup.model.errors import ParameterError, require, require_flag, require_
 from neardup.model.options import Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.scheme import SchemeDefaults
+from neardup.schemes.scheme import SchemeDefaults, ranked_kernel
 from neardup.text.columns import is_mixed, text_column, typed_parts, whole_batch
 from neardup.text.containers import table_or_column
 from neardup.text.shingling import Shingling
@@ -198,12 +198,8 @@ class Checksum(SchemeDefaults):
             same &= equal
         return same
 
-    def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
-        require_same_recipe(self.recipe, signatures.recipe)
-        from neardup.kernels import collapse  # only needed for ranked hits
-
-        return RankedRule(collapse.by_fingerprints, signatures.rows, whole_term(0))
+    def _ranked(self, signatures: Signatures) -> RankedRule:
+        return RankedRule(ranked_kernel("by_fingerprints"), signatures.rows, whole_term(0))
 
     def keys(self, signatures: Signatures) -> Words:
         """Return the checksum itself: uint64[n, 1]. Documents that match always share a key."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
@@ -12,22 +13,25 @@ import numpy.typing as npt
 from neardup.model.arrays import AnyPositions, Corpus, Flags, Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import require
 from neardup.model.options import SHORT, THRESHOLD, Option
-from neardup.model.protocols import FilterScheme, RankedRule, Scheme
+from neardup.model.protocols import FilterScheme, Scheme
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.scheme import SchemeDefaults
-from neardup.schemes.signing import ranked_pairs
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
 from neardup.text.columns import gathered
 from neardup.text.common_shingles import CommonShingles
-from neardup.text.shingling import Shingling
 
 _TOGETHER = 1 << 14  # documents whose texts are copied together
 _WORD = 8  # bytes
 _apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = (
     WeakKeyDictionary()
 )  # weak references: only while the signatures are in use
+
+
+def _of_first(name: str, about: str) -> Any:
+    """Make a property that is that of the first scheme."""
+    return property(attrgetter(f"first.{name}"), doc=about)
 
 
 @dataclass(frozen=True)
@@ -71,54 +75,16 @@ class Combined(SchemeDefaults):
         """The id of the recipe: the recipes of both schemes, in order."""
         return recipe_id(scheme=self.name, first=self.first.recipe, second=self.second.recipe)
 
-    @property
-    def rule(self) -> str:
-        """The name of the first scheme's rule."""
-        return str(self.first.rule)
-
-    @property
-    def weight_table(self) -> tuple[Any, ...]:
-        """The weights of the first scheme, if it verifies a cosine."""
-        table: tuple[Any, ...] = self.first.weight_table
-        return table
-
-    @property
-    def measure(self) -> str:
-        """The measure of the first scheme."""
-        return str(self.first.measure)
-
-    @property
-    def pooled(self) -> bool:
-        """Whether the keys of the first scheme count in any column."""
-        return bool(self.first.pooled)
-
-    @property
-    def threshold(self) -> float:
-        """The threshold of the first scheme."""
-        return float(self.first.threshold)
-
-    @property
-    def short(self) -> int | None:
-        """That of the first scheme."""
-        short: int | None = self.first.short
-        return short
-
-    @property
-    def short_threshold(self) -> float | None:
-        """The threshold of pairs with a short document, of the first scheme."""
-        threshold: float | None = self.first.short_threshold
-        return threshold
-
-    @property
-    def floor(self) -> float:
-        """The floor of the first scheme."""
-        return float(self.first.floor)
-
-    @cached_property
-    def shingling(self) -> Shingling:
-        """How the features for evidence are made: those of the first scheme."""
-        shingling: Shingling = self.first.shingling
-        return shingling
+    rule = _of_first("rule", "The name of the first scheme's rule.")
+    weight_table = _of_first("weight_table", "The weights of the first scheme, if it verifies a cosine.")
+    measure = _of_first("measure", "The measure of the first scheme.")
+    pooled = _of_first("pooled", "Whether the keys of the first scheme count in any column.")
+    threshold = _of_first("threshold", "The threshold of the first scheme.")
+    short = _of_first("short", "The number of features below which a document is short, of the first scheme.")
+    short_threshold = _of_first("short_threshold", "The threshold of pairs with a short document, of the first scheme.")
+    floor = _of_first("floor", "The floor of the first scheme.")
+    least_estimate = _of_first("least_estimate", "The least estimate of a match by the first scheme.")
+    shingling = _of_first("shingling", "How the features for evidence are made: those of the first scheme.")
 
     @classmethod
     def from_options(cls, values: Mapping[str, Any], **hashing: Any) -> Self:
@@ -153,11 +119,6 @@ class Combined(SchemeDefaults):
     def match_estimate(self) -> None:
         """``None``: two rules have no common estimate."""
         return None
-
-    @property
-    def least_estimate(self) -> float:
-        """The least estimate of a match by the first scheme."""
-        return float(self.first.least_estimate)
 
     def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
         """Return what the keys of the first scheme lack."""
@@ -221,11 +182,6 @@ class Combined(SchemeDefaults):
         """Return the keys of the first scheme, because documents that match by both schemes match by the first."""
         keys: Words = self.first.keys(self.parts(signatures)[0])
         return keys
-
-    def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
-        require_same_recipe(self.recipe, signatures.recipe)
-        return ranked_pairs(self, signatures)
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Return whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first one."""

@@ -13,10 +13,9 @@ from neardup.kernels.sets import CONTAINMENT, OVERLAP
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe, shares
 from neardup.model.errors import require, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
-from neardup.model.protocols import RankedRule
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.laws import sample_law
-from neardup.schemes.signing import FeatureScheme, Shares, ranked_pairs
+from neardup.schemes.signing import FeatureScheme, Shares
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 
@@ -146,11 +145,6 @@ class FracMinHash(FeatureScheme):
         """
         shared, among = self._counts(signatures, signatures, left, right)
         return np.asarray((shared > 0) & (shared >= _least_counts(self.size, self.threshold)[among]))
-
-    def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
-        require_same_recipe(self.recipe, signatures.recipe)
-        return ranked_pairs(self, signatures)
 
     def probability(self, resemblance: Any) -> Any:
         """Return the probability that ``matches`` holds at a true value of the measure (a number or an array).

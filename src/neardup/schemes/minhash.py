@@ -127,12 +127,9 @@ class MinHash(FeatureScheme):
         kernels.agreements(one.rows, other.rows, left, right, absent, counts)
         return counts / self.permutations
 
-    def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
-        require_same_recipe(self.recipe, signatures.recipe)
-        return RankedRule(
-            ranked_kernel("by_minima"), signatures.rows, whole_term(_needed(self.permutations, self.threshold))
-        )
+    def _ranked(self, signatures: Signatures) -> RankedRule:
+        needed = whole_term(_needed(self.permutations, self.threshold))
+        return RankedRule(ranked_kernel("by_minima"), signatures.rows, needed)
 
     def keys(self, signatures: Signatures, layout: Banding | None = None) -> Words:
         """Hash every band of every row: uint64[n, bands], with this layout or the scheme's own.

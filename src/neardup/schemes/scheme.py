@@ -2,17 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import cache
+from importlib import import_module
 from typing import Any, ClassVar, Final, Self
 
-from neardup.model.arrays import Signatures
+import numpy as np
+
+from neardup.model.arrays import Signatures, require_same_recipe
 from neardup.model.errors import ParameterError, require, require_share, require_whole
 from neardup.model.options import ANALYSIS, Option
-from neardup.model.protocols import Reading
+from neardup.model.protocols import RankedRule, Reading
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 
 MOST_SHORT: Final = 1 << 31
+_COMPARED: Final = 256  # hits that are compared with all better hits at a time
+
+
+@cache
+def ranked_kernel(name: str) -> Any:
+    """Return a kernel of ``neardup.kernels.collapse``, which is only loaded for ranked hits."""
+    return getattr(import_module("neardup.kernels.collapse"), name)
 
 
 class SchemeDefaults:
@@ -201,6 +212,24 @@ class SchemeDefaults:
     def curves(self: Any, values: Any) -> dict[str, Any]:
         """Return probabilities at these values of its measure, by name; ``match`` is the first."""
         return {"match": self.probability(values)}
+
+    # Ranked hits.
+
+    def ranked_rule(self: Any, signatures: Signatures) -> RankedRule:
+        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
+        require_same_recipe(self.recipe, signatures.recipe)
+        rule: RankedRule = self._ranked(signatures)
+        return rule
+
+    def _ranked(self: Any, signatures: Signatures) -> RankedRule:
+        """Return the rule of ``match_pairs``, the later hit on the left; schemes may have a kernel of their own."""
+        number = len(signatures)
+        rows = np.zeros((number, number), np.bool_)
+        for begin in range(0, number, _COMPARED):  # in blocks of hits, each compared with all before it
+            later, better = np.tril_indices(min(begin + _COMPARED, number) - begin, begin - 1, number)
+            later += begin
+            rows[later, better] = self.match_pairs(signatures, later, better)
+        return RankedRule(ranked_kernel("by_pairs"), rows, np.zeros(1, np.int64))
 
     # Descriptions.
 

@@ -123,9 +123,7 @@ class Sentences(FeatureScheme):
     def _fill(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[np.uint32]) -> None:
         kernels.smallest(values, starts, ends, rows)
 
-    def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
-        require_same_recipe(self.recipe, signatures.recipe)
+    def _ranked(self, signatures: Signatures) -> RankedRule:
         terms = _ranked_terms(self._of_smaller, self.size, self.threshold)
         return RankedRule(ranked_kernel("by_sentences"), signatures.rows, terms)
 

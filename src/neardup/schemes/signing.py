@@ -2,8 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from functools import cache, cached_property
-from importlib import import_module
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,35 +19,16 @@ from neardup.model.arrays import (
     require_comparable,
     require_same_recipe,
 )
-from neardup.model.protocols import RankedRule
 from neardup.model.recipe import Hashing, RecipeId
 from neardup.schemes.scheme import SchemeDefaults
+from neardup.schemes.scheme import ranked_kernel as ranked_kernel  # noqa: PLC0414 - for schemes of others, too
 from neardup.text.columns import batches, text_column
 from neardup.text.shingling import Shingling
-
-_COMPARED = 256  # hits that are compared with all better hits at a time
 
 Rows = npt.NDArray[Any]
 Shares = npt.NDArray[np.float64]
 T = TypeVar("T")
 Answer = Callable[[Signatures, Signatures, AnyPositions, AnyPositions], T]  # two sets of signatures, rows of each
-
-
-@cache
-def ranked_kernel(name: str) -> Any:
-    """Return a kernel of ``neardup.kernels.collapse``, which is only loaded for ranked hits."""
-    return getattr(import_module("neardup.kernels.collapse"), name)
-
-
-def ranked_pairs(scheme: Any, signatures: Signatures) -> RankedRule:
-    """Return the rule of a scheme's ``match_pairs``, the later hit on the left, for hits in rank order."""
-    number = len(signatures)
-    rows = np.zeros((number, number), np.bool_)
-    for begin in range(0, number, _COMPARED):  # in blocks of hits, each compared with all before it
-        later, better = np.tril_indices(min(begin + _COMPARED, number) - begin, begin - 1, number)
-        later += begin
-        rows[later, better] = scheme.match_pairs(signatures, later, better)
-    return RankedRule(ranked_kernel("by_pairs"), rows, np.zeros(1, np.int64))
 
 
 class FeatureScheme(SchemeDefaults):

@@ -134,9 +134,7 @@ class SimHash(FeatureScheme):
         else:
             kernels.fingerprints(values, starts, ends, rows)
 
-    def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
-        require_same_recipe(self.recipe, signatures.recipe)
+    def _ranked(self, signatures: Signatures) -> RankedRule:
         return RankedRule(ranked_kernel("by_fingerprints"), signatures.rows, whole_term(self.distance))
 
     def keys(self, signatures: Signatures, layout: Blocks | None = None) -> Words:

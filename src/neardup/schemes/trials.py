@@ -137,9 +137,7 @@ class Trials(FeatureScheme):
         np.maximum(rows, np.uint64(1), out=rows)
         rows[ends == starts] = _ABSENT
 
-    def ranked_rule(self, signatures: Signatures) -> RankedRule:
-        """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
-        require_same_recipe(self.recipe, signatures.recipe)
+    def _ranked(self, signatures: Signatures) -> RankedRule:
         return RankedRule(ranked_kernel("by_trials"), signatures.rows, whole_term(self.needed))
 
     def keys(self, signatures: Signatures) -> Words:

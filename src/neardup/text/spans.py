@@ -81,7 +81,7 @@ def _utf8(text: str) -> Bytes:
 
 def _as_it_lies(data: Bytes) -> WordSpans:
     tables = unicode_tables()
-    starts, ends = _filled(kernels.spans, data, tables.analysis_index, tables.analysis_data, _AS_IT_IS.symbols)
+    starts, ends = _filled(kernels.spans, data, *tables.analysis, _AS_IT_IS.symbols)
     batch = TextBatch(data, np.array([0, len(data)], np.int64))
     tokens: Features = tokenizer(_AS_IT_IS, _HASHING)(batch)
     return WordSpans(tokens.values, starts, ends)

@@ -48,29 +48,20 @@ class Tokenizer:
             return self._letters(batch)
         if self._analysis.unit == "word":
             return self._words(batch)
-        parts = _segments(batch, sentences=self._analysis.unit == "sentence")
-        words = self._words(TextBatch(batch.data, parts.cuts))
+        cuts, parts = _segments(batch, sentences=self._analysis.unit == "sentence")
+        words = self._words(TextBatch(batch.data, cuts))
         hashes = np.empty(len(words), np.uint64)  # at most one per part
         bounds = np.empty(len(batch) + 1, np.int64)
-        count = shingles.sequences(words.values, words.offsets, parts.of_documents, hashes, bounds)
+        count = shingles.sequences(words.values, words.offsets, parts, hashes, bounds)
         return Features(hashes[:count], bounds)
 
     def _fold(self, batch: TextBatch) -> tuple[Bytes, Positions]:
-        tables = unicode_tables()
+        tables, analysis = unicode_tables(), self._analysis
         size = int(batch.offsets[-1] - batch.offsets[0])
         folded: Bytes = scratch("folded", folding.GROWTH * size + len(batch) + folding.PADDING, np.uint8)
         bounds = np.empty(len(batch) + 1, np.int64)
-        folding.fold(
-            batch.data,
-            batch.offsets,
-            tables.analysis_index,
-            tables.analysis_data,
-            tables.expansions,
-            self._analysis.fold_case,
-            self._analysis.symbols,
-            folded,
-            bounds,
-        )
+        own = *tables.analysis, tables.expansions, analysis.fold_case, analysis.symbols
+        folding.fold(batch.data, batch.offsets, *own, folded, bounds)
         return folded, bounds
 
     def _letters(self, batch: TextBatch) -> Features:
@@ -94,10 +85,7 @@ class Tokenizer:
         if self._vocabulary is not None:
             self._vocabulary.translate(hashes, offsets, starts[:count], folded)
         if self._analysis.min_length > 1:
-            tables = unicode_tables()
-            table.drop_short(
-                hashes, starts, folded, self._analysis.min_length, tables.analysis_index, tables.analysis_data
-            )
+            table.drop_short(hashes, starts, folded, self._analysis.min_length, *unicode_tables().analysis)
         return Features(hashes[: table.remove_dropped(hashes, offsets)], offsets)
 
     def _words_of(self, word: str) -> list[bytes]:
@@ -112,23 +100,16 @@ class Tokenizer:
         return parts
 
 
-class _Segments:
-    def __init__(self, cuts: Positions, of_documents: Positions) -> None:
-        self.cuts, self.of_documents = cuts, of_documents
-
-
-def _segments(batch: TextBatch, *, sentences: bool) -> _Segments:
+def _segments(batch: TextBatch, *, sentences: bool) -> tuple[Positions, Positions]:
+    """Return where the lines or sentences of a batch are cut, and the first one of each text."""
     cuts: Positions = scratch("cuts", int(batch.offsets[-1] - batch.offsets[0]) + 1, np.int64)
     parts = np.empty(len(batch) + 1, np.int64)
     if sentences:
-        tables = unicode_tables()
-        lists = abbreviations()
-        count = segments.sentences(
-            batch.data, batch.offsets, tables.analysis_index, tables.analysis_data, *lists, cuts, parts
-        )
+        lists = *unicode_tables().analysis, *abbreviations()
+        count = segments.sentences(batch.data, batch.offsets, *lists, cuts, parts)
     else:
         count = segments.lines(batch.data, batch.offsets, cuts, parts)
-    return _Segments(cuts[: count + 1], parts)
+    return cuts[: count + 1], parts
 
 
 @lru_cache(maxsize=16)

@@ -39,6 +39,11 @@ class UnicodeTables(NamedTuple):
     search_data: npt.NDArray[np.uint32]
     search_expansions: npt.NDArray[np.uint32]
 
+    @property
+    def analysis(self) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint32]]:
+        """The ``analysis`` table."""
+        return self.analysis_index, self.analysis_data
+
 
 @cache
 def unicode_tables() -> UnicodeTables:

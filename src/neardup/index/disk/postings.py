@@ -171,20 +171,8 @@ class SortedLists:
         """Find the documents that share a key with each asking row; *alive* marks existing ones, empty means all."""
         if len(self.entries) != (1 if pooled else query.keys.shape[1]):
             raise StorageDamaged(str(self._arrays.path), f"the list {self._name!r} is of other keys")
-        bounds, documents, oversized, block = kernels.find(
-            query.keys,
-            query.asking,
-            pooled,
-            self.entries,
-            self._starts,
-            self._bits,
-            alive,
-            query.room,
-            query.listed,
-            self._arrays.guard,
-            self._arrays.begin(f"{self._name}.entries"),
-            self._arrays.begin(f"{self._name}.starts"),
-        )
+        own = (self.entries, self._starts), self._bits, alive, query.room, query.listed, self._arrays.guard
+        bounds, documents, oversized, block = kernels.find(query.keys, query.asking, pooled, *own, self._begins)
         self._arrays.require(block)
         self._require_documents(int(documents.max(initial=0)))
         return KeyHits(bounds, documents, oversized)
@@ -203,24 +191,12 @@ class SortedLists:
 
     def divide(self, division: Division, alive: Flags) -> KeyHits:
         """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
-        arrays = self._arrays
         bounds, documents, block = kernels.find_divided(
-            division.query.keys,
-            division.rows,
-            division.columns,
-            self.entries,
-            self._starts,
-            self._finer,
-            self._cuts,
-            self._bits,
-            alive,
-            ROOM,
-            division.query.room,
-            division.listed,
-            arrays.guard,
-            *(arrays.begin(f"{self._name}.{part}") for part in ("entries", "starts", "finer")),
+            *(division.query.keys, division.rows, division.columns, (self.entries, self._starts, self._finer)),
+            *(self._cuts, self._bits, alive, ROOM, division.query.room, division.listed),
+            *(self._arrays.guard, self._begins),
         )
-        arrays.require(block)
+        self._arrays.require(block)
         self._require_documents(int(documents.max(initial=0)))
         return KeyHits(bounds, documents, 0)
 
@@ -230,17 +206,18 @@ class SortedLists:
         The list is that of a column of strings of its own name, and *keys* (uint64[n]) are made as those of the column.
         """
         arrays, name = self._arrays, self._name
-        parts = self.entries[0], self._starts[0], self._bits, alive, arrays.guard, self._string_begins
+        parts = self.entries[0], self._starts[0], self._bits, alive, arrays.guard, self._begins
         column = arrays[f"{name}.offsets"], arrays[f"{name}.data"]
         found = np.empty(len(keys), np.int64)
         arrays.require(find_ids(keys, strings.data, strings.offsets, *parts, *column, found))
         return found
 
     @cached_property
-    def _string_begins(self) -> Positions:
-        return np.array(
-            [self._arrays.begin(f"{self._name}.{part}") for part in ("entries", "starts", "offsets", "data")]
-        )
+    def _begins(self) -> Positions:
+        """Where its arrays begin in the file, and those of the strings of its name."""
+        more = ("offsets", "data") if self._cuts is None else ("finer",)
+        names = (f"{self._name}.{part}" for part in ("entries", "starts", *more))
+        return np.array([self._arrays.begin(name) for name in names if name in self._arrays])
 
     def _require_documents(self, last: int) -> None:
         if last >= self._documents:
@@ -268,13 +245,7 @@ class Chains:
     @property
     def nbytes(self) -> int:
         """The memory that it takes."""
-        return (
-            self._heads.nbytes
-            + self._tails.nbytes
-            + self._keys.nbytes
-            + self._documents.nbytes
-            + self._following.nbytes
-        )
+        return sum(array.nbytes for array in self._chains)
 
     def find(self, query: Query, alive: Flags) -> KeyHits:
         """Find the documents that share a key with each asking row."""
@@ -290,24 +261,20 @@ class Chains:
         if self._nodes + more > len(self._heads):
             chains = 1 << (2 * (self._nodes + more)).bit_length()
             self._heads, self._tails = np.empty(chains, np.int32), np.empty(chains, np.int32)
-            nodes = (self._keys.room, self._documents.room, self._nodes)
-            kernels.chain_anew(*nodes, self._heads, self._tails, self._following.room, self._secret)
+            kernels.chain_anew(self._chains, self._nodes)
         return self._follow(query, first, alive)
 
     def divide(self, division: Division, alive: Flags) -> KeyHits:
         """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
         query = division.query
-        of = (query.keys, division.rows, division.columns)
-        end = (alive, ROOM, query.room, division.listed, query.ends, self._secret)
-        bounds, documents = kernels.follow_divided(*of, *self._chains, *end)
+        of = (query.keys, division.rows, division.columns, self._chains)
+        bounds, documents = kernels.follow_divided(*of, alive, ROOM, query.room, division.listed, query.ends)
         return KeyHits(bounds, documents, 0)
 
     def _follow(self, query: Query, first: int, alive: Flags) -> KeyHits:
         of = (query.keys, query.asking, self._pooled, first)
         limits = (ROOM, self._depth(query), query.room, query.listed, query.ends)
-        bounds, documents, oversized, self._nodes = kernels.follow(
-            *of, *self._chains, self._nodes, alive, *limits, self._secret
-        )
+        bounds, documents, oversized, self._nodes = kernels.follow(*of, self._chains, self._nodes, alive, *limits)
         for column in (self._keys, self._documents, self._following):
             column.size = self._nodes
         return KeyHits(bounds, documents, oversized)
@@ -317,7 +284,8 @@ class Chains:
 
     @property
     def _chains(self) -> tuple[Any, ...]:
-        return (self._heads, self._tails, self._keys.room, self._documents.room, self._following.room)
+        nodes = self._keys.room, self._documents.room, self._following.room
+        return (self._heads, self._tails, *nodes, self._secret)
 
 
 class LateChains:

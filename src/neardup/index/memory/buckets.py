@@ -92,8 +92,8 @@ class Proposals(CandidateSource):
 
     def __init__(self, columns: list[Column], begin: int, end: int) -> None:
         self._first = begin
-        self._arrange(columns, end - begin)
-        memberships = np.diff(self._member_bounds)
+        self._lists = self._arranged(columns, end - begin)
+        memberships = np.diff(self._lists[0])
         self._asking: Ranks = (begin + np.flatnonzero(memberships)).astype(np.int32)
         self._asked = 0
         self._seen: Ranks = np.full(end, -1, np.int32)
@@ -106,23 +106,13 @@ class Proposals(CandidateSource):
         asking = self._asking[self._asked : self._asked + BLOCK]
         if not len(asking):
             return None
-        done = kernels.propose(
-            asking,
-            self._first,
-            self._member_bounds,
-            self._memberships,
-            self._entry_bounds,
-            self._entries,
-            self._seen,
-            self._bounds,
-            self._candidates,
-        )
+        done = kernels.propose(asking, self._first, self._lists, self._seen, self._bounds, self._candidates)
         self._asked += done
         bounds = self._bounds[: done + 1].copy()
         return Candidates(asking[:done], bounds, self._candidates[: bounds[done]].copy())
 
-    def _arrange(self, columns: list[Column], number: int) -> None:
-        """Arrange the members that each bucket lists, and the buckets of each rank."""
+    def _arranged(self, columns: list[Column], number: int) -> tuple[Positions, Ranks, Positions, Ranks]:
+        """Return the buckets of each rank and the members that each bucket lists, each with their bounds."""
         bounds = np.zeros(number + 1, np.int64)
         rooms = [np.empty(len(column.sizes), np.int32) for column in columns]
         for column, listed in zip(columns, rooms, strict=True):
@@ -136,11 +126,9 @@ class Proposals(CandidateSource):
         while columns:
             column = columns.pop()
             first -= len(column.sizes)
-            kernels.arrange(
-                column.members, column.sizes, first, self._first, bounds[:-1], memberships, entry_bounds, entries
-            )
-        self._member_bounds, self._memberships = bounds, memberships
-        self._entry_bounds, self._entries = entry_bounds, entries
+            own = column.members, column.sizes, first, self._first
+            kernels.arrange(*own, bounds[:-1], memberships, entry_bounds, entries)
+        return bounds, memberships, entry_bounds, entries
 
 
 class Buckets(Proposals):

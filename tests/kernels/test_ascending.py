@@ -1,0 +1,37 @@
+"""Searching and comparing ascending values, against the standard library."""
+
+from bisect import bisect_left
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.kernels.ascending import common, first_from
+from neardup.kernels.compile import kernel
+
+
+@kernel
+def first(ascending, begin, end, least):
+    return first_from(ascending, begin, end, least)
+
+
+@kernel
+def shared(one, other):
+    return common(one, other)
+
+
+VALUES = st.lists(st.integers(0, 20), max_size=20)
+
+
+@given(VALUES, st.integers(0, 21), st.data())
+def test_the_first_value_that_is_large_enough(values, least, data):
+    values = np.array(sorted(values), np.uint64)
+    begin, end = sorted(data.draw(st.tuples(*[st.integers(0, len(values))] * 2)))
+    expected = bisect_left(values.tolist(), least, begin, end)
+    assert first(values, begin, end, np.uint64(least)) == expected
+
+
+@given(VALUES, VALUES)
+def test_common_values_are_counted(one, other):
+    found = shared(*(np.array(sorted({*values}), np.uint64) for values in (one, other)))
+    assert found == len({*one} & {*other})
