@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from neardup.kernels.families import deviations, gather, only_of
+from neardup.kernels.families import deviations, gather
 
 SPREAD = 0x9E3779B97F4A7C15
 
@@ -22,9 +22,6 @@ def test_the_owners_of_a_list_become_a_family_unless_they_have_one_or_are_too_fe
     assert gather(begins, owners, sizes, np.array([0, 1, 2, 3]), 2, 40, family, members, bounds) == 2
     assert family.tolist() == [0, 0, 0, 1, 1, 0, 1]
     assert (members.tolist(), bounds[:3].tolist()) == ([0, 1, 2, 5, 3, 4, 6], [0, 4, 7])
-    only = np.zeros(4, np.int32)
-    only_of(begins, owners, family, only)
-    assert only.tolist() == [0, -1, 1, 1]
 
 
 def test_a_family_has_a_limited_number_of_values():

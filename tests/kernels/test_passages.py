@@ -134,12 +134,3 @@ def test_shingles_that_collide_are_no_passage():
     same = np.array([77], np.uint64)
     count, _ = kernels.passages(left, right, same, same, 3, np.empty((1, 4), np.int64))
     assert count == 0
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(sorted), max_size=6))
-def test_cover_is_a_union(ranges):
-    covered = np.ones(9, np.bool_)
-    begins, ends = np.array(ranges, np.int64).reshape(-1, 2).T
-    kernels.cover(begins, ends, covered)
-    union = {place for begin, end in ranges for place in range(begin, end)}
-    assert np.flatnonzero(covered).tolist() == sorted(union)

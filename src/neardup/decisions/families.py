@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels.families import deviations, gather, only_of
+from neardup.kernels.families import deviations, gather
 from neardup.model.arrays import Positions, Words
 
 _LEAST: Final = 32  # members of a family
@@ -59,6 +59,6 @@ def families_of(
     places = np.zeros(number, np.int64)
     places[members] = np.arange(len(members)) - np.repeat(bounds[:-1], widths)
     family[members[np.repeat(medians < 0, widths)]] = -1
-    only = np.full(len(lengths), -1, np.int32)
-    only_of(begins, owners, family, only)
+    least, greatest = (own.reduceat(family[owners], begins[:-1]) for own in (np.minimum, np.maximum))
+    only = np.where(least == greatest, least, np.int32(-1))
     return Families(family, places, only, members, bounds, medians, *others)

@@ -9,7 +9,7 @@ from neardup.evaluation.measures import require_texts
 from neardup.kernels import passages as kernels
 from neardup.kernels.machine_code import is_kept
 from neardup.kernels.shingles import shingles
-from neardup.model.arrays import Flags, Words
+from neardup.model.arrays import Words
 from neardup.model.errors import require
 from neardup.text.spans import WordSpans, word_spans
 
@@ -96,8 +96,9 @@ def _shingles(tokens: Words, size: int) -> Words:
 def _uncovered(words: WordSpans, own: Words, other: Words, run: int) -> tuple[Span, ...]:
     """Return the stretches of words in none of their *own* runs that is also in the *other* text."""
     begins = np.flatnonzero(np.isin(own, other))
-    covered: Flags = np.empty(len(words), np.bool_)
-    kernels.cover(begins, np.minimum(begins + run, len(words)), covered)
+    ends = np.minimum(begins + run, len(words))
+    number = len(words) + 1
+    covered = np.cumsum(np.bincount(begins, minlength=number) - np.bincount(ends, minlength=number))[:-1] > 0
     edges = np.flatnonzero(np.diff(covered, prepend=True, append=True))
     firsts, lasts = edges[::2], edges[1::2] - 1
     return tuple(zip(words.starts[firsts].tolist(), words.ends[lasts].tolist(), strict=True))

@@ -47,19 +47,6 @@ def gather(begins, owners, sizes, lists, least, most, family, members, bounds):
     return number
 
 
-@kernel
-def only_of(begins, owners, family, only):
-    """Note for each list which family all of its sets belong to; -1 if there is no such family."""
-    for each in range(only.size):
-        own = owners[begins[each] : begins[each + 1]]
-        found = family[own[0]]
-        for owner in own:
-            if family[owner] != found:
-                found = -1
-                break
-        only[each] = found
-
-
 @njit(nogil=True)
 def _count(values, starts, sizes, chosen, keys, numbers, named, counts):
     """Return the number of distinct values of some sets; *named* has a number for each value, *counts* its sets."""

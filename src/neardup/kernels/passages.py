@@ -87,16 +87,3 @@ def passages(left, right, left_shingles, right_shingles, least, found):
         ahead = chosen - begin
         begin += longest
     return count, steps
-
-
-@kernel
-def cover(begins, ends, covered):
-    """Set ``covered`` (bool) on every range ``begins[i] .. ends[i] - 1``, in linear time even if many overlap."""
-    changes = np.zeros(covered.size + 1, np.int64)
-    for i in range(begins.size):
-        changes[begins[i]] += 1
-        changes[ends[i]] -= 1
-    depth = 0
-    for place in range(covered.size):
-        depth += changes[place]
-        covered[place] = depth > 0
