@@ -28,9 +28,9 @@ def enter(values, table):
 
 
 @njit(nogil=True, forceinline=True)
-def number_at(values, at, end, salt, shift, keys, numbers):
-    """Return the number of ``values[at]`` in a table, or -1, and prefetch the places of a later value before *end*."""
-    if at + _AHEAD < end:
+def number_at(values, at, salt, shift, keys, numbers):
+    """Return the number of ``values[at]`` in a table, or -1, and prefetch the places of a later value."""
+    if at + _AHEAD < values.size:
         ahead = np.int64((values[at + _AHEAD] * salt) >> shift)
         fetch_ahead(numbers, ahead)
         fetch_ahead(keys, ahead)
@@ -65,9 +65,9 @@ def partners(sets, first, table, lists, few, least, measure, met, left, right, s
         if found + few.size > left.size:
             return one, found
         asked = 0
-        end = starts[one] + sizes[one]
-        for at in range(starts[one], end):
-            number = number_at(values, at, end, salt, shift, keys, numbers)
+        content = values[starts[one] : starts[one] + sizes[one]]
+        for at in range(content.size):
+            number = number_at(content, at, salt, shift, keys, numbers)
             if number < 0:
                 continue
             met[number] = True

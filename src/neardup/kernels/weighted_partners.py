@@ -61,13 +61,13 @@ def weighted_partners(sets, weights, norms, chosen, first, table, lists, few, le
         if found + few.size > left.size:
             return turn, found
         one = chosen[turn]
-        end = starts[one] + sizes[one]
+        content = values[starts[one] : starts[one] + sizes[one]]
         asked = 0
-        for at in range(starts[one], end):
-            number = number_at(values, at, end, salt, shift, keys, numbers)
+        for at in range(content.size):
+            number = number_at(content, at, salt, shift, keys, numbers)
             if number < 0:
                 continue
-            weight = weights[at]
+            weight = weights[starts[one] + at]
             if number < common_ones:
                 seen[number] = turn
                 there[number] = weight
