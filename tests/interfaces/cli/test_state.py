@@ -91,7 +91,7 @@ def test_new_documents_are_compared_with_an_index(neardup, crawls):
 
 
 def test_a_state_is_no_index(neardup, crawls):
-    for verb in (["seen"], ["stats"], ["search"]):
+    for verb in (["seen"], ["check"], ["search"]):
         shown = neardup(*verb, "crawls", *(["storm"] if verb == ["search"] else []), code=2).err
         assert "but a state; fill a new index from it: neardup index --from crawls --to DIR" in shown
 

@@ -214,8 +214,12 @@ def test_other_folders_are_refused(batches, tmp_path):
     Index.create(tmp_path / "index").close()
     with pytest.raises(ParameterError, match="is an index without texts"):
         dedup_files(batches[0], against=tmp_path / "index")
-    with pytest.raises(StorageRefused, match="no such folder"):
-        State.open(tmp_path / "nothing")
+    for way in ({}, {"write": True, "make": False}):
+        with pytest.raises(StorageRefused, match="no such folder"):
+            State.open(tmp_path / "nothing", **way)
+        with pytest.raises(StorageRefused, match="it is a file; a state is a folder"):
+            State.open(tmp_path / "folder" / "notes.txt", **way)
+    assert not (tmp_path / "nothing").exists()
     assert [path.name for path in (tmp_path / "folder").iterdir()] == ["notes.txt"]
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "state.json").write_text("{}")

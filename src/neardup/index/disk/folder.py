@@ -87,7 +87,7 @@ def _sync_name(folder: Path, disk: Disk) -> None:
 def _require_empty(folder: Path, disk: Disk) -> None:
     names = set(disk.names(folder))
     if names - _UNFINISHED:
-        raise StorageRefused(str(folder), "is not empty: an index needs a folder of its own")
+        raise StorageRefused(str(folder), "is not empty: an index needs a folder of its own", "not empty")
     if _FIRST_LOG in names and disk.size(folder / _FIRST_LOG) > HEADER_BYTES:  # it has records: more than a creation
         rule = f"has {_FIRST_LOG} with documents, but no manifest.json; restore that from a copy, or use another folder"
         raise StorageRefused(str(folder), rule)

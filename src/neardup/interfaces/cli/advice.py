@@ -6,6 +6,7 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.interfaces.cli.folders import folder_advice
 from neardup.model.errors import (
     DataError,
     ExtraMissing,
@@ -110,7 +111,6 @@ _NEXT_STORAGE = {
     "no room": "make room, and start the same command again: it continues",
     "not a work folder": "name a new folder for --work, and the same one for neardup work",
     "not empty": "name a new folder with --to",
-    "not an index": "to create one: neardup index INPUT --to DIR",
     "other URL rules": "use the same rules, or another folder",
     "other extraction": "use the same --text-view, version and --templates (or ones learned from these), or another"
     " folder",
@@ -138,18 +138,10 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         return f"{message}: neardup reindex {shlex.quote(str(given.get('index', given.get('to', 'DIR'))))}"
     if error.code == StorageDamaged.code and hasattr(arguments, "index") and arguments.verb not in {"check", "rescue"}:
         return f"{message}; restore the index from a copy, or save what is intact: neardup rescue DIR TO"
-    if isinstance(error, StorageError) and error.code == "not an index" and _is_state(error.where):
-        filling = f"neardup index --from {shlex.quote(error.where)} --to DIR"
-        return f"{message}, but a state; fill a new index from it: {filling}"
+    if isinstance(error, StorageError) and (ending := folder_advice(error, arguments)):
+        return f"{message}{ending}"
     following = _NEXT_STORAGE.get(error.code, "") if isinstance(error, StorageError) else _next(error, arguments)
     return f"{message}; {following}" if following else message
-
-
-def _is_state(folder: str) -> bool:
-    """Return whether a folder is that of a state."""
-    from neardup.pipeline.spilled.state import is_state
-
-    return is_state(Path(folder))
 
 
 def _worded(error: NeardupError, arguments: argparse.Namespace) -> str:

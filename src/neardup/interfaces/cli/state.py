@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         _require_day(chosen["before"])
     ids = listed(chosen["ids"]) if "ids" in chosen else []
     removed = unknown = 0
-    with State.open(arguments.folder, write=arguments.action != "info") as state:
+    with State.open(arguments.folder, write=arguments.action != "info", make=False) as state:
         header, bytes_before = state.header, state.bytes()
         if arguments.action == "compact":
             state.compact()

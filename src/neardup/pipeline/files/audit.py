@@ -15,7 +15,7 @@ from neardup.decisions.ranking import ranking
 from neardup.engines.journal import is_work
 from neardup.evaluation.audit import Audit
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, FieldMissing, require_path, require_sequence
+from neardup.model.errors import DataError, FieldMissing, InputRefused, require_path, require_sequence
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
@@ -74,6 +74,9 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     for name, path in [*(("inputs", one) for one in require_sequence("inputs", inputs, "names")), ("of", of)]:
         if path is not None or name == "inputs":
             require_path(name, path)
+    if of is not None and Path(of).is_dir() and not is_folder_of_run(Path(of)):
+        rule = "is a folder, but must be the report of a run, its state or its work folder, which is removed when the"
+        raise InputRefused(os.fspath(of), f"{rule} run ends, unless it is kept")
     policy = Policy() if keep is None else Policy(keep=keep)
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
     if of is not None and is_state(Path(of)):
@@ -171,9 +174,6 @@ def _order(documents: pa.Table, policy: Policy) -> Positions:
 
 def _report(of: AnyPath, ids: pa.ChunkedArray) -> pa.Table:
     """Return the report of a run over documents with these ids."""
-    if Path(of).is_dir():
-        rule = "is a folder, but must be the report of a run, its state or its work folder, which is removed when the"
-        raise DataError(os.fspath(of), f"{rule} run ends, unless it is kept")
     names = ["position", "representative_position", "rule", "resemblance", "contained_in_kept", "contains_kept"]
     rows = read([of], text="id", id="position", columns=[*names, THRESHOLD])
     found = pa.table({"id": rows.texts, **{name: rows.column(name, literal=name == "rule") for name in names}})

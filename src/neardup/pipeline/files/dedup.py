@@ -316,6 +316,7 @@ def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, *
         return {"state": Path(require_path("state", state)), "adds": True, "for_index": for_index}
     if against is None:
         return {}
+    from neardup.engines.journal import is_work
     from neardup.index.disk.manifest import NAME as MANIFEST
     from neardup.pipeline.index.texts import IndexTexts
     from neardup.pipeline.spilled.state import is_state
@@ -325,6 +326,8 @@ def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, *
         require_path("against", path)
         rule = "must be the only one, because it is a state; add the documents of the others to it first"
         require(len(paths) == 1 or not is_state(Path(path)), "against", os.fspath(path), rule)
+        rule = "is the work folder of a run; compare with a state, with an index with texts, or with files"
+        require(not is_work(Path(path)), "against", os.fspath(path), rule)
     if len(paths) == 1 and is_state(Path(paths[0])):
         return {"state": Path(paths[0])}
     indexes = [path for path in paths if (Path(path) / MANIFEST).is_file()]

@@ -36,6 +36,7 @@ from neardup.text.extraction import Extraction, View, other_extraction
 
 WORK: Final = "work"  # the work folder of runs that name none
 _EMPTY: Final = "it has no documents yet: no run with it was completed"
+_NOT_STATE: Final = "not a state"  # the code of errors about folders of something else
 _DAMAGED: Final = "it is damaged: restore the state from a copy, or make a new one"
 _FORMAT: Final = 2
 _HEADER: Final = "state.json"
@@ -96,17 +97,17 @@ class State:
         self.folder, self._header, self._lock = folder, header, lock
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], *, write: bool = False) -> Self:
-        """Open a state; with *write*, make one if there is none.
+    def open(cls, path: str | os.PathLike[str], *, write: bool = False, make: bool = True) -> Self:
+        """Open a state; with *write* and *make*, make one if there is none.
 
-        Raises ``StorageRefused`` for a folder of something else and, unless it may *write*, for a state without
+        Raises ``StorageRefused`` for a folder of something else and, unless it may make one, for a state without
         documents, ``StorageDamaged`` if the content of ``state.json`` was changed, ``StorageBusy`` if another process
         is using it, and ``StorageFailed`` if the system refuses.
         """
         folder = require_path("path", path)
         with naming(folder):
             if _read(folder) is None:
-                _require_new(folder, write=write)
+                _require_new(folder, write=write and make)
             lock = None
             if write:
                 folder.mkdir(exist_ok=True)
@@ -420,17 +421,17 @@ def _digest(header: StateHeader) -> str:
 
 def _require_new(folder: Path, *, write: bool) -> None:
     """Refuse a folder without a state, unless one can be made there."""
-    if not write and not folder.is_dir():
-        raise StorageRefused(str(folder), "there is no such folder")
+    if folder.exists() and not folder.is_dir():
+        raise StorageRefused(str(folder), "it is a file; a state is a folder", _NOT_STATE)
+    if not write and not folder.exists():
+        raise StorageRefused(str(folder), "there is no such folder", _NOT_STATE)
     if not folder.parent.is_dir():
         raise StorageRefused(str(folder), f"there is no folder {str(folder.parent)!r}")
-    if folder.exists() and not folder.is_dir():
-        raise StorageRefused(str(folder), "it is not a folder")
     others = [path.name for path in folder.iterdir()] if folder.exists() else []
     own = {_LOCK, WORK, f"{_HEADER}.partial"}
     if not write and _LOCK in others:
         raise StorageRefused(str(folder), _EMPTY)
     if {INDEX, SECOND} & {*others}:
-        raise StorageRefused(str(folder), "it is an index, not a state of neardup")
+        raise StorageRefused(str(folder), "it is an index, not a state of neardup", _NOT_STATE)
     if not write or any(name not in own and not name.startswith(_SEGMENT) for name in others):
-        raise StorageRefused(str(folder), "it is not a state of neardup; use a new folder for one")
+        raise StorageRefused(str(folder), "it is not a state of neardup", _NOT_STATE)

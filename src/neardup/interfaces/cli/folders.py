@@ -1,0 +1,63 @@
+"""The command for a folder that is not of the kind that a verb needs."""
+
+import argparse
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from neardup.model.errors import StorageError
+
+NOT_INDEX: Final = "not an index"
+NOT_STATE: Final = "not a state"
+_Commands = Mapping[str, str]
+
+_FOR_STATE: Final[_Commands] = {  # by verbs for an index; {0} is the folder
+    "stats": "use: neardup state info {0}",
+    "compact": "use: neardup state compact {0}",
+    "remove": "use: neardup state forget {0} --ids FILE",
+    "expire": "use: neardup state forget {0} --before DATE",
+}
+_FILLING: Final = "fill a new index from it: neardup index --from {0} --to DIR"
+_FOR_INDEX: Final[_Commands] = {  # by verbs for a state, and actions of the verb state
+    "info": "use: neardup stats {0}",
+    "compact": "use: neardup compact {0}",
+    "forget": "use: neardup remove {0} --ids FILE, or neardup expire {0} --before TIME",
+    "index": "use: neardup copy {0} DIR",
+    "dedup": "to compare with its documents, replace --state by --against {0}",
+}
+_OF_RUN: Final = "the work folder of a run"
+_AUDIT: Final = "audit this run with: neardup audit INPUT ... --of {0}"
+_NEW_INDEX: Final = "to create one: neardup index INPUT --to DIR"
+_NEW_STATE: Final = "to create one: neardup dedup INPUT --out KEPT --state DIR"
+
+
+def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:
+    """Return what is in the folder that cannot be used, and the command for it, as the end of a message.
+
+    The result is empty for other errors.
+    """
+    verb, action = getattr(arguments, "verb", ""), getattr(arguments, "action", "")
+    folder = Path(error.where)
+    if error.code not in {NOT_INDEX, NOT_STATE}:
+        return ""
+    found = next((name for name, holds in _kinds().items() if holds(folder)), "")
+    if error.code == NOT_INDEX:
+        of_state = f", but a state; {_FOR_STATE.get(verb, _FILLING)}"
+        ending = {"state": of_state, "run": f", but {_OF_RUN}; {_AUDIT}"}.get(found, f"; {_NEW_INDEX}")
+    else:
+        following = _FOR_INDEX.get(action if verb == "state" else verb, "")
+        ending = f"; {following}" if found == "index" and following else ""
+        if found == "run":
+            ending = f", but {_OF_RUN}; {_AUDIT}"
+        elif not found:
+            ending = "; use a new folder for one" if verb == "dedup" else f"; {_NEW_STATE}"
+    return ending.format(shlex.quote(error.where))
+
+
+def _kinds() -> Mapping[str, Callable[[Path], bool]]:
+    from neardup.engines.journal import is_work
+    from neardup.pipeline.files.ingestion import is_index
+    from neardup.pipeline.spilled.state import is_state
+
+    return {"index": is_index, "state": is_state, "run": is_work}

@@ -1,0 +1,44 @@
+import pytest
+
+TEXTS = "".join(f'{{"id": "{name}", "text": "the {name} of this harbour"}}\n' for name in ("boats", "pilots"))
+
+
+@pytest.fixture
+def kinds(neardup, tmp_path):
+    (tmp_path / "pages.jsonl").write_text(TEXTS)
+    (tmp_path / "empty").mkdir()
+    neardup("index", "pages.jsonl", "--to", "seen")
+    neardup("dedup", "pages.jsonl", "--out", "kept.jsonl", "--state", "crawls")
+    neardup("dedup", "pages.jsonl", "--out", "kept2.jsonl", "--work", "run", "--keep-work")
+
+
+@pytest.mark.usefixtures("kinds")
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("stats crawls", "has no manifest, but a state; use: neardup state info crawls"),
+        ("compact crawls", "use: neardup state compact crawls"),
+        ("remove crawls --ids pages.jsonl", "use: neardup state forget crawls --ids FILE"),
+        ("expire crawls --before 3d", "use: neardup state forget crawls --before DATE"),
+        ("rescue crawls new", "fill a new index from it: neardup index --from crawls --to DIR"),
+        ("compact run", "but the work folder of a run; audit this run with: neardup audit INPUT ... --of run"),
+        ("rescue empty new", "empty is not an index: it has no manifest; to create one: neardup index INPUT --to DIR"),
+        ("rescue pages.jsonl new", "is a file, not the folder of an index; to create one: neardup index"),
+        ("rescue none new", "there is nothing at this path; to create one: neardup index"),
+        ("index pages.jsonl --to crawls", "is not empty: an index needs a folder of its own; name a new folder with"),
+        ("state info seen", "seen: it is an index, not a state of neardup; use: neardup stats seen"),
+        ("state compact seen", "use: neardup compact seen"),
+        ("state forget seen --before 2020-01-01", "neardup remove seen --ids FILE, or neardup expire seen --before"),
+        ("index --from seen --to new", "use: neardup copy seen DIR"),
+        ("dedup pages.jsonl --out new.jsonl --state seen", "replace --state by --against seen"),
+        ("state info run", "run: it is not a state of neardup, but the work folder of a run; audit this run"),
+        ("state info empty", "it is not a state of neardup; to create one: neardup dedup INPUT --out KEPT --state DIR"),
+        ("state info pages.jsonl", "pages.jsonl: it is a file; a state is a folder; to create one: neardup dedup"),
+        ("state compact none", "none: there is no such folder; to create one: neardup dedup"),
+        ("dedup pages.jsonl --out new.jsonl --state .", "it is not a state of neardup; use a new folder for one"),
+        ("dedup pages.jsonl --dry-run --against run", "--against run is the work folder of a run; compare with a"),
+        ("audit pages.jsonl --of seen", "seen is a folder, but must be the report of a run"),
+    ],
+)
+def test_the_command_for_this_kind_of_folder(neardup, command, words):
+    assert words in neardup(*command.split(), code=2).err
