@@ -1,7 +1,9 @@
+import re
+
 import pytest
 
-from neardup.model.errors import DataError, ParameterError
-from neardup.sources.formats import Kind, common_format, display, expand, input_kind, kind
+from neardup.model.errors import DataError, InputRefused, ParameterError
+from neardup.sources.formats import Kind, common_format, display, expand, input_kind, kind, require_once
 
 
 @pytest.mark.parametrize(
@@ -79,3 +81,21 @@ def test_inputs_must_be_of_one_format(tmp_path):
 def test_a_name_that_is_not_utf8_can_be_shown():
     assert display("caf\udce9.txt") == "caf\\xe9.txt"
     assert display("-") == "<stdin>"
+
+
+def test_a_file_is_an_input_once(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "a b c"}\n')
+    (tmp_path / "link.jsonl").symlink_to("a.jsonl")
+    name, link = str(tmp_path / "a.jsonl"), str(tmp_path / "link.jsonl")
+    require_once(expand([name]))
+    assert require_once(("s3://a/b.jsonl", "s3://a/c.jsonl")) == ("s3://a/b.jsonl", "s3://a/c.jsonl")
+    for given, words in (
+        ([name, name], "a.jsonl is given twice, by its name or a pattern; name each input once"),
+        ([str(tmp_path / "*.jsonl")], f"link.jsonl is the same file as {name}"),
+        ([name, str(tmp_path / "." / "a*.jsonl")], "is given twice"),
+        ([name, f"{tmp_path}/./a.jsonl"], "is the same file as"),
+        ([link, name], f"is the same file as {link}"),
+        (("s3://a/b.jsonl", "s3://a/b.jsonl"), "is given twice"),
+    ):
+        with pytest.raises(InputRefused, match=re.escape(words)):
+            require_once(given if "://" in given[0] else expand(given))

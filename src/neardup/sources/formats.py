@@ -93,6 +93,18 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     return tuple(paths)
 
 
+def require_once(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return expanded inputs; ``InputRefused`` if two are one file, also by a link: its documents would count twice."""
+    known: dict[str, str] = {}
+    for path in paths:
+        own = path if path == STDIN or is_url(path) else os.path.realpath(path)
+        if first := known.get(own):
+            rule = "is given twice, by its name or a pattern" if first == path else f"is the same file as {first}"
+            raise InputRefused(display(path), f"{rule}; name each input once")
+        known[own] = path
+    return paths
+
+
 def is_url(path: str) -> bool:
     """Return whether a path is a URL."""
     return _URL.match(path) is not None

@@ -34,7 +34,7 @@ from neardup.sources.collection import (
     silent,
     with_address,
 )
-from neardup.sources.formats import FOLDER, WARC, common_format, expand
+from neardup.sources.formats import FOLDER, WARC, common_format, expand, require_once
 from neardup.sources.pages import processes_for
 from neardup.sources.remote import fetched
 from neardup.text.extraction import Extraction
@@ -82,7 +82,7 @@ def read(
     request = request_of(**reading)
     extraction = request.extraction
     request = with_address(request)
-    paths = expand(names)
+    paths = require_once(expand(names))
     found = common_format(paths, request.format)
     forms = {found, *(common_format([path], request.format) for path in (expand(others) if others else ()))}
     require_used(request, forms, folders=FOLDER in forms)

@@ -1,9 +1,11 @@
 import json
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from neardup import OutputError, ParameterError, dedup_files
+from neardup.model.errors import InputRefused
 
 LINES = [
     {"id": 1, "text": "one two three four five", "rank": 2},
@@ -55,3 +57,14 @@ def test_two_outputs_in_one_place_are_refused(tmp_path, source):
         dedup_files([source], tmp_path / "a.jsonl", dropped=tmp_path / "a.jsonl")
     with pytest.raises(ParameterError):
         dedup_files([source], text="id")
+
+
+@pytest.mark.parametrize("ways", [{}, {"work": "work"}, {"state": "state"}])
+def test_an_input_that_is_given_twice_is_refused(tmp_path, monkeypatch, ways):
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").write_text('{"text": "one two three four"}\n')
+    Path("b.jsonl").symlink_to("a.jsonl")
+    for again, words in (("a.jsonl", "is given twice"), ("./a.jsonl", "is the same file"), ("b.jsonl", "is the same")):
+        with pytest.raises(InputRefused, match=words):
+            dedup_files(["a.jsonl", again], **ways)
+    assert {path.name for path in tmp_path.iterdir()} == {"a.jsonl", "b.jsonl"}

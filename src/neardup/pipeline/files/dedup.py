@@ -37,7 +37,7 @@ from neardup.pipeline.crawl.templates import TemplatesFile
 from neardup.pipeline.progress import Progress, followed
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_URL, Collection, Quoting, Rejected, check_marks
-from neardup.sources.formats import STDIN, WARC, Kind, common_format, expand, is_url, kind, local
+from neardup.sources.formats import STDIN, WARC, Kind, common_format, expand, is_url, kind, local, require_once
 from neardup.sources.output import (
     PAGES,
     AnyPath,
@@ -202,6 +202,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         return done
     from neardup.pipeline.spilled.files import RunSettings, check_run, dedup_in_pieces
 
+    require_once(expand(inputs))
     with _work_folder(work) as folder, followed(progress) as follow, LocalEngine(threads) as engine:
         chosen, share = _listed(chosen, common, known)
         settings = RunSettings(

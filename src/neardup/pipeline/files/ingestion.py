@@ -36,7 +36,7 @@ from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import DEFAULT_URL, Collection, QuotedLines, Rejected, WithoutText
-from neardup.sources.formats import common_format, expand
+from neardup.sources.formats import common_format, expand, require_once
 from neardup.sources.output import AnyPath
 from neardup.sources.read import AUTO, read, request_of
 from neardup.text.columns import gathered
@@ -127,7 +127,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
     """
     require(text != id, "id", id, "must be another field than the text")
-    common_format(expand(inputs), reading.get("format"))
+    common_format(require_once(expand(inputs)), reading.get("format"))
     kinds = dict(field_kinds(fields or {}))
     ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
     with ExitStack() as stack:
