@@ -87,3 +87,17 @@ def test_what_is_no_size(text):
 def test_what_is_neither_a_time_nor_an_age_is_refused(text):
     with pytest.raises(ArgumentTypeError, match="is not a time such as 2026-01-31"):
         amounts.moment(text)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "words"),
+    [
+        (amounts.whole, "1e9", "'1e9' is not a whole number in digits; write 1000000000"),
+        (amounts.whole, "ten", "'ten' is not a whole number$"),
+        (amounts.count, "-5", "'-5' is negative; write a number such as 20000000"),
+        (amounts.size, "-1GB", "'-1GB' is negative; write a size such as 500M"),
+    ],
+)
+def test_what_to_write_instead(read, text, words):
+    with pytest.raises(ArgumentTypeError, match=words):
+        read(text)

@@ -90,6 +90,20 @@ def test_a_kept_work_folder_is_named_and_its_inputs_must_be_unchanged(neardup, p
     assert "restore the changed input with its modification time, or repeat the run and then the audit" in shown
 
 
+@pytest.mark.parametrize("options", [["--text", "body"], ["--strict"], ["--max-bytes", "1G"], ["--quoting", "none"]])
+def test_options_for_reading_that_a_state_has_recorded(neardup, pages, options):
+    neardup("dedup", "pages.jsonl", "--out", "kept.jsonl", "--state", "state")
+    shown = neardup("audit", "pages.jsonl", "--of", "state", *options, code=2).err
+    assert f"{options[0]}" in shown
+    assert "cannot be used with --of state, which has recorded how the inputs were read" in shown
+
+
+def test_the_format_of_inputs_whose_names_do_not_tell_it(neardup, pages):
+    pages.rename("pages.txt")
+    neardup("dedup", "pages.txt", "--format", "jsonl", "--out", "kept.jsonl", "--state", "state")
+    neardup("audit", "pages.txt", "--format", "jsonl", "--of", "state")
+
+
 def test_only_a_work_folder_is_kept(neardup, pages):
     shown = neardup("dedup", pages, "--dry-run", "--keep-work", code=2).err
     assert "--keep-work can only be used with a work folder (--work DIR)" in shown

@@ -37,8 +37,22 @@ def kinds(neardup, tmp_path):
         ("state compact none", "none: there is no such folder; to create one: neardup dedup"),
         ("dedup pages.jsonl --out new.jsonl --state .", "it is not a state of neardup; use a new folder for one"),
         ("dedup pages.jsonl --dry-run --against run", "--against run is the work folder of a run; compare with a"),
+        ("state forget pages.jsonl --before 2020-01-01", "it is a file; a state is a folder"),
         ("audit pages.jsonl --of seen", "seen is a folder, but must be the report of a run"),
     ],
 )
 def test_the_command_for_this_kind_of_folder(neardup, command, words):
     assert words in neardup(*command.split(), code=2).err
+
+
+@pytest.mark.usefixtures("kinds")
+@pytest.mark.parametrize(
+    ("folder", "words"),
+    [
+        ("seen", "it is an index; to list its documents: neardup export seen --to FILE"),
+        ("crawls", "it is a state; name the inputs of its runs, which neardup state info crawls lists"),
+        ("run", "it is the work folder of a run; name the inputs of the run"),
+    ],
+)
+def test_a_folder_of_neardup_is_no_input(neardup, folder, words):
+    assert words in neardup("dedup", folder, "--dry-run", code=1).err

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -86,3 +87,17 @@ def test_wrong_uses(neardup, pages):
     )
     assert "signs fields" in neardup("pairs", "others.jsonl", "--scheme", "checksum", "--out", "p.jsonl", code=2).err
     assert ".parquet" in neardup("pairs", "others.jsonl", "--out", "p.txt", code=2).err
+
+
+@pytest.mark.parametrize("option", ["--recall", "--permutations=64", "--bands", "--bits", "--relative-to"])
+def test_options_of_signatures_are_refused(neardup, pages, option):
+    shown = neardup(
+        "pairs", "others.jsonl", "--out", "p.jsonl", *([option, "3"] if "=" not in option else [option]), code=2
+    )
+    assert f"{option.partition('=')[0]} is an option of signatures, which this verb does not use" in shown.err
+    assert option.partition("=")[0] not in neardup("pairs", "--help").out
+
+
+def test_a_file_of_settings_may_have_options_of_signatures(neardup, pages):
+    Path("s.toml").write_text("[recipe]\npermutations = 64\n[policy]\nthreshold = 0.7\n")
+    assert "resemblance at least 0.7" in neardup("pairs", "others.jsonl", "--out", "p.jsonl", "--config", "s.toml").out

@@ -64,6 +64,11 @@ def test_a_file_that_has_no_labels_is_explained(neardup, labels):
     assert "the field 'a' is missing; `neardup label` writes files of labels" in neardup("tune", labels, code=1).err
 
 
+def test_a_file_without_labels_is_named(neardup, tmp_path):
+    (tmp_path / "empty.jsonl").touch()
+    assert "empty.jsonl: of 0 pairs, none is labelled 'same'" in neardup("tune", "empty.jsonl", code=1).err
+
+
 def test_labels_of_one_kind_are_not_enough(neardup, labels):
     labels.write_text(labels.read_text().replace("different", "same"))
     assert "of 16 pairs, none is labelled 'different'; label more, until" in neardup("tune", labels, code=1).err

@@ -6,7 +6,7 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.folders import folder_advice
+from neardup.interfaces.cli.folders import folder_advice, input_advice
 from neardup.model.errors import (
     DataError,
     ExtraMissing,
@@ -216,6 +216,8 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if error.code == "no such file":
         given = vars(arguments)
         return next((advised for option, advised in _NEXT_FILES.items() if given.get(option) == error.where), "")
+    if isinstance(error, DataError) and (advised := input_advice(error)):
+        return advised
     pattern = _pattern_of(error.where) if error.code == "folder of tables" else ""
     return known.get(error.code, "").format(where=error.where, pattern=pattern)
 

@@ -55,6 +55,8 @@ def _read(text: str, units: dict[str, int], wanted: str) -> int:
         raised: int = int(power[1]) ** int(power[2])
         return raised
     number = _NUMBER.fullmatch(text.strip())
+    if re.match(r"\s*-\d", text):
+        raise ArgumentTypeError(f"{text[:50]!r} is negative; write {wanted}")
     if number is None or number[3].lower() not in units:
         raise ArgumentTypeError(f"{text[:50]!r} is not {wanted}")
     value = Fraction(re.sub("[,_]", "", number[1])) * 10 ** int(number[2] or 0) * units[number[3].lower()]
@@ -95,7 +97,15 @@ def whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ArgumentTypeError(f"{text[:50]!r} is not a whole number") from None
+        raise ArgumentTypeError(f"{text[:50]!r} is not a whole number{_in_digits(text)}") from None
+
+
+def _in_digits(text: str) -> str:
+    """Return how a number such as 1e6 or 20k is written in digits, as the end of a message; empty for others."""
+    try:
+        return f" in digits; write {count(text)}"
+    except ArgumentTypeError:
+        return ""
 
 
 def moment(text: str) -> datetime:

@@ -50,7 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from neardup.pipeline.files.audit import audit_files, is_folder_of_run
 
-    recorded = "of" in given and is_folder_of_run(Path(given["of"])) and not options.describes_scheme(arguments)
+    of_folder = "of" in given and is_folder_of_run(Path(given["of"]))
+    if of_folder:
+        rule = f"cannot be used with --of {given['of']}, which has recorded how the inputs were read"
+        options.refuse_reading(arguments, rule, but=("format", "glob"))  # by which the inputs are found
+    recorded = of_folder and not options.describes_scheme(arguments)
     chosen = {"key": options.key_of(arguments)} if recorded else {"scheme": options.scheme_of(arguments)}
     with progress_bars() as bars:
         found = audit_files(

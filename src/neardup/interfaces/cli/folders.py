@@ -2,11 +2,11 @@
 
 import argparse
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from neardup.model.errors import StorageError
+from neardup.model.errors import DataError, StorageError
 
 NOT_INDEX: Final = "not an index"
 NOT_STATE: Final = "not a state"
@@ -28,8 +28,19 @@ _FOR_INDEX: Final[_Commands] = {  # by verbs for a state, and actions of the ver
 }
 _OF_RUN: Final = "the work folder of a run"
 _AUDIT: Final = "audit this run with: neardup audit INPUT ... --of {0}"
+_AS_INPUT: Final[_Commands] = {
+    "index": "it is an index; to list its documents: neardup export {0} --to FILE; dedup compares with it by --against",
+    "state": "it is a state; name the inputs of its runs, which neardup state info {0} lists",
+    "run": "it is the work folder of a run; name the inputs of the run",
+}
 _NEW_INDEX: Final = "to create one: neardup index INPUT --to DIR"
 _NEW_STATE: Final = "to create one: neardup dedup INPUT --out KEPT --state DIR"
+
+
+def input_advice(error: DataError) -> str:
+    """Return what a folder is that holds no documents, and the command for it; empty for folders of other programs."""
+    found = _kind(Path(error.where)) if error.code == "folder of other files" else ""
+    return _AS_INPUT.get(found, "").format(shlex.quote(error.where))
 
 
 def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:
@@ -41,7 +52,7 @@ def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:
     folder = Path(error.where)
     if error.code not in {NOT_INDEX, NOT_STATE}:
         return ""
-    found = next((name for name, holds in _kinds().items() if holds(folder)), "")
+    found = _kind(folder)
     if error.code == NOT_INDEX:
         of_state = f", but a state; {_FOR_STATE.get(verb, _FILLING)}"
         ending = {"state": of_state, "run": f", but {_OF_RUN}; {_AUDIT}"}.get(found, f"; {_NEW_INDEX}")
@@ -55,9 +66,11 @@ def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:
     return ending.format(shlex.quote(error.where))
 
 
-def _kinds() -> Mapping[str, Callable[[Path], bool]]:
+def _kind(folder: Path) -> str:
+    """Return whether a folder is an index, a state or the work folder of a run; empty for others."""
     from neardup.engines.journal import is_work
     from neardup.pipeline.files.ingestion import is_index
     from neardup.pipeline.spilled.state import is_state
 
-    return {"index": is_index, "state": is_state, "run": is_work}
+    kinds = {"index": is_index, "state": is_state, "run": is_work}
+    return next((name for name, holds in kinds.items() if holds(folder)), "")

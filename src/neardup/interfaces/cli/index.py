@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.advice import advice_on_quotes
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_lines, show_rejected
-from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import not_pages, without_text
 from neardup.model.errors import ParameterError, plural, require, require_path
@@ -101,26 +100,9 @@ def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:
 
 def _require_alone(arguments: argparse.Namespace) -> None:
     """Refuse inputs, and options for reading them, together with a state."""
-    plain = argparse.ArgumentParser()
-    add_usage(plain, options.READING + options.LEARN)
     rule = "cannot be used with --from, which reads the inputs of the state as its runs did"
     require(not arguments.inputs, "inputs", " ".join(arguments.inputs), rule)
-    given, defaults = vars(arguments), vars(plain.parse_args([]))
-    for name in (
-        "text",
-        "html",
-        "id",
-        "templates",
-        "learn_templates",
-        "format",
-        "quoting",
-        "glob",
-        "text_view",
-        "strict",
-        "max_bytes",
-    ):
-        if given.get(name) != defaults.get(name):
-            raise ParameterError(name, None if given[name] is True else given[name], rule)
+    options.refuse_reading(arguments, rule, but=("url",))
 
 
 def _fields(described: list[str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from neardup.interfaces.cli.keys import END, key_reader
 from neardup.interfaces.cli.terminal import complain, console, progress_bars, show_lines, show_rejected, side_by_side
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, place_of
-from neardup.model.errors import InputRefused, ParameterError, counted, require
+from neardup.model.errors import DataError, InputRefused, ParameterError, counted, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,14 +143,17 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
 
     with progress_bars() as bars:
         collection = _read(arguments, bars)
-        pool = draw_pairs(
-            pa.table({"id": collection.ids, "text": collection.texts}),
-            scheme=scheme,
-            sample=given.get("sample", _SAMPLE),
-            seed=options.drawn(arguments),
-            threads=given.get("threads"),
-            progress=bars,
-        )
+        try:
+            pool = draw_pairs(
+                pa.table({"id": collection.ids, "text": collection.texts}),
+                scheme=scheme,
+                sample=given.get("sample", _SAMPLE),
+                seed=options.drawn(arguments),
+                threads=given.get("threads"),
+                progress=bars,
+            )
+        except DataError as error:  # the library knows no files
+            raise DataError(", ".join(arguments.inputs), error.rule, error.code) from error
     sampled = f"{pool.sample:,} of {counted(pool.documents, 'document')} compared with all of them"
     left = len(collection) - pool.documents
     more = [f"{counted(left, 'document')} left out, with the id of an earlier document"] if left else []

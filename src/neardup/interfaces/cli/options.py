@@ -9,7 +9,7 @@ from neardup.interfaces.cli.amounts import number, size, size_words, whole
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.model.errors import InputRefused, ParameterError, counted, require, require_whole
-from neardup.model.options import SHORT
+from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD
 from neardup.model.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _TYPES: dict[Any, Any] = {"whole": whole, "number": number, "text": str}
 LEAST_MEMORY_OF_INDEX: Final = "1MiB"
 LEAST_MEMORY_OF_RUN: Final = "64M"
 _OF_LENGTH: Final = {option.name for option in SHORT}
+_OF_FEATURES: Final = {option.name for option in (THRESHOLD, SHINGLE, BAG, *ANALYSIS)}
 
 JSON: Final = "--json: print the summary as JSON\n"
 THREADS: Final = "--threads N: cores to use (default: all)\n"
@@ -157,6 +158,16 @@ def refuse_without_work(given: Mapping[str, Any], names: Sequence[str]) -> None:
             raise ParameterError(name, value, "can only be used with a work folder (--work DIR)")
 
 
+def refuse_reading(arguments: argparse.Namespace, rule: str, but: Sequence[str] = ()) -> None:
+    """Raise ``ParameterError`` with this *rule* for an option for reading, except those *but* which are used."""
+    plain = argparse.ArgumentParser()
+    add_usage(plain, READING + LEARN)
+    given, defaults = vars(arguments), vars(plain.parse_args([]))
+    for name in ("html", "url", "templates", "format", "glob", "max_bytes", *defaults):
+        if name not in but and given.get(name, defaults.get(name)) != defaults.get(name):
+            raise ParameterError(name, None if given[name] is True else given[name], rule)
+
+
 def drawn(arguments: argparse.Namespace) -> int:
     """Return the number of the draw, the seed of what is drawn at random."""
     return require_whole("draw", vars(arguments).get("draw", 1), 0)
@@ -218,8 +229,8 @@ def addresses_of(arguments: argparse.Namespace) -> "Addresses | None":
 def add_scheme_options(parser: argparse.ArgumentParser, *, own_measure: str = "", with_common: bool = True) -> None:
     """Add the options that decide signatures and matches.
 
-    *own_measure* describes the option ``--measure`` of a verb with another one, which has no options for short
-    documents. *with_common*: also the list of common shingles.
+    *own_measure* describes the option ``--measure`` of a verb that compares features, and refuses the options of
+    signatures; it has none for short documents. *with_common*: also the list of common shingles.
     """
     from neardup.schemes.registry import kinds, measures
 
@@ -233,12 +244,30 @@ def add_scheme_options(parser: argparse.ArgumentParser, *, own_measure: str = ""
 --preset {"|".join(PRESETS)}|: settings by name, printed; other options replace them. {"; ".join(presets)}
 """,
     )
-    for name, owners in _owners().items():
-        if not own_measure or name not in _OF_LENGTH:
+    known = _owners()
+    if own_measure:
+        about = "least measure of a pair"
+        known["threshold"] = {scheme: option._replace(about=about) for scheme, option in known["threshold"].items()}
+    for name, owners in known.items():
+        if not own_measure or name in _OF_FEATURES:
             _add_option(group, owners)
+        elif name not in _OF_LENGTH:
+            group.add_argument(f"--{name.replace('_', '-')}", action=_Refused, help=argparse.SUPPRESS)
     add_usage(group.add_mutually_exclusive_group(), _SEED)
     if with_common:
         add_usage(group, COMMON)
+
+
+class _Refused(argparse.Action):
+    """An option of signatures, for a verb that does not use them; files of settings may have it."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how | {"dest": argparse.SUPPRESS, "nargs": "?"})
+
+    def __call__(self, *_: object) -> None:
+        """Refuse the option."""
+        rule = "is an option of signatures, which this verb does not use: all pairs are compared, so leave it out"
+        raise argparse.ArgumentError(None, f"{self.option_strings[0]} {rule}")
 
 
 def _owners() -> "dict[str, dict[str, Option]]":

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 MEASURE = """
 --measure resemblance|containment|overlap|cosine=resemblance: what must reach the threshold: the resemblance; the share
   of the document of A that is in that of B or, in one collection, of either in the other; the share of the smaller
-  one; or the cosine of how often shingles occur. No signatures are used: their options (--recall, --permutations, ...)
-  have no effect
+  one; or the cosine of how often shingles occur. No signatures are used
 """
 USAGE = f"""
 left A: a collection: a file, a pattern or a folder, as for dedup

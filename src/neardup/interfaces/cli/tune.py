@@ -9,7 +9,7 @@ from neardup.interfaces.cli.options import READING, THREADS, drawn, reading_of
 from neardup.interfaces.cli.terminal import progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.tunings import rule_rows, tuning_lines
-from neardup.model.errors import InputRefused
+from neardup.model.errors import DataError, InputRefused
 
 if TYPE_CHECKING:
     from neardup.evaluation.tuning import Tuning
@@ -67,7 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
             wanted = {name for one in labels for name in one.pair}
             pairs = zip(collection.ids.to_pylist(), collection.texts, strict=True)
             texts = {name: text.as_py() or "" for name, text in pairs if name in wanted}
-        found = tune(labels, texts, goal=arguments.goal, seed=seed, threads=given.get("threads"), progress=bars)
+        try:
+            found = tune(labels, texts, goal=arguments.goal, seed=seed, threads=given.get("threads"), progress=bars)
+        except DataError as error:
+            if error.code not in {"one kind", "one group"}:
+                raise
+            raise DataError(arguments.labels, error.rule, error.code) from error  # the library knows no file
     settings = settings_text(found.chosen.settings)
     if "report" in given:
         write_file(given["report"], _rendered(found, settings, given["report"]), _REPORTS, force=arguments.force)

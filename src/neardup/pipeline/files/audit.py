@@ -74,9 +74,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     for name, path in [*(("inputs", one) for one in require_sequence("inputs", inputs, "names")), ("of", of)]:
         if path is not None or name == "inputs":
             require_path(name, path)
-    if of is not None and Path(of).is_dir() and not is_folder_of_run(Path(of)):
-        rule = "is a folder, but must be the report of a run, its state or its work folder, which is removed when the"
-        raise InputRefused(os.fspath(of), f"{rule} run ends, unless it is kept")
+    _refuse_other_folders(of)
     policy = Policy() if keep is None else Policy(keep=keep)
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
     if of is not None and is_state(Path(of)):
@@ -121,6 +119,12 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
 def is_folder_of_run(path: Path) -> bool:
     """Return whether a path is a state or a work folder, which record the scheme of their runs."""
     return is_state(path) or is_work(path)
+
+
+def _refuse_other_folders(of: AnyPath | None) -> None:
+    if of is not None and Path(of).is_dir() and not is_folder_of_run(Path(of)):
+        rule = "is a folder, but must be the report of a run, its state or its work folder, which is removed when the"
+        raise InputRefused(os.fspath(of), f"{rule} run ends, unless it is kept")
 
 
 def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int]:
