@@ -9,6 +9,7 @@ from functools import cached_property
 from hashlib import blake2b
 from math import prod
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -119,7 +120,8 @@ class Job:
     def array(self, name: str) -> Any:
         """Map an array; an empty one is read."""
         path = self.path(name)
-        return np.load(path, allow_pickle=False, mmap_mode="r" if path.stat().st_size > _HEADER else None)
+        with _PARSING:
+            return np.load(path, allow_pickle=False, mmap_mode="r" if path.stat().st_size > _HEADER else None)
 
     @contextmanager
     def new_array(self, name: str, kind: Any, shape: tuple[int, ...]) -> Iterator[npt.NDArray[Any]]:
@@ -149,6 +151,7 @@ class Job:
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
 _HEADER: Final = 128  # bytes of an empty array
+_PARSING: Final = Lock()  # of headers: in Python 3.11, threads that parse at the same time can make each other fail
 
 
 def digest(values: Any) -> str:
