@@ -10,6 +10,13 @@ BITS = 5
 MEMBERS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2**BITS - 1)), max_size=30, unique=True)
 
 
+@given(st.lists(st.integers(0, 1 << 9) | st.integers(0, 2**64 - 1), max_size=30))
+def test_keys_are_left_out_that_share_their_last_bits_with_no_other(keys):
+    last = [key % 2 ** (BITS + buckets.SPREAD_BITS) for key in keys]
+    left = [(key >> BITS << BITS) | place for place, key in enumerate(keys) if last.count(last[place]) > 1]
+    assert buckets.repeated(np.array(keys, np.uint64), BITS).tolist() == left
+
+
 @given(MEMBERS, st.booleans())
 def test_runs_are_keys_of_several(members, cut):
     """Entry *i* is a key and its document; keys that are *cut* differ only in bits that make room for the place."""

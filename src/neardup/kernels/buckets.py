@@ -9,6 +9,33 @@ from neardup.kernels.compile import kernel
 from neardup.kernels.sets import place_in, places_for
 
 
+SPREAD_BITS = 3  # eight places in a filter for each key
+
+
+@kernel
+def repeated(keys, place_bits):
+    """Return ``key | place`` words, in order of place, of keys that may occur several times; a few occur once.
+
+    The low *place_bits* bits of a word are a place in *keys* (uint64), the other bits the beginning of the key there. A
+    key is left out if no other has the same last bits.
+    """
+    last = (np.uint64(1) << np.uint64(place_bits + SPREAD_BITS)) - np.uint64(1)
+    words = (int(last) >> 6) + 1
+    once, twice = np.zeros(words, np.uint64), np.zeros(words, np.uint64)
+    for key in keys:
+        word, bit = (key & last) >> np.uint64(6), np.uint64(1) << (key & np.uint64(63))
+        twice[word] |= once[word] & bit
+        once[word] |= bit
+    packed = np.empty(keys.size, np.uint64)
+    count = 0
+    above = ~((np.uint64(1) << np.uint64(place_bits)) - np.uint64(1))
+    for place in range(keys.size):
+        key = keys[place]
+        packed[count] = (key & above) | np.uint64(place)
+        count += int(twice[(key & last) >> np.uint64(6)] >> (key & np.uint64(63)) & np.uint64(1))
+    return packed[:count]
+
+
 @kernel
 def runs(packed, rank_bits, keys, ranks, places, sizes):
     """Find the keys of several documents in sorted ``key | place`` words.

@@ -221,9 +221,7 @@ def _shared(keys: Words, members: Ranks) -> tuple[Ranks, Ranks]:
     *members* are the documents of the keys if a document may have a key several times, otherwise empty.
     """
     bits = max(1, (len(keys) - 1).bit_length())
-    packed = keys & ~np.uint64((1 << bits) - 1)
-    packed |= np.arange(len(keys), dtype=np.uint64)
-    packed, _ = radix.sort(packed, radix.NO_PLACES, bits)
+    packed, _ = radix.sort(kernels.repeated(keys, bits), radix.NO_PLACES, bits)
     places, sizes = np.empty(len(keys), np.int32), np.empty(len(keys) // 2, np.int32)
     count, found, equal = kernels.runs(packed, bits, keys, members, places, sizes)
     if equal:
