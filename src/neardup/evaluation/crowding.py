@@ -58,10 +58,12 @@ def expected_candidates(keys: Words, documents: int, *, pooled: bool = False, mo
     met = np.zeros((number, number), np.uint16)
     for column in [keys.ravel()] if pooled else keys.T:
         order = np.argsort(column, kind="stable")
-        for bucket in np.split(order, np.flatnonzero(np.diff(column[order])) + 1):
+        edges = np.flatnonzero(np.diff(column[order], prepend=~column[order[:1]], append=~column[order[-1:]]))
+        several = np.flatnonzero(np.diff(edges) > 1)
+        for begin, end in zip(edges[several].tolist(), edges[several + 1].tolist(), strict=True):
+            bucket = order[begin:end]
             members = np.unique(bucket // columns) if pooled else bucket
-            if len(members) > 1:
-                met[np.ix_(members, members)] += 1
+            met[np.ix_(members, members)] += 1
     np.fill_diagonal(met, val=0)
     if most is not None:
         met[met > most] = 0

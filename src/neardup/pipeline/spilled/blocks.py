@@ -12,7 +12,7 @@ from neardup.decisions.drops import UNKNOWN, ExactResemblance, represented
 from neardup.decisions.evidence import FeatureSets, count_shared
 from neardup.index.memory.buckets import BLOCK
 from neardup.kernels import sets as kernels
-from neardup.model.arrays import Positions
+from neardup.model.arrays import AnyPositions, Positions
 from neardup.model.candidates import Candidates, joined
 from neardup.pipeline.corpus.comparison import exact_matcher, feature_sets
 from neardup.pipeline.spilled.features import Places, load, places
@@ -51,9 +51,32 @@ def settled_name(block: int) -> str:
 def _pairs(job: Job, block: int, found: Places) -> Iterator[Candidates]:
     """Yield the pairs of a block, some at a time; documents are numbered within the block."""
     begin, end = job.array(ASKING_BOUNDS)[block : block + 2].tolist()
-    stored = StoredPairs(job)
+    stored, numbering = StoredPairs(job), _Numbering(int(found.units[-1]) + 1)
+    numbering.assign(found.units)
     for first in range(begin, end, BLOCK):
-        yield _numbered(stored.at(np.asarray(job.array(ASKING)[first : min(first + BLOCK, end)])), found.units)
+        yield numbering.of(stored.at(np.asarray(job.array(ASKING)[first : min(first + BLOCK, end)])))
+
+
+class _Numbering:
+    """Numbers some of many documents; a table of all of them is faster than searches among those that are numbered."""
+
+    def __init__(self, documents: int) -> None:
+        self._numbers = np.empty(documents, np.int32)
+
+    def assign(self, members: AnyPositions) -> None:
+        """Assign the numbers from 0 on to these documents; if a document occurs twice, either number stays."""
+        self._numbers[members] = np.arange(len(members))
+
+    def of(self, pairs: Candidates) -> Candidates:
+        """Return the pairs with the numbers of their documents, which must have some."""
+        return Candidates(self._numbers[pairs.asking], pairs.bounds, self._numbers[pairs.candidates])
+
+    def distinct(self, *documents: AnyPositions) -> Positions:
+        """Return each of these documents once, ascending; none has a number then."""
+        every = np.concatenate(documents)
+        self.assign(every)
+        own: Positions = np.sort(every[self._numbers[every] == np.arange(len(every))]).astype(np.int64)
+        return own
 
 
 def _some(pairs: Candidates, begin: int, end: int) -> Candidates:
@@ -70,6 +93,7 @@ class _Settling:
         self._thresholds = thresholds(job).at(found.units)
         self._chains = job.policy.gather == "components"
         number = len(found.units)
+        self._numbering = _Numbering(number)
         self.compared = 0
         self.matched: Positions = np.full(number, -1, np.int64)
         self._parents: Positions = np.arange(number)
@@ -88,7 +112,7 @@ class _Settling:
             waiting = [part]
             while waiting:
                 some = self._undecided(waiting.pop())
-                together = np.union1d(members, _members(some)).astype(np.int64)
+                together = self._numbering.distinct(members, some.asking, some.candidates)
                 if self._fits([*window, some], together):
                     window, members = [*window, some], together
                 elif window:
@@ -117,10 +141,10 @@ class _Settling:
 
     def compare(self, pairs: Candidates) -> None:
         """Decide the asking documents of one window."""
-        members = _members(pairs)
+        members = self._members(pairs)
         sets = self._load(members)
         matcher = exact_matcher(self._job.scheme, self._job.policy, sets, self._thresholds.at(members))
-        local = _numbered(pairs, members)
+        local = self._numbering.of(pairs)
         if self._chains:
             parents = np.arange(len(members))
             _turns(local, matcher.connect, parents)
@@ -151,10 +175,11 @@ class _Settling:
         pairs = Candidates(chosen, np.arange(len(chosen) + 1), self.matched[chosen].astype(np.int32))
         parts = (_some(pairs, begin, begin + BLOCK) for begin in range(0, len(chosen), BLOCK))
         for some in self.windows(parts):
-            members = _members(some)
+            members = self._members(some)
             sets = self._load(members)
             sets.make_distinct(np.arange(len(members)))
-            left, right = (np.searchsorted(members, side) for side in (some.asking, some.candidates))
+            local = self._numbering.of(some)
+            left, right = local.asking.astype(np.int64), local.candidates.astype(np.int64)
             self._note(members, left, right, count_shared(sets, left, right), sets)
 
     def dropped(self) -> Positions:
@@ -162,6 +187,12 @@ class _Settling:
         units, chosen = self._places.units, np.flatnonzero(self.matched >= 0)
         columns = (units, units[self.matched], self._common, self._sizes, self._sizes_of_match)
         return np.stack([column[chosen] for column in columns])
+
+    def _members(self, pairs: Candidates) -> Positions:
+        """Return the documents of some pairs, ascending, and number them."""
+        members = self._numbering.distinct(pairs.asking, pairs.candidates)
+        self._numbering.assign(members)
+        return members
 
     def _load(self, members: Positions) -> FeatureSets:
         return feature_sets(self._job.scheme, load(self._job, self._places.at(members)), np.arange(len(members)))
@@ -175,18 +206,7 @@ class _Settling:
         self._sizes[own], self._sizes_of_match[own] = sets.sizes[left], sets.sizes[right]
 
 
-def _numbered(pairs: Candidates, members: Positions) -> Candidates:
-    """Return the pairs with documents numbered by their places in *members*, which ascend."""
-    asking, candidates = (np.searchsorted(members, side).astype(np.int32) for side in (pairs.asking, pairs.candidates))
-    return Candidates(asking, pairs.bounds, candidates)
-
-
 def _turns(pairs: Candidates, decide: Callable[[Candidates, Positions], None], state: Positions) -> None:
     """Decide the pairs as a run in memory does, some documents at a time."""
     for begin in range(0, len(pairs.asking), BLOCK):
         decide(_some(pairs, begin, begin + BLOCK), state)
-
-
-def _members(pairs: Candidates) -> Positions:
-    """Return the documents of some pairs, ascending."""
-    return np.union1d(pairs.asking, pairs.candidates).astype(np.int64)
