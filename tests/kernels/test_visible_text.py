@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from neardup.kernels import references
 from neardup.kernels import visible_text as kernels
 from neardup.text.html import _ELEMENTS, _elements, _references
+from neardup.text.unicode import unicode_tables
 
 LISTED = {kind: set(names.split()) for kind, names in _ELEMENTS.items()}
 SPACES = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
@@ -33,7 +34,8 @@ def lower(text):
 class Oracle:
     """Reads a page as a list of pieces: text, or what ends or precedes it."""
 
-    def __init__(self, page):
+    def __init__(self, page, *, links):
+        self.links = links
         self.page, self.pieces, self.tags, self.title = page, [], [], (-1, -1)
         self.in_head = self.head_is_over = False
         self.pre = self.depth = self.begin = 0
@@ -47,7 +49,7 @@ class Oracle:
     def text(self):
         """Return the paragraphs of the page."""
         found, part = [], []
-        for piece in [*self.pieces, "block"]:
+        for piece in [*(self.pieces if self.links else self.without_links()), "block"]:
             if piece != "block":
                 part.append(piece)
                 continue
@@ -62,6 +64,25 @@ class Oracle:
             found.append(text)
             part = []
         return "\n\n".join(filter(None, found))
+
+    def without_links(self):
+        """Return the pieces without the lines whose words are all in links, and without the marks of links."""
+        kept, line, words, inside = [], [], set(), False
+        for piece in [*self.pieces, "end"]:
+            if piece in {"block", "line", "end"}:
+                kept += [*([] if words == {True} else line), piece]
+                line, words = [], set()
+            elif piece in {"link", "unlink"}:
+                inside = piece == "link"
+            else:
+                line.append(piece)
+                words |= {inside} if any(map(str.isalnum, piece[1])) else set()
+        return kept[:-1]
+
+    def anchor(self, name, attributes):
+        if name == "a" and not self.links:
+            named = any(lower(one[1]) == "href" for one in ATTRIBUTE.finditer(attributes))
+            self.pieces.append("link" if named else "unlink")
 
     def markup_end(self, at):
         if tag := TAG.match(self.page, at):
@@ -113,12 +134,14 @@ class Oracle:
         elif name == "template" or (name not in LISTED["SHOWN"] and hides(attributes)):
             self.hiding, self.depth, self.begin = name, 1, len(self.pieces)
         self.mark(name, closing=False)
+        self.anchor(name, attributes)
         self.pre += name == "pre"
 
     def end(self, name):
         if name == "head":
             self.in_head, self.head_is_over = False, True
         self.mark(name, closing=True)
+        self.anchor(name, "")
         self.pre -= name == "pre" and self.pre > 0
         if name == self.hiding:
             self.depth -= 1
@@ -138,23 +161,26 @@ def hides(attributes):
     return any(name == "hidden" for name, _ in given) or [lower(one) for one in values[-1:]] == ["none"]
 
 
-def measured(page, room=50):
+def measured(page, room=50, *, links=True):
     """Return the visible text, the place of the title and the tags of the head."""
     raw = page.encode()
     most, of = references.GROWTH
     pieces = np.full(len(raw) * most // of, 0x41, np.uint8)
     tags, found = np.zeros((room, 3), np.int64), np.empty(kernels.NUMBERS, np.int64)
-    kernels.pieces(np.frombuffer(raw, np.uint8), *_elements(), *_references(), tags, pieces, found)
+    kernels.pieces(np.frombuffer(raw, np.uint8), *_elements(), *_references(), not links, tags, pieces, found)
     size, begin, end, listed = found.tolist()
     assert size <= len(pieces)
+    if not links:
+        tables = unicode_tables()
+        size = kernels.drop_links(pieces[:size], True, tables.analysis_index, tables.analysis_data)
     out = np.empty(size * 3 // 2 + 1, np.uint8)
     text = out[: kernels.paragraphs(pieces[:size], out)].tobytes().decode()
     return text, (begin, end), tags[:listed].tolist()
 
 
-def expected(page):
+def expected(page, *, links=True):
     """Return the same, of the oracle."""
-    made = Oracle(page)
+    made = Oracle(page, links=links)
     place = [len(page[:end].encode()) for end in range(len(page) + 1)]
     title = tuple(place[end] if end >= 0 else end for end in made.title)
     return made.text(), title, [[kind, place[begin], place[end]] for kind, begin, end in made.tags]
@@ -168,7 +194,7 @@ TAGS = """
     <noscript> </noscript> <!-- --> --!> <!--> <!---> <!--_> <!x <?x </> </_ <a <a_b="c <a_b='>'> <a_="d>
     <p_style=display:none> <p_style='DISPLAY_:/**/_none!important'> <p_style="color:red;display:none;display:block">
     <i_style='display:no/*'> <i_style='display&#58;none'> <i_style=display:none;x> <i_style='display:none/*x'> <i
-    <i_style='/*/display:none'>
+    <i_style='/*/display:none'> <a_href> <A_class=b_HREF=c> <a> </a> |
     <i_style="x:display:none"> <i_style=a_style=display:none> </i> <blockquote> </blockquote> <figcaptions> <h1> </h1>
     = " ' / _ a b_c &amp; &ampx &#65 &#x41; &nLt; &nbsp; &#13; &#0; &#1; & &notin < > display:none hidden
 """
@@ -185,8 +211,11 @@ PIECES = st.sampled_from([*(tag.replace("_", " ") for tag in TAGS.split()), *SPE
 @example("&nLt;" * 9)
 @example("<pre>" + "<b>&nLt;</b>" * 9)
 @example('<p style="' + "&nLt;" * 30 + '">a')
+@example("<a href>a</a> | <a href>b</a><br>c <a href>d</a><p>| <p><a href>e<p>f</a><pre><a href>g\n</a></pre><a>h</a>")
+@example("<a href>a<a>b<p><a href><i hidden></a>c</i>d")
 def test_pages_are_read_as_defined(page):
     assert measured(page) == expected(page)
+    assert measured(page, links=False) == expected(page, links=False)
 
 
 @given(st.text(st.sampled_from("<>/!-?='\"&#;ab \n\0"), max_size=60))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.text import html
-from neardup.text.html import PageContent, decoded, visible_content, visible_text
+from neardup.text.html import PageContent, decoded, visible_content, visible_contents, visible_text
 from neardup.text.main_text import main_text
 
 PIECES = """
@@ -261,6 +261,9 @@ def test_an_attribute_of_twenty_megabytes():
 def test_the_title_is_given_apart_too():
     assert visible_content("<title>A &amp;\n b</title><p>text") == PageContent("text", "A & b", None, None)
     assert visible_content("<p>text").title is visible_content("<title></title><title>b</title>").title is None
+    page = "<title>A</title><li><a href=a>One</a> | <a href=b>two</a><pre>See <a href=c>three</a>"
+    assert visible_contents(page) == (visible_content(page), visible_content(page, links=False))
+    assert [one.text for one in visible_contents(page)] == ["One | two\n\nSee three", "See three"]
     assert visible_content("<title>\ud800&#xd800;</title>").title == "\ufffd\ufffd"
     assert visible_content("<title>A</title><p>text").whole == visible_text("<title>A</title><p>text") == "A\n\ntext"
     assert PageContent("", None, None, None).whole == ""

@@ -1,13 +1,18 @@
 """Contents that are kept in a file are those that were added, and nothing depends on them."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from neardup import Extraction
+from neardup import Extraction, HostTemplates
+from neardup.pipeline.crawl.templates import rule_of
+from neardup.text.host_templates import Template
 from neardup.text.html import PageContent
 from neardup.text.page_contents import PageContents, digest
 
+NO_LINES = np.empty(0, np.uint64)
 PAGES = [
     b"<title>T</title><link rel=canonical href=/a><html lang=en><p>" + b"Bees in the garden. " * 40,
     b"<meta name=robots content=noindex><nav>" + b"<a href=x>menu entry</a> " * 40 + b"</nav><p>few",
@@ -53,12 +58,15 @@ def test_a_file_that_cannot_be_read_has_no_contents(damage):
 
 @pytest.mark.parametrize("view", ["auto", "main", "visible"])
 def test_both_views_are_those_that_are_read(view):
-    known, asked = PageContents.temporary(), Extraction(view=view)
+    known, plain = PageContents.temporary(), Extraction(view=view)
+    main, visible = (Template(host=f"{of}.example", view=of, kept=20, lines=NO_LINES) for of in ("main", "visible"))
+    hosts = ["main.example"] * len(PAGES) + ["visible.example", "other.example"] * len(PAGES)
+    pages = [*PAGES, *(page for page in PAGES for _ in range(2))]
+    asked = Extraction(view=view, templates=HostTemplates([main, visible], rule_of(plain)))
     for page in PAGES:
-        views = asked.both(page)
-        found = asked.pages([page])
-        content, own = views.read(view)
-        assert ([content.whole], [own]) == (found.texts, found.views)
-        assert views.read("visible") == asked._read(page, None, "visible")
-        known.add(view, [(views.digest, content, own)])
-    assert Extraction(view=view, known=known).pages(PAGES) == asked.pages(PAGES)
+        views = plain.both(page)
+        for template in (main, visible):
+            read = asked.view_with(template)
+            assert views.read(read) == asked._read(page, None, template, lambda *_: None)
+            known.add(read, [(views.digest, *views.read(read))])
+    assert replace(asked, known=known).pages(pages, hosts=hosts) == asked.pages(pages, hosts=hosts)

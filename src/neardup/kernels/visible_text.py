@@ -1,12 +1,13 @@
 """The visible text of a page: first pieces of text and the marks between them, then paragraphs.
 
 A mark is a byte that UTF-8 does not have. ``BLOCK_END`` separates paragraphs, and ``LINE_END`` lines. ``VERBATIM``
-precedes text whose white space is kept.
+precedes text whose white space is kept. The text of a link is between ``LINK_BEGIN`` and ``LINK_END``.
 """
 
 import numpy as np
 
-from neardup.kernels.characters import code_point, is_space
+from neardup.kernels import characters
+from neardup.kernels.characters import code_point, entry_of, is_space
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.references import put
 from neardup.kernels.tags import (
@@ -22,12 +23,12 @@ from neardup.kernels.tags import (
     raw_end,
 )
 
-BLOCK_END, LINE_END, VERBATIM = 0xFF, 0xFE, 0xFD
+BLOCK_END, LINE_END, VERBATIM, LINK_BEGIN, LINK_END = 0xFF, 0xFE, 0xFD, 0xFC, 0xFB
 
 # What an element does, one bit each. Those that are never hidden are listed, and so are all that may be in a head.
 BLOCK, CELL, LINE, PRE = 1, 2, 4, 8
 HEAD, IN_HEAD, ROOT, LINK, META, TITLE = 16, 32, 64, 128, 256, 512
-RAW, KEPT, TEMPLATE, SHOWN = 1024, 2048, 4096, 8192
+RAW, KEPT, TEMPLATE, SHOWN, ANCHOR = 1024, 2048, 4096, 8192, 16384
 
 # The numbers that are found, by their places.
 SIZE, TITLE_BEGIN, TITLE_END, TAGS = 0, 1, 2, 3
@@ -35,17 +36,19 @@ NUMBERS = 4
 
 _GREATER, _SLASH, _LINE_FEED, _SPACE, _COLON, _SEMICOLON, _BANG, _STAR = 0x3E, 0x2F, 0x0A, 0x20, 0x3A, 0x3B, 0x21, 0x2A
 _HIDDEN, _STYLE = np.uint64(packed_name("hidden")), np.uint64(packed_name("style"))
+_HREF = np.uint64(packed_name("href"))
 _DISPLAY, _NONE = np.uint64(packed_name("display")), np.uint64(packed_name("none"))
 
 
 @kernel
-def pieces(page, names, kinds, references, codes, tags, out, found):
+def pieces(page, names, kinds, references, codes, links, tags, out, found):
     """Find the text of a page (valid UTF-8) in source order; ``neardup.visible_text`` defines it.
 
     *out* (uint8) receives pieces and marks, at most ``references.GROWTH`` times the bytes of the page. *found*
     (int64[NUMBERS]): ``SIZE``: the bytes of *out*; ``TITLE_BEGIN`` and ``TITLE_END``: where the content of the first
     title is, or -1; ``TAGS``: the rows of *tags*. A row of *tags* (int64[:, 3]) is a ``ROOT``, ``LINK`` or ``META`` of
-    the head: its kind, and where its attributes begin and end; only the first that there is room for are listed.
+    the head: its kind, and where its attributes begin and end; only the first that there is room for are listed. With
+    *links* (a bool), links are marked: a tag ``a`` ends a link, and with the attribute ``href`` it begins one.
 
     *names* (uint64, ascending, packed: see ``neardup.kernels.tags``) and *kinds* (int64) list the elements that are not
     ordinary. *references* and *codes* are those of ``neardup.kernels.references``. The time is linear.
@@ -73,7 +76,7 @@ def pieces(page, names, kinds, references, codes, tags, out, found):
             position = other_end(page, position)
             continue
         end = name_end(page, begin)
-        position, hidden, style, style_end = _tag_end(page, end)
+        position, hidden, style, style_end, href = _tag_end(page, end)
         if position < 0:  # the tag never ends
             break
         name = packed(page, begin, end)
@@ -82,6 +85,9 @@ def pieces(page, names, kinds, references, codes, tags, out, found):
             if kind & HEAD:
                 in_head, head_is_over = False, True
             count = _put_mark(kind & ~CELL, out, count)
+            if links and kind & ANCHOR:
+                out[count] = LINK_END
+                count += 1
             if kind & PRE and verbatim:
                 verbatim -= 1
             if depth and _same_name(page, begin, end, hidden_begin, hidden_end):
@@ -103,6 +109,9 @@ def pieces(page, names, kinds, references, codes, tags, out, found):
             if hidden or kind & TEMPLATE:
                 depth, hidden_begin, hidden_end, hidden_from = 1, begin, end, count
         count = _put_mark(kind, out, count)
+        if links and kind & ANCHOR:
+            out[count] = LINK_BEGIN if href else LINK_END
+            count += 1
         verbatim += kind & PRE != 0
         if kind & RAW:
             begin = position
@@ -112,6 +121,44 @@ def pieces(page, names, kinds, references, codes, tags, out, found):
             if kind & KEPT and begin < position:
                 count = _put_piece(page, begin, position, verbatim, references, codes, out, count)
     found[SIZE], found[TITLE_BEGIN], found[TITLE_END], found[TAGS] = count, title_begin, title_end, listed
+
+
+@kernel
+def drop_links(marked, lines, index, table):
+    """Remove, in place, all link marks and, with *lines*, lines whose words are all in links; return the bytes left.
+
+    *index* and *table* are those of ``analysis`` in ``neardup.text.unicode``. Lines without words stay.
+    """
+    size = 0
+    linked = False
+    position = 0
+    while position < marked.size:
+        first = size
+        in_link = elsewhere = False
+        while position < marked.size and marked[position] < LINE_END:
+            byte = marked[position]
+            if byte == LINK_BEGIN or byte == LINK_END:
+                linked = byte == LINK_BEGIN
+                position += 1
+                continue
+            width = 1
+            if lines and byte != VERBATIM and not (in_link if linked else elsewhere):
+                code, width = code_point(marked, position)
+                kind = characters.kind_of(entry_of(index, table, code))
+                word = kind == characters.WORD or kind == characters.UNSPACED
+                in_link = in_link or (linked and word)
+                elsewhere = elsewhere or (word and not linked)
+            for place in range(position, position + width):
+                marked[size] = marked[place]
+                size += 1
+            position += width
+        if in_link and not elsewhere:
+            size = first
+        if position < marked.size:
+            marked[size] = marked[position]
+            size += 1
+            position += 1
+    return size
 
 
 @kernel
@@ -143,27 +190,29 @@ def paragraphs(marked, out):
 
 @njit(nogil=True)
 def _tag_end(page, position):
-    """Return the place after a tag whose attributes begin at *position*, or -1 if it never ends, and what hides.
+    """Return the place after a tag whose attributes begin at *position*, or -1 if it never ends, and what it has.
 
-    That is: whether it has the attribute ``hidden``, and where the value of the first ``style`` begins and ends, or -1.
+    That is: whether it has the attribute ``hidden``, where the value of the first ``style`` begins and ends, or -1, and
+    whether it has the attribute ``href``.
     """
-    hidden = False
+    hidden = href = False
     style = style_end = -1
     while position < page.size:
         byte = page[position]
         if byte == _GREATER:
-            return position + 1, hidden, style, style_end
+            return position + 1, hidden, style, style_end, href
         if byte == _SLASH or is_blank(byte):
             position += 1
             continue
         end, value, value_end, after = attribute(page, position)
-        if end - position == 5 or end - position == 6:
+        if end - position >= 4 and end - position <= 6:
             name = packed(page, position, end)
             hidden = hidden or name == _HIDDEN
+            href = href or name == _HREF
             if name == _STYLE and style < 0:
                 style, style_end = value, value_end
         position = after
-    return -1, False, -1, -1
+    return -1, False, -1, -1, False
 
 
 @njit(nogil=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup.model.errors import require, require_kind
 from neardup.text.host_templates import HostTemplates, Template
-from neardup.text.html import PageContent, decoded, visible_content, without_surrogates
+from neardup.text.html import PageContent, decoded, visible_content, visible_contents, without_surrogates
 from neardup.text.main_text import detected, installed, main_text
 from neardup.text.page_contents import Find, Found, PageContents, digest
 
@@ -20,6 +20,9 @@ View = Literal["auto", "main", "visible"]
 
 _LEAST: Final = 5  # letters of visible text for each of main text, at most
 _UNKNOWN: Final = "\ufffd"
+
+LINKS: Final = {"links": "ignored"}
+"""How the visible text of pages is read if their host has a template; part of the rule of templates."""
 
 
 def _nothing(_page: str, _asked: str) -> None:
@@ -45,12 +48,16 @@ class Pages(NamedTuple):
 
 
 class BothViews(NamedTuple):
-    """The content of a page in its main and in its visible view, its digest, and the view in which it is read."""
+    """The content of a page in its main and in its visible view, its digest, and the view in which it is read.
+
+    *visible* has no lines of links only, as pages of a host with a template are read; *shown* is all visible text.
+    """
 
     digest: bytes
     main: PageContent
     visible: PageContent
     view: str
+    shown: str
 
     def read(self, asked: View) -> Found:
         """Return the content that is read, and its view; *asked* is the view of the extraction, or the visible one."""
@@ -74,8 +81,9 @@ class Extraction:
     ``main`` and ``auto`` need the library resiliparse (extra ``warc``), and depend on its version.
 
     ``templates``
-        lines that do not count, of each host (see ``neardup.learn_templates``). With ``auto``, they also decide
-        which view the pages of a host have. A *thin* page, which has fewer than 12 words besides its host's template,
+        lines that do not count, of each host (see ``neardup.learn_templates``). In the visible text of pages of these
+        hosts, lines whose words are all in links do not count either. With ``auto``, templates also decide which view
+        the pages of a host have. A *thin* page, which has fewer than 12 words besides its host's template,
         keeps all visible text; it matches only thin pages of its host, from a resemblance of 0.9. Two pages of one host
         without a template match from 0.8, and from 0.9 if both have hardly any main text.
 
@@ -91,7 +99,7 @@ class Extraction:
         require(self.view in get_args(View), "view", self.view, "must be auto, main or visible")
         if self.templates is not None:
             require_kind("templates", self.templates, HostTemplates)
-            learned, own = self.templates.rule.get("extraction"), replace(self, templates=None).identity
+            learned, own = self.templates.rule.get("extraction"), replace(self, templates=None).identity | LINKS
             rule = f"were learned from other texts ({learned}, not {own}); learn them again"
             require(learned == own, "templates", str(self.templates), rule)
 
@@ -141,11 +149,11 @@ class Extraction:
         *hosts* are those of the pages, which templates need. No page raises an error. Raises ``ExtraMissing`` without
         the library that the view needs.
         """
-        views: list[View] = [self._view_of(host) for host in hosts] or [self.view] * len(markup)
-        asked = zip(markup, declared or repeat(None), views, strict=False)
+        learned = [None if self.templates is None else self.templates.get(host) for host in hosts]
+        asked = zip(markup, declared or repeat(None), learned or repeat(None), strict=False)
         opened: AbstractContextManager[Find] = nullcontext(_nothing) if self.known is None else self.known.opened()
         with opened as known:
-            found = [self._read(page, charset, view, known) for page, charset, view in asked]
+            found = [self._read(page, charset, template, known) for page, charset, template in asked]
         contents = [content for content, _ in found]
         texts = [content.whole for content in contents]
         sites = [0] * len(texts)
@@ -167,20 +175,17 @@ class Extraction:
         The main view of a page that cannot be parsed, and of ``Extraction(view="visible")``, is its visible view.
         """
         text = self._decoded(page, declared)
-        visible = visible_content(text)
+        shown, visible = visible_contents(text)
         main = None if self.view == "visible" else _main(text)
         if main is None:
-            return BothViews(digest(text), visible, visible, "visible")
+            return BothViews(digest(text), visible, visible, "visible", shown.whole)
         poor = self.view == "auto" and main.replaced(lambda: visible) is not None
-        return BothViews(digest(text), main.content, visible, "visible" if poor else "main")
+        return BothViews(digest(text), main.content, visible, "visible" if poor else "main", shown.whole)
 
     def view_with(self, template: Template | None) -> View:
         """Return the view in which the pages of a host with this template, or without one, are read."""
         whole = self.view == "auto" and template is not None and template.view == "visible"
         return "visible" if whole else self.view
-
-    def _view_of(self, host: str | None) -> View:
-        return self.view_with(None if self.templates is None else self.templates.get(host))
 
     def _without_templates(
         self,
@@ -208,10 +213,12 @@ class Extraction:
         ]
         return found, sites
 
-    def _read(self, page: bytes | str, declared: str | None, view: View, known: Find = _nothing) -> Found:
-        """Return the content of a page in a view, and the view that it has."""
-        text = self._decoded(page, declared)
-        return known(text, view) or _content(text, view)
+    def _read(self, page: bytes | str, declared: str | None, template: Template | None, known: Find) -> Found:
+        """Return the content of a page of a host with this template, or without one, and the view that it has."""
+        text, view = self._decoded(page, declared), self.view_with(template)
+        if template is None:
+            return _content(text, view, links=True)
+        return known(text, view) or _content(text, view, links=False)
 
     def _decoded(self, page: bytes | str, declared: str | None) -> str:
         text = page if isinstance(page, str) else decoded(page, declared)
@@ -220,12 +227,12 @@ class Extraction:
         return text
 
 
-def _content(text: str, view: View) -> Found:
-    """Return the content of a page in a view, and the view that it has."""
+def _content(text: str, view: View, *, links: bool) -> Found:
+    """Return the content of a page in a view, and the view that it has; *links* are those of ``visible_content``."""
     main = None if view == "visible" else _main(text)
     if main is None:
-        return visible_content(text), "visible"
-    visible = main.replaced(partial(visible_content, text)) if view == "auto" else None
+        return visible_content(text, links=links), "visible"
+    visible = main.replaced(partial(visible_content, text, links=links)) if view == "auto" else None
     return (main.content, "main") if visible is None else (visible, "visible")
 
 

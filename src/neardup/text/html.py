@@ -15,6 +15,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from neardup.model.arrays import Bytes
+from neardup.text.unicode import unicode_tables
+
 MOST_CANONICALS: Final = 64  # links with the address of a page
 MOST_TAGS: Final = 1024  # links and other tags of a head
 
@@ -40,6 +43,7 @@ _ELEMENTS: Final = {
     "KEPT": "textarea",
     "TEMPLATE": "template",
     "SHOWN": "html body area base br col embed hr img input link meta param source track wbr",
+    "ANCHOR": "a",
 }
 _BODY: Final = re.compile("<body", re.IGNORECASE)
 # Name and value. A quotation mark that is never closed opens nothing; a leading "=" belongs to the name.
@@ -128,8 +132,27 @@ def visible_text(markup: bytes | str) -> str:
     return visible_content(decoded(markup) if isinstance(markup, bytes) else markup).whole
 
 
-def visible_content(markup: str) -> PageContent:
-    """Return the visible text of a page apart from its title."""
+def visible_content(markup: str, *, links: bool = True) -> PageContent:
+    """Return the visible text of a page apart from its title; without *links*, also without lines of links only.
+
+    The words of such a line, or of a paragraph without ``<br>``, are all in elements ``<a href>``.
+
+    >>> visible_content("<li><a href=/a>One</a> | <a href=/b>two</a><p>See <a href=/c>three</a>", links=False).text
+    'See three'
+    """
+    pieces, about = _scanned(markup, links=not links)
+    return about._replace(text=_paragraphs(pieces if links else _without_links(pieces, lines=True)))
+
+
+def visible_contents(markup: str) -> tuple[PageContent, PageContent]:
+    """Return the visible text of a page, and that without lines of links only: see ``visible_content``."""
+    pieces, about = _scanned(markup, links=True)
+    whole, rest = (_without_links(pieces.copy(), lines=lines) for lines in (False, True))
+    return about._replace(text=_paragraphs(whole)), about._replace(text=_paragraphs(rest))
+
+
+def _scanned(markup: str, *, links: bool) -> tuple[Bytes, PageContent]:
+    """Return the pieces of the visible text of a page, marked *links* among them, and its content without a text."""
     from neardup.kernels import references  # it loads Numba
     from neardup.kernels import visible_text as kernels
 
@@ -137,15 +160,28 @@ def visible_content(markup: str) -> PageContent:
     most, of = references.GROWTH
     pieces = np.empty(len(page) * most // of + 1, np.uint8)
     tags, found = np.empty((MOST_TAGS, 3), np.int64), np.empty(kernels.NUMBERS, np.int64)
-    kernels.pieces(np.frombuffer(page, np.uint8), *_elements(), *_references(), tags, pieces, found)
+    kernels.pieces(np.frombuffer(page, np.uint8), *_elements(), *_references(), links, tags, pieces, found)
     size, title_begin, title_end, listed = found.tolist()
-    out = np.empty(size * 3 // 2 + 1, np.uint8)
-    visible = out[: kernels.paragraphs(pieces[:size], out)].tobytes().decode()
     title = " ".join(_unescaped(page[title_begin:title_end].decode()).split()) if title_begin >= 0 else None
     canonical, lang, noindex = _head(
         (kind, _values(page[begin:end].decode())) for kind, begin, end in tags[:listed].tolist()
     )
-    return PageContent(visible, title or None, canonical, lang, noindex)
+    return pieces[:size], PageContent("", title or None, canonical, lang, noindex)
+
+
+def _without_links(pieces: Bytes, *, lines: bool) -> Bytes:
+    """Remove link marks in place and, with *lines*, lines of links only; return the pieces that are left."""
+    from neardup.kernels import visible_text as kernels
+
+    tables = unicode_tables()
+    return pieces[: kernels.drop_links(pieces, lines, tables.analysis_index, tables.analysis_data)]
+
+
+def _paragraphs(pieces: Bytes) -> str:
+    from neardup.kernels import visible_text as kernels
+
+    out = np.empty(len(pieces) * 3 // 2 + 1, np.uint8)
+    return out[: kernels.paragraphs(pieces, out)].tobytes().decode()
 
 
 def canonical_address(page: bytes | str) -> str | None:

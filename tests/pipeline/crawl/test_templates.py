@@ -145,7 +145,8 @@ def test_reference_pages_are_read_by_their_visible_text():
             f"https://d.example/{n}",
             f"<title>{n}</title><ul><li><a href=/a>Home of all</a></ul><p>{n}"
             + "".join(
-                f"<ul><li><a href=/{n}/{i}>{' '.join(article((n, i), 1)[0].split()[:3])}</a></ul>" for i in range(40)
+                f"<ul><li><a href=/{n}/{i}>{' '.join(article((n, i), 1)[0].split()[:3])}</a> {n}.{i}</ul>"
+                for i in range(40)
             ),
         )
         for n in range(25)
@@ -153,6 +154,31 @@ def test_reference_pages_are_read_by_their_visible_text():
     (template,) = learn_templates(lists).templates
     assert template.view == "visible"
     assert template.examples == ("Home of all",)
+
+
+def test_lines_of_links_do_not_count_on_hosts_with_a_template():
+    menus = ["".join(f"<li><a href=/{n}/{i}>entry {i} of chapter {n}</a></ul>" for i in range(40)) for n in range(10)]
+    pages = [
+        (f"https://c.example/{n}", f"<title>{n}</title><ul>{menus[n // 4]}</ul><p>{article(n, 1)[0]}")
+        for n in range(40)
+    ]
+    visible = Extraction(view="visible")
+    (template,) = learn_templates(pages, extraction=visible).templates
+    assert template.kept == len(pages)
+    for (_, page), text in zip(
+        pages, texts(pages, HostTemplates([template], rule_of(visible)), "visible"), strict=True
+    ):
+        assert neardup.visible_text(page).startswith(text.partition("\n")[0])
+        assert text.split() == [page[7 : page.index("</title>")], *page.rpartition("<p>")[2].split()]
+    assert "entry 0 of chapter 1" in texts([pages[4]], HostTemplates([], rule_of(visible)), "visible")[0]
+    other = [(f"https://c.example/m{n}", f"<title>Menu</title>{menu}") for n, menu in enumerate(menus)]
+    assert kept(texts(other, HostTemplates([template], rule_of(visible)), "visible")) == len(menus)  # they are thin
+
+
+def test_templates_of_texts_with_links_are_refused():
+    before = HostTemplates(LEARNED.templates, LEARNED.rule | {"extraction": Extraction().identity})
+    with pytest.raises(ParameterError, match="learn them again"):
+        Extraction(templates=before)
 
 
 def test_visible_text_has_templates_too():
@@ -300,7 +326,9 @@ def test_pages_that_templates_were_learned_from_are_not_extracted_again(tmp_path
     expected = known.pages(markup, hosts=[*map(host, addresses)])
     read_again = []
     content = extraction_module._content
-    monkeypatch.setattr(extraction_module, "_content", lambda *given: read_again.append(given) or content(*given))
+    monkeypatch.setattr(
+        extraction_module, "_content", lambda *given, **how: read_again.append(given) or content(*given, **how)
+    )
     assert extended.pages(markup, hosts=[*map(host, addresses)]) == expected
     assert len(read_again) == len(few)
 
@@ -351,7 +379,7 @@ def test_pages_of_two_templates_resemble_each_other_at_most_as_without_the_lines
     for one, other, both in ((before, read(lines), lines), (read(lines[::2]), read(lines[1:]), lines)):
         crossed, least = resemblances(one, other), resemblances(read(both), read(both))
         assert (crossed <= least + 0.01).all()  # lines that are joined make some shingles
-        assert (crossed[np.triu_indices(len(pages), 1)] >= 0.6).any() == (view != "visible" or both is not lines)
+        assert (crossed[np.triu_indices(len(pages), 1)] >= 0.6).any() == (view != "visible" or one is not before)
 
 
 def resemblances(one, other):

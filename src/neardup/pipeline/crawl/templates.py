@@ -29,7 +29,7 @@ from neardup.sources.pages import host_of
 from neardup.sources.read import AUTO, request_of
 from neardup.sources.shards import SHARD, Shards, is_distant, local_shards
 from neardup.text import sites
-from neardup.text.extraction import BothViews, Extraction
+from neardup.text.extraction import LINKS, BothViews, Extraction
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
 from neardup.text.page_contents import PageContents
@@ -69,7 +69,8 @@ def learn_templates(
 
     *pages* are pairs of an address and the HTML of the page, or triples with the charset that HTTP declares. A page
     whose address has no host has that of the absolute address that it names as canonical, or is ignored. The pages of
-    a host are deduplicated, and lines count once for each kept page (see ``neardup.decisions.templates``). Of a host,
+    a host are deduplicated, without lines of links in their visible text, and lines count once for each kept page (see
+    ``neardup.decisions.templates``). Of a host,
     the ``FROZEN`` pages with the smallest hash of their HTML are used and, if fewer than ``FROZEN`` are kept, more of
     them, up to ``MOST``. So the result depends neither on the order of the pages nor on other hosts. Pages are kept in
     temporary files; only those of one part of the hosts are in memory together. No pages have no templates.
@@ -233,7 +234,7 @@ def rule_of(extraction: Extraction) -> dict[str, Any]:
     return {
         **RULE,
         **sites.RULE,
-        "extraction": extraction.identity,
+        "extraction": extraction.identity | LINKS,
         "line": LINES.recipe,
         "same": same,
         "frozen": FROZEN,
@@ -295,9 +296,7 @@ class _Gathered:
                     found[own].append((order, self._extraction.both(page, charset)))
             for own, (_, end) in [*read.items()]:
                 rows = [views for _, views in sorted(found[own], key=itemgetter(0))[:end]]
-                main = pa.array([views.main.whole for views in rows], pa.large_string())
-                visible = pa.array([views.visible.whole for views in rows], pa.large_string())
-                template = _learned(own, main, visible, self._extraction)
+                template = _learned(own, rows, self._extraction)
                 kept = 0 if template is None else template.kept
                 if kept < FROZEN and end < len(self._largest[own]):
                     read[own] = end, _enough(end, kept)
@@ -308,8 +307,8 @@ class _Gathered:
                     yield template
 
     def _keep(self, template: Template | None, pages: list[tuple[int, BothViews]]) -> None:
-        """Add what is read of the pages of a host with this template to the known contents, if there are any."""
-        if self._extraction.known is not None:
+        """Add what is read of the pages of a host with this template to the known contents; without one, nothing."""
+        if template is not None and self._extraction.known is not None:
             asked = self._extraction.view_with(template)
             self._extraction.known.add(asked, ((views.digest, *views.read(asked)) for _, views in pages))
 
@@ -360,16 +359,18 @@ def _table(rows: list[tuple[object, ...]]) -> pa.Table:
     return pa.table([pa.array(column, part.type) for column, part in zip(columns, _SCHEMA, strict=True)], _SCHEMA)
 
 
-def _learned(host: str, main_texts: pa.Array, visible_texts: pa.Array, extraction: Extraction) -> Template | None:
+def _learned(host: str, pages: Sequence[BothViews], extraction: Extraction) -> Template | None:
     """Return the template of a host, whose pages are in the order of a hash; ``None`` if too few of them differ."""
-    visible, heads, shared = _shared(visible_texts)
+    read = [views.visible.whole for views in pages]
+    visible, heads, shared = _shared([views.shown for views in pages], read)
     view: PageView = "visible"
     lines, kept, seen = shared, heads, [visible]
     if extraction.view != "visible":
-        main, main_heads, main_shared = _shared(main_texts)
+        main_texts = [views.main.whole for views in pages]
+        main, main_heads, main_shared = _shared(main_texts, main_texts)
         both: Words = np.union1d(main_shared, shared)
         compared = heads if len(heads) >= PAGES else main_heads
-        left = (_words_left(main, both)[compared], _words_left(visible, shared)[compared])
+        left = (_words_left(main, both)[compared], _words_left(Lines.of(read), shared)[compared])
         view = "main" if extraction.view == "main" else view_of(*left)
         if view == "main":
             lines, kept, seen = both, main_heads, [main, visible]
@@ -378,10 +379,13 @@ def _learned(host: str, main_texts: pa.Array, visible_texts: pa.Array, extractio
     return Template(host=host, view=view, kept=len(kept), lines=lines, examples=_examples(lines, seen))
 
 
-def _shared(texts: Any) -> tuple[Lines, Positions, Words]:
-    """Return the lines of the pages of a host, which pages are kept, and the lines that many of these share."""
+def _shared(texts: Sequence[str], compared: Sequence[str]) -> tuple[Lines, Positions, Words]:
+    """Return the lines of the pages of a host, which pages are kept, and the lines that many of these share.
+
+    Whether pages are kept is decided by their *compared* texts.
+    """
     lines = Lines.of(texts)
-    kept: Positions = dedup(texts, id=None, scheme=_SAME, threads=1).kept
+    kept: Positions = dedup(compared, id=None, scheme=_SAME, threads=1).kept
     return lines, kept, shared_lines(lines.hashes, lines.parts, kept)
 
 
