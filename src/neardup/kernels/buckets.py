@@ -8,7 +8,6 @@ import numpy as np
 from neardup.kernels.compile import kernel
 from neardup.kernels.sets import place_in, places_for
 
-
 SPREAD_BITS = 3  # eight places in a filter for each key
 
 

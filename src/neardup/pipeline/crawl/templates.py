@@ -361,8 +361,7 @@ def _table(rows: list[tuple[object, ...]]) -> pa.Table:
 
 def _learned(host: str, pages: Sequence[BothViews], extraction: Extraction) -> Template | None:
     """Return the template of a host, whose pages are in the order of a hash; ``None`` if too few of them differ."""
-    read = [views.visible.whole for views in pages]
-    visible, heads, shared = _shared([views.shown for views in pages], read)
+    visible, heads, shared = _shared([views.shown for views in pages], [views.visible.whole for views in pages])
     view: PageView = "visible"
     lines, kept, seen = shared, heads, [visible]
     if extraction.view != "visible":
@@ -370,7 +369,7 @@ def _learned(host: str, pages: Sequence[BothViews], extraction: Extraction) -> T
         main, main_heads, main_shared = _shared(main_texts, main_texts)
         both: Words = np.union1d(main_shared, shared)
         compared = heads if len(heads) >= PAGES else main_heads
-        left = (_words_left(main, both)[compared], _words_left(Lines.of(read), shared)[compared])
+        left = (_words_left(main, both)[compared], _words_left(visible, shared)[compared])
         view = "main" if extraction.view == "main" else view_of(*left)
         if view == "main":
             lines, kept, seen = both, main_heads, [main, visible]
