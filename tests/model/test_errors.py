@@ -56,7 +56,7 @@ def test_changes_are_described_and_survive_pickling():
     assert again.changes == error.changes
     assert str(again) == (
         f"work: its run was begun with other inputs or settings: a was {'1' * 100}... and is 2 3;"
-        f" neardup was {'1' * 200} and is [2, 3]; the inputs are in another order, or repeated;"
+        f" neardup was {'1' * 200} and is [2, 3]; the inputs are in another order;"
         " a has another modification time, but the same size,"
         " beginning and end; a was changed; and 1 more"
     )

@@ -154,7 +154,7 @@ class Change(NamedTuple):
             case "version":
                 return f"neardup was {self.before} and is {self.now}"
             case "order":
-                return "the inputs are in another order, or repeated"
+                return "the inputs are in another order"
             case "time":
                 return f"{self.name} has another modification time, but the same size, beginning and end"
             case _:

@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 import sys
 
@@ -64,8 +65,9 @@ def test_ids_of_records_name_revisits_too(tmp_path, archive):
     assert (rows[3]["id"], rows[3]["representative"]) == ("urn:uuid:00000011", "urn:uuid:00000003")
 
 
-def test_the_first_page_with_an_address_counts(archive):
-    got = read([archive, archive])
+def test_the_first_page_with_an_address_counts(tmp_path, archive):
+    copy = shutil.copy(archive, tmp_path / "copy.warc.gz")
+    got = read([archive, copy])
     rows = revisit_rows(got.revisits, got.places(), got.ids, pa.array([-1] * 6).to_numpy(), pa.schema([("id", "str")]))
     assert len(rows[0]) == 8
     assert revisit_rows(None, got.places(), got.ids, [], pa.schema([])) == []

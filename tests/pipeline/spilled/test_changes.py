@@ -58,8 +58,7 @@ def test_every_scheme_can_be_compared(begun, scheme):
 def test_inputs_are_named(begun, sources, tmp_path):
     begun()
     assert begun.changed(sources[1:]) == [f"{sources[0]} was left out"]
-    assert begun.changed(sources[::-1]) == begun.changed([*sources, sources[0]])
-    assert begun.changed(sources[::-1]) == ["the inputs are in another order, or repeated"]
+    assert begun.changed(sources[::-1]) == ["the inputs are in another order"]
     (tmp_path / "new.jsonl").write_text('{"text": "a"}\n')
     assert begun.changed([*sources, tmp_path / "new.jsonl"]) == [f"{tmp_path}/new.jsonl was added"]
     assert begun.changed(sources[1:], against=sources[0]) == [f"{sources[0]} was left out", f"{sources[0]} was added"]

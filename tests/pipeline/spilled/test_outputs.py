@@ -57,11 +57,14 @@ def test_a_report_may_be_a_table_or_a_page(tmp_path, sources):
     assert json.loads((tmp_path / "why.html").read_text())["documents"] == 260
 
 
-def test_an_input_has_only_one_file_in_a_folder(tmp_path, sources):
-    with pytest.raises(ParameterError, match="must be a file, as an input is named twice"):
-        dedup_files([sources[0], sources[0]], tmp_path / "out", work=tmp_path / "w")
-    dedup_files([sources[0], sources[0]], tmp_path / "out.jsonl", work=tmp_path / "w")
-    dedup_files([sources[0], sources[0]], tmp_path / "memory.jsonl")
+def test_each_input_has_a_file_of_its_own_in_a_folder(tmp_path, sources):
+    other = sources[0].with_suffix(".ndjson")
+    other.write_bytes(sources[0].read_bytes())
+    inputs, ways = [sources[0], other], {"out_format": "csv", "work": tmp_path / "w"}
+    with pytest.raises(ParameterError, match=r"several inputs would be written to part0\.csv in it"):
+        dedup_files(inputs, tmp_path / "out", **ways)
+    dedup_files(inputs, tmp_path / "out.jsonl", work=tmp_path / "w")
+    dedup_files(inputs, tmp_path / "memory.jsonl")
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "memory.jsonl").read_bytes()
 
 

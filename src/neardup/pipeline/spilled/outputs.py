@@ -2,6 +2,7 @@
 
 import os
 from base64 import b64decode, b64encode
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice, pairwise
@@ -84,7 +85,8 @@ def outputs_of(
             continue
         names = _names(shards, everything, form)
         if len({*names}) < len(names):
-            raise ParameterError(target, path, "must be a file, as an input is named twice")
+            name, _ = Counter(names).most_common(1)[0]
+            raise ParameterError(target, path, f"must be a file, as several inputs would be written to {name} in it")
         pairs = zip(everything, names, strict=True)
         found += [Output(target, _joined(path, name), [source]) for source, name in pairs]
     return found
