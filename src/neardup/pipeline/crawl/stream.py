@@ -19,7 +19,7 @@ from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.arriving import MOST_BYTES
 from neardup.sources.lines import BOM
-from neardup.sources.records import decoder, kind_of, literal_of, reason_of
+from neardup.sources.records import decoder, literal_of, reason_of
 from neardup.text.extraction import Extraction
 
 TOGETHER: Final = 1 << 12  # lines that are answered together, if that many are waiting
@@ -132,8 +132,6 @@ class Answering:
         except (msgspec.MsgspecError, RecursionError) as error:
             raise _Refused(reason_of(line, error, self._text) or "it is blank") from None
         tokens = {name: bytes(getattr(record, f"f{number}")) for number, name in enumerate(self._wanted, 1)}
-        if kind_of(tokens[self._url]) == "a number":
-            raise _Refused(f"its {self._url!r} must be a string, not a number")
         url, own = self._literal(self._url, tokens), self._literal(self._id, tokens)
         if url and url.strip():
             own = self._addresses.id_of(url)
