@@ -7,9 +7,10 @@ SHELL := /bin/sh
 
 BIN := .venv/bin
 VENV := .venv/made
-INSTALLED := .venv/installed
+INSTALLED := .venv/ready
 WARMED := .venv/warmed
 SPARK := .cache/spark
+HAS_JAVA := { command -v java >/dev/null || [ -n "$$JAVA_HOME" ]; }
 SPARK_TESTS := tests/engines/test_spark.py tests/pipeline/files/test_spark.py tests/pipeline/test_table_joins.py tests/test_docs.py::test_examples_run[docs/guide/spark.md]
 QUICK := tests/model tests/kernels tests/text tests/schemes tests/decisions tests/evaluation tests/sources tests/test_contracts.py
 BOUNDSCHECKED := tests/kernels tests/text tests/schemes tests/decisions
@@ -42,7 +43,7 @@ boundscheck: $(INSTALLED)
 	    $(foreach name,$(NO_KERNEL),--ignore-glob='*/$(name).py')
 
 spark: $(SPARK)/installed $(WARMED) ## run the tests on Spark, if there is Java; PySpark (456 MB) is installed into .cache/spark
-	@if [ ! -e $< ]; then \
+	@if ! $(HAS_JAVA); then \
 	    echo "The tests on Spark are left out: there is no Java. Install Java 17 or newer, or set JAVA_HOME."; exit 0; fi; \
 	PYTHONPATH="$(CURDIR)/$(SPARK)" $(BIN)/pytest -q -m "not soak" $(SPARK_TESTS)
 
@@ -65,7 +66,7 @@ clean: ## remove everything that make has made
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
 	find src tests benchmarks tools -type d -name __pycache__ -prune -exec rm -rf {} +
 
-# The environment counts as made only when nothing is being installed into it: the set-up after one that was interrupted
+# The environment counts as made only when nothing is being installed into it: after an interrupted set-up, the next one
 # starts from nothing. The constraints are named by a relative path, because pip splits these variables at spaces.
 PIP_INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
     $(BIN)/python -m pip install --quiet --no-compile
@@ -92,7 +93,7 @@ $(INSTALLED): pyproject.toml constraints.txt | $(VENV)
 # A folder of its own: PySpark takes half a minute to install, and no other tests need it. Without Java it is left out.
 $(SPARK)/installed: pyproject.toml constraints.txt | $(VENV)
 	@rm -rf $(SPARK)
-	@if command -v java >/dev/null || [ -n "$$JAVA_HOME" ]; then \
+	@if $(HAS_JAVA); then \
 	    echo "Installing PySpark into $(SPARK) (about a minute)." && mkdir -p $(SPARK) && \
 	    $(PIP_INSTALL) --target $(SPARK) pyspark && touch $@; \
 	fi

@@ -91,10 +91,10 @@ def test_a_file_is_an_input_once(tmp_path):
     assert require_once(("s3://a/b.jsonl", "s3://a/c.jsonl")) == ("s3://a/b.jsonl", "s3://a/c.jsonl")
     for given, words in (
         ([name, name], "a.jsonl is given twice, by its name or a pattern; name each input once"),
-        ([str(tmp_path / "*.jsonl")], f"link.jsonl is the same file as {name}"),
+        ([str(tmp_path / "*.jsonl")], f"link.jsonl is the same as {name}"),
         ([name, str(tmp_path / "." / "a*.jsonl")], "is given twice"),
-        ([name, f"{tmp_path}/./a.jsonl"], "is the same file as"),
-        ([link, name], f"is the same file as {link}"),
+        ([name, f"{tmp_path}/./a.jsonl"], "is the same as"),
+        ([link, name], f"is the same as {link}"),
         (("s3://a/b.jsonl", "s3://a/b.jsonl"), "is given twice"),
     ):
         with pytest.raises(InputRefused, match=re.escape(words)):

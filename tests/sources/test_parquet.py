@@ -3,6 +3,7 @@ import gzip
 import io
 from contextlib import suppress
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -315,6 +316,21 @@ def test_a_pipe_may_hold_a_table(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"text")))
     with pytest.raises(DataError, match="<stdin>: it is not a Parquet file: it starts with something else"):
         read(["-"], format="parquet")
+
+
+def test_a_file_below_dev_is_read_in_pieces(tmp_path, monkeypatch):
+    pq.write_table(pa.table({"text": ["a", "b", "c"]}), tmp_path / "x.parquet", row_group_size=2)
+    monkeypatch.setattr(parquet, "is_special", lambda _: True)
+    assert parquet.group_sizes(str(tmp_path / "x.parquet"))[0] == [2, 1]
+
+
+def test_a_file_is_closed_while_its_error_is_kept(tmp_path):
+    pq.write_table(pa.table({"text": ["a" * 1000]}), tmp_path / "x.parquet")
+    before = len([*Path("/proc/self/fd").iterdir()]) if Path("/proc/self/fd").exists() else 0
+    with pytest.raises(DataError, match="expands to more than 100 bytes") as kept:
+        read([tmp_path / "x.parquet"], max_bytes=100)
+    assert kept.value.__traceback__
+    assert before == (len([*Path("/proc/self/fd").iterdir()]) if before else 0)
 
 
 def test_ordered_categories_stay_what_they_are(tmp_path):

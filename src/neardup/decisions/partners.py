@@ -111,9 +111,10 @@ def table_of(values: Words) -> tuple[Any, ...]:
 
 
 def collected(find: Callable[..., tuple[int, int]], number: int, few: int, measure: Any) -> Sequence[Any]:
-    """Return the pairs of *number* documents with *few* ones, and the measure of each, which has this type.
+    """Return the documents of all pairs of *number* documents with *few* others, and the measure of each pair.
 
-    *find* fills arrays from one document on, and returns the next document and the number of pairs.
+    *measure* is the type of the measures. *find* fills arrays from one document on, and returns the next document and
+    the number of pairs.
     """
     arrays = [np.empty(_ROOM + few, kind) for kind in (np.int64, np.int64, measure)]
     parts = [[array[:0] for array in arrays]]

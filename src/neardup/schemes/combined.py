@@ -30,7 +30,7 @@ _apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = (
 
 
 def _of_first(name: str, about: str) -> Any:
-    """Make a property that is that of the first scheme."""
+    """Return a property that reads the attribute *name* of the first scheme."""
     return property(attrgetter(f"first.{name}"), doc=about)
 
 

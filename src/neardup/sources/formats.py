@@ -94,12 +94,12 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
 
 
 def require_once(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return expanded inputs; ``InputRefused`` if two are one file, also by a link: its documents would count twice."""
+    """Return expanded inputs; ``InputRefused`` if two are the same, also by a symbolic link: they would count twice."""
     known: dict[str, str] = {}
     for path in paths:
         own = path if path == STDIN or is_url(path) else os.path.realpath(path)
         if first := known.get(own):
-            rule = "is given twice, by its name or a pattern" if first == path else f"is the same file as {first}"
+            rule = "is given twice, by its name or a pattern" if first == path else f"is the same as {first}"
             raise InputRefused(display(path), f"{rule}; name each input once")
         known[own] = path
     return paths

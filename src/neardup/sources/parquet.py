@@ -201,14 +201,16 @@ class _Piece:
 
 def group_sizes(path: str) -> tuple[list[int], list[int]]:
     """Return the number of rows, and of bytes, of each row group of a file."""
-    return _sizes(_opened(path).metadata)
+    with _opened(path) as file:
+        return _sizes(file.metadata)
 
 
 def check_schemas(paths: Sequence[str]) -> None:
     """Raise ``DataError`` for the first file whose columns differ from those of the first one."""
     first: pa.Schema | None = None
     for path in paths:
-        schema = _opened(path).schema_arrow
+        with _opened(path) as file:
+            schema = file.schema_arrow
         first = first or schema
         _require_equal(display(path), schema, first, paths[0])
 
@@ -228,17 +230,17 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
 
     *documents* is how many were found before; if they are all rows, they are not checked again, and have no ids.
     """
-    file = _opened(path)
-    metadata, schema = file.metadata, file.schema_arrow
-    rows, held = (sum(sizes[begin:end]) for sizes in _sizes(metadata))
-    ids = whole or documents != rows
-    paths = (_path(schema, name) for name in dict.fromkeys((request.text, *([request.id] * ids), *request.columns)))
-    wanted = None if whole else [".".join(path) for path in paths if path is not None]
-    size = min(size, _PIECE)
-    together = max(1, min(_BATCH, rows * size // max(1, 2 * held)))
     parts: list[pa.RecordBatch] = []
     number, start = 0, first
-    with _reading(path):
+    with _opened(path) as file:
+        metadata, schema = file.metadata, file.schema_arrow
+        rows, held = (sum(sizes[begin:end]) for sizes in _sizes(metadata))
+        ids = whole or documents != rows
+        fields = dict.fromkeys((request.text, *([request.id] * ids), *request.columns))
+        paths = (_path(schema, name) for name in fields)
+        wanted = None if whole else [".".join(path) for path in paths if path is not None]
+        size = min(size, _PIECE)
+        together = max(1, min(_BATCH, rows * size // max(1, 2 * held)))
         for batch in file.iter_batches(batch_size=together, row_groups=range(begin, end), columns=wanted):
             parts.append(batch)
             number += batch.nbytes
@@ -252,42 +254,36 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
 
 
 @contextmanager
-def _reading(path: str) -> Iterator[None]:
-    """Raise the errors of reading a file as ``DataError``."""
+def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]:
+    """Yield an open file; ``DataError`` for another format, two columns of one name, and what cannot be read.
+
+    With *max_bytes*, a pipe is read into memory first, at most this many bytes: the directory of a Parquet file is at its
+    end.
+    """
+    in_memory = max_bytes is not None and (path == STDIN or is_special(path))
     try:
-        yield
+        with pa.BufferReader(_piped(path, max_bytes or 0)) if in_memory else pa.OSFile(path) as source:
+            head = source.read(8)
+            if not head.startswith(b"PAR1"):
+                other = sniff(head) or ("no bytes at all" if not head else "something else")
+                raise DataError(display(path), f"it is not a Parquet file: it starts with {other}")
+            source.seek(0)
+            found = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=_BUFFER)
+            names = found.schema_arrow.names
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise DataError(display(path), f"it has two columns named {twice[0]!r}; rename one")
+            yield found
     except (pa.ArrowException, OSError) as error:
         code = getattr(error, "errno", None)
         reason = os.strerror(code) if code else error
         raise DataError(display(path), f"it cannot be read as Parquet: {reason}") from error
 
 
-def _opened(path: str, max_bytes: int = 0) -> pq.ParquetFile:
-    """Open a file; ``DataError`` for another format, and for two columns of one name.
-
-    A pipe is read into memory first, up to *max_bytes*, because the directory of a Parquet file is at its end.
-    """
-    with _reading(path):
-        in_memory = path == STDIN or is_special(path)
-        source = pa.BufferReader(_piped(path, max_bytes)) if in_memory else pa.OSFile(path)
-        head = source.read(8)
-        if not head.startswith(b"PAR1"):
-            other = sniff(head) or ("no bytes at all" if not head else "something else")
-            raise DataError(display(path), f"it is not a Parquet file: it starts with {other}")
-        source.seek(0)
-        found = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=_BUFFER)
-    names = found.schema_arrow.names
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise DataError(display(path), f"it has two columns named {twice[0]!r}; rename one")
-    return found
-
-
 def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _Piece:
     """Read a whole file, batch by batch, so that one that expands beyond the cap is noticed in time."""
     cap = DataError(display(path), f"it expands to more than {max_bytes:,} bytes", "too large")
-    with _reading(path):
-        file = _opened(path, max_bytes)
-        metadata = file.metadata
+    with _opened(path, max_bytes) as file:
+        metadata, schema = file.metadata, file.schema_arrow
         groups, sizes = _sizes(metadata)
         if sum(sizes) > max_bytes:
             raise cap
@@ -303,7 +299,7 @@ def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _Piec
         if rows != metadata.num_rows:
             rule = f"it cannot be read as Parquet: only {rows} of its {metadata.num_rows} rows are there"
             raise DataError(display(path), rule)
-    return _Piece(pa.Table.from_batches(batches, file.schema_arrow), 1, file.schema_arrow, metadata)
+    return _Piece(pa.Table.from_batches(batches, schema), 1, schema, metadata)
 
 
 def _sizes(metadata: pq.FileMetaData) -> tuple[list[int], list[int]]:

@@ -1,4 +1,4 @@
-"""Standard input and other pipes, which can be read once; a run that reads its inputs more than once copies them."""
+"""Standard input and other pipes, which can be read once; a run that reads its inputs again copies standard input."""
 
 import select
 import sys

@@ -487,5 +487,5 @@ def test_what_differs_from_the_state_is_refused(neardup, state, options, words, 
 def test_only_a_new_index_is_filled(neardup, state, pages):
     neardup("index", pages, "--to", "seen")
     shown = neardup("index", "--from", state, "--to", "seen", code=2).err
-    assert "seen has documents already; only a new index can be filled; name a new folder with --to" in shown
+    assert "seen has documents already; only a new index can be filled; name a new folder" in shown
     assert "inputs are needed: files of documents, or --from STATE" in neardup("index", "--to", "new", code=2).err

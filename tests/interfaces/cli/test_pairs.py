@@ -89,6 +89,22 @@ def test_wrong_uses(neardup, pages):
     assert ".parquet" in neardup("pairs", "others.jsonl", "--out", "p.txt", code=2).err
 
 
+def test_options_of_features_are_used(neardup, pages):
+    given = (
+        "pairs",
+        "pages.jsonl",
+        "--out",
+        "p.jsonl",
+        "--force",
+        "--scheme",
+        "trials",
+        "--threshold",
+        "0.9",
+        "--json",
+    )
+    assert [json.loads(neardup(*given, "--words", number, code=1).out)["pairs"] for number in "16"] == [1, 0]
+
+
 @pytest.mark.parametrize("option", ["--recall", "--permutations=64", "--bands", "--bits", "--relative-to"])
 def test_options_of_signatures_are_refused(neardup, pages, option):
     shown = neardup(

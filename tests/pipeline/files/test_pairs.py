@@ -38,6 +38,14 @@ def rows(table):
     return table.to_pylist()
 
 
+def test_a_collection_may_not_name_a_file_twice(tmp_path):
+    path = lines(tmp_path / "a.jsonl", TEXTS[:3])
+    for given in ([[path, path]], [[path], [path, path]]):
+        with pytest.raises(DataError, match=r"a\.jsonl is given twice"):
+            pair_files(*given, out=tmp_path / "pairs.parquet", work=tmp_path / "work")
+    assert not (tmp_path / "work").exists()
+
+
 @pytest.mark.parametrize("measure", ["resemblance", "containment", "overlap", "cosine"])
 @pytest.mark.parametrize("between", [False, True])
 def test_the_same_pairs_as_in_memory(tmp_path, few, measure, between):

@@ -26,7 +26,7 @@ _FOR_INDEX: Final[_Commands] = {  # by verbs for a state, and actions of the ver
     "index": "use: neardup copy {0} DIR",
     "dedup": "to compare with its documents, replace --state by --against {0}",
 }
-_OF_RUN: Final = "the work folder of a run"
+_OF_RUN: Final = "it is the work folder of a run"
 _AUDIT: Final = "audit this run with: neardup audit INPUT ... --of {0}"
 _AS_INPUT: Final[_Commands] = {
     "index": "it is an index; to list its documents: neardup export {0} --to FILE; dedup compares with it by --against",
@@ -54,13 +54,13 @@ def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:
         return ""
     found = _kind(folder)
     if error.code == NOT_INDEX:
-        of_state = f", but a state; {_FOR_STATE.get(verb, _FILLING)}"
-        ending = {"state": of_state, "run": f", but {_OF_RUN}; {_AUDIT}"}.get(found, f"; {_NEW_INDEX}")
+        of_state = f"; it is a state; {_FOR_STATE.get(verb, _FILLING)}"
+        ending = {"state": of_state, "run": f"; {_OF_RUN}; {_AUDIT}"}.get(found, f"; {_NEW_INDEX}")
     else:
         following = _FOR_INDEX.get(action if verb == "state" else verb, "")
         ending = f"; {following}" if found == "index" and following else ""
         if found == "run":
-            ending = f", but {_OF_RUN}; {_AUDIT}"
+            ending = f"; {_OF_RUN}; {_AUDIT}"
         elif not found:
             ending = "; use a new folder for one" if verb == "dedup" else f"; {_NEW_STATE}"
     return ending.format(shlex.quote(error.where))

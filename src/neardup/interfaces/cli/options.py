@@ -23,7 +23,7 @@ _TYPES: dict[Any, Any] = {"whole": whole, "number": number, "text": str}
 LEAST_MEMORY_OF_INDEX: Final = "1MiB"
 LEAST_MEMORY_OF_RUN: Final = "64M"
 _OF_LENGTH: Final = {option.name for option in SHORT}
-_OF_FEATURES: Final = {option.name for option in (THRESHOLD, SHINGLE, BAG, *ANALYSIS)}
+_OF_FEATURES: Final = {"words", *(option.name for option in (THRESHOLD, SHINGLE, BAG, *ANALYSIS))}
 
 JSON: Final = "--json: print the summary as JSON\n"
 THREADS: Final = "--threads N: cores to use (default: all)\n"
@@ -165,7 +165,8 @@ def refuse_reading(arguments: argparse.Namespace, rule: str, but: Sequence[str] 
     given, defaults = vars(arguments), vars(plain.parse_args([]))
     for name in ("html", "url", "templates", "format", "glob", "max_bytes", *defaults):
         if name not in but and given.get(name, defaults.get(name)) != defaults.get(name):
-            raise ParameterError(name, None if given[name] is True else given[name], rule)
+            value = size_words(given[name]) if name == "max_bytes" else given[name]
+            raise ParameterError(name, None if value is True else value, rule)
 
 
 def drawn(arguments: argparse.Namespace) -> int:

@@ -23,7 +23,7 @@ from neardup.pipeline.corpus.run import dedup
 from neardup.pipeline.progress import Progress
 from neardup.schemes.minhash import MinHash
 from neardup.sources.collection import DEFAULT_URL, LackingFields, Rejected, Request
-from neardup.sources.formats import FOLDER, WARC, display, expand
+from neardup.sources.formats import FOLDER, WARC, display, expand, require_once
 from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.pages import host_of
 from neardup.sources.read import AUTO, request_of
@@ -120,7 +120,7 @@ def learn_from_files(
     address. Pages without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing
     field, and ``ParameterError`` for fields if no input is a table.
     """
-    opened = Shards.opened(inputs, request_of(format=format))
+    opened = Shards.opened(require_once(expand(inputs)), request_of(format=format))
     tables = any(opened.kind(source).format not in {FOLDER, WARC} for source in range(len(opened.inputs)))
     for name, field in (("html", html), ("url", url)):
         require(tables or field is None, name, field, "can only be used with tables, which have fields")

@@ -141,9 +141,9 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
         signed = scheme.columns if scheme else ()
         wanted = [*signed, *kinds, *([url] if url else [])]
-        reading |= {"text": text, "id": id, "columns": wanted, "url": url or DEFAULT_URL, "strict": strict}
+        reading |= {"text": text, "id": id, "url": url or DEFAULT_URL, "strict": strict}
         reading["extraction"] = extraction = _extended(learn_templates, extraction, index, inputs, reading, progress)
-        documents = read(inputs, progress=progress, **reading)
+        documents = read(inputs, progress=progress, columns=wanted, **reading)
         urls = None if url is None or not len(documents) else documents.column(url, literal=True).to_pylist()
         if index is None and search:
             asked = {*dict(field_kinds(fields or {})), *signed}

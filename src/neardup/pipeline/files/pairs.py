@@ -23,7 +23,7 @@ from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shin
 from neardup.pipeline.spilled.run import Stages, lacking_fields
 from neardup.pipeline.spilled.signed import fields_of
 from neardup.sources.collection import Rejected, missing_field
-from neardup.sources.formats import display
+from neardup.sources.formats import display, expand, require_once
 from neardup.sources.output import AnyPath, check_table, write_table
 from neardup.sources.pages import processes_for
 from neardup.sources.read import nothing_left, request_of
@@ -81,6 +81,8 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     check_table(out, [os.fspath(name) for name in names], force=force)
     if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(folder)):
         raise OutputRefused(os.fspath(out), "it must not be inside the work folder")
+    for given in (inputs,) if others is None else (inputs, others):
+        require_once(expand(given))
     with (
         followed(progress) as follow,
         LocalEngine(threads) as engine,
