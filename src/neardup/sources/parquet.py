@@ -257,8 +257,8 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
 def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]:
     """Yield an open file; ``DataError`` for another format, two columns of one name, and what cannot be read.
 
-    With *max_bytes*, a pipe is read into memory first, at most this many bytes: the directory of a Parquet file is at its
-    end.
+    With *max_bytes*, a pipe is read into memory first, at most this many bytes: the directory of a Parquet file is at
+    its end.
     """
     in_memory = max_bytes is not None and (path == STDIN or is_special(path))
     try:
