@@ -259,6 +259,7 @@ def test_none_of_them_is_used_without_a_folder():
 def source(tmp_path):
     path = tmp_path / "in.jsonl"
     path.write_text("".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(DOCUMENTS)))
+    path.with_name("copy.jsonl").write_bytes(path.read_bytes())
     return path
 
 
@@ -270,7 +271,7 @@ def source(tmp_path):
     [
         ["dedup", "in.jsonl", "--dry-run"],
         ["dedup", "in.jsonl", "--dry-run", "--work", "work"],
-        ["dedup", "in.jsonl", "--dry-run", "--against", "in.jsonl"],
+        ["dedup", "in.jsonl", "--dry-run", "--against", "copy.jsonl"],
         ["index", "in.jsonl", "--to", "seen"],
         ["pairs", "in.jsonl", "--out", "pairs.jsonl"],
         ["pairs", "in.jsonl", "in.jsonl", "--out", "pairs.jsonl", "--work", "work"],

@@ -93,7 +93,7 @@ def test_new_documents_are_compared_with_an_index(neardup, crawls):
 def test_a_state_is_no_index(neardup, crawls):
     for verb in (["seen"], ["check"], ["search"]):
         shown = neardup(*verb, "crawls", *(["storm"] if verb == ["search"] else []), code=2).err
-        assert "but a state; fill a new index from it: neardup index --from crawls --to DIR" in shown
+        assert "it is a state; fill a new index from it: neardup index --from crawls --to DIR" in shown
 
 
 def test_an_index_is_no_state(neardup, crawls):

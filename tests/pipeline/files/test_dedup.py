@@ -4,7 +4,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from neardup import OutputError, ParameterError, dedup_files
+from neardup import Index, OutputError, ParameterError, dedup_files
 from neardup.model.errors import InputRefused
 
 LINES = [
@@ -64,7 +64,16 @@ def test_an_input_that_is_given_twice_is_refused(tmp_path, monkeypatch, ways):
     monkeypatch.chdir(tmp_path)
     Path("a.jsonl").write_text('{"text": "one two three four"}\n')
     Path("b.jsonl").symlink_to("a.jsonl")
-    for again, words in (("a.jsonl", "is given twice"), ("./a.jsonl", "is the same file"), ("b.jsonl", "is the same")):
+    for again, words in (("a.jsonl", "is given twice"), ("./a.jsonl", "is the same as"), ("b.jsonl", "is the same")):
         with pytest.raises(InputRefused, match=words):
             dedup_files(["a.jsonl", again], **ways)
     assert {path.name for path in tmp_path.iterdir()} == {"a.jsonl", "b.jsonl"}
+
+
+def test_what_documents_are_compared_with_is_named_once(tmp_path, source):
+    (tmp_path / "other.jsonl").write_text('{"text": "one two three four"}\n')
+    Index.create(tmp_path / "index", texts=True).close()
+    for again in ([source], [tmp_path / "other.jsonl"] * 2, [tmp_path / "index"] * 2):
+        with pytest.raises(InputRefused, match="is given twice"):
+            dedup_files([source], tmp_path / "out.jsonl", against=again)
+    assert not (tmp_path / "out.jsonl.neardup-work").exists()

@@ -42,6 +42,7 @@ def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: Progress 
     target.make_folder(to)
     if source.identity(folder) == target.identity(to):
         raise StorageRefused(str(to), "is the index itself; copy it to another folder")
+    copying.require_same(Manifest.read(source, folder))  # before the lock leaves a file in the folder
     with copying.locked():
         for left in range(TRIES, -1, -1):
             manifest = Manifest.read(source, folder)

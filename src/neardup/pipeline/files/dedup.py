@@ -202,7 +202,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         return done
     from neardup.pipeline.spilled.files import RunSettings, check_run, dedup_in_pieces
 
-    require_once(expand(inputs))
+    compared, indexes = known.get("compared", ()), known.get("indexes", ())
+    require_once((*expand(inputs), *(expand(compared) if compared else ()), *(index.path for index in indexes)))
     with _work_folder(work) as folder, followed(progress) as follow, LocalEngine(threads) as engine:
         chosen, share = _listed(chosen, common, known)
         settings = RunSettings(
