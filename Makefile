@@ -86,7 +86,7 @@ $(VENV):
 	@touch $@
 
 $(INSTALLED): pyproject.toml constraints.txt | $(VENV)
-	@rm -f $(VENV)
+	@rm -f $(VENV) $@
 	@$(PIP_INSTALL) -c constraints.txt -e '.[dev]'
 	@touch $(VENV) $@
 
