@@ -60,11 +60,21 @@ def of_the_worker(_, task):
 
 
 def test_a_worker_does_tasks_of_the_stages_that_it_has_functions_for(folder, start):
+    begun = {stage: threading.Event() for stage in ("sign", "rank", "gather")}  # where the coordinator has a task
+
     def of_the_coordinator(task):
+        begun[stage].set()
         wait_for(lambda: len(journal.done(stage)) == tasks - 1)
         return {"task": task, "by": "the coordinator"}
 
-    result = start({"sign": of_the_worker, "gather": of_the_worker}, idle=120, threads=2)
+    def after_it(stage):
+        def function(journal, task):
+            assert begun[stage].wait(120)
+            return of_the_worker(journal, task)
+
+        return function
+
+    result = start({stage: after_it(stage) for stage in ("sign", "gather")}, idle=120, threads=2)
     with Journal.open(folder, {}) as journal:
         for stage, tasks in (("sign", 9), ("rank", 1), ("gather", 5)):
             records = journal.run(stage, tasks, of_the_coordinator, map=map)
