@@ -9,6 +9,7 @@ BIN := .venv/bin
 VENV := .venv/made
 INSTALLED := .venv/ready
 WARMED := .venv/warmed
+REWRITTEN := .venv/rewritten
 SPARK := .cache/spark
 HAS_JAVA := { command -v java >/dev/null || [ -n "$$JAVA_HOME" ]; }
 SPARK_TESTS := tests/engines/test_spark.py tests/pipeline/files/test_spark.py tests/pipeline/test_table_joins.py tests/test_docs.py::test_examples_run[docs/guide/spark.md]
@@ -28,17 +29,17 @@ demo: $(WARMED) ## find the near-duplicates of the bundled sample collection
 	@$(BIN)/neardup demo
 
 quick: $(WARMED) ## run the tests of single modules with few examples, those that failed first (about a minute)
-	HYPOTHESIS_PROFILE=few $(BIN)/pytest -q -m "not soak" --failed-first --numprocesses 2 $(QUICK)
+	HYPOTHESIS_PROFILE=ci $(BIN)/pytest -q -m "not soak" --failed-first --numprocesses 2 $(QUICK)
 
 test: tests boundscheck ## run the tests, and the array code again with bounds checks
 	@echo "Left out: the tests on Spark (make spark) and those that take minutes (make soak)."
 
-tests: $(WARMED)
+tests: $(WARMED) $(REWRITTEN)
 	$(BIN)/pytest -m "not soak" --numprocesses 3 # which wait for processes and disks a part of the time
 
 # With machine code of its own; `make --jobs` compiles it while that of the other tests is compiled.
 boundscheck: $(INSTALLED)
-	HYPOTHESIS_PROFILE=few NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
+	HYPOTHESIS_PROFILE=ci NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
 	    $(BIN)/pytest -q -m "not soak" -k "not ($(STATISTICS))" --numprocesses 2 --dist loadfile $(BOUNDSCHECKED) \
 	    $(foreach name,$(NO_KERNEL),--ignore-glob='*/$(name).py')
 
@@ -104,4 +105,9 @@ $(WARMED): $(INSTALLED) $(wildcard src/neardup/kernels/*.py)
 	@find src -name '*.nb[ic]' -delete # Numba does not see changes of the parts that kernels of other files call
 	@$(BIN)/python -m compileall -q src
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/neardup warm
+	@touch $@
+
+# pytest compiles the tests with assertions of its own, and keeps them. Here one process does so, later several at once.
+$(REWRITTEN): | $(WARMED)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --collect-only -q >/dev/null || true # the tests themselves report errors
 	@touch $@

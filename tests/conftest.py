@@ -17,8 +17,7 @@ from hypothesis import HealthCheck, settings
 
 # A test never fails because the machine is slow.
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", settings.get_profile("dev"), max_examples=15, derandomize=True)
-settings.register_profile("few", settings.get_profile("ci"), max_examples=10)  # where another run has tried hard
+settings.register_profile("ci", settings.get_profile("dev"), max_examples=10, derandomize=True)
 settings.register_profile("soak", settings.get_profile("dev"), max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 

@@ -110,10 +110,10 @@ def half(before, after):
     return files
 
 
-def test_death_at_every_third_operation():
+def test_death_at_every_fifth_operation():
     for scheme, seed in (("minhash", 1), ("simhash", 2)):
-        record = recorded(scheme, "commit", seed, 25)
-        assert deaths(record, range(seed, len(record.moments) - 1, 3), seed, every=False) > 66
+        record = recorded(scheme, "commit", seed, 20)
+        assert deaths(record, range(seed, len(record.moments) - 1, 5), seed, every=False) > 30
 
 
 @pytest.mark.soak
@@ -177,7 +177,7 @@ def go_on_acknowledged(record, writer, files, rng):
     ("scheme", "durability"), [("minhash", "commit"), ("simhash", "interval"), ("minhash", "bulk")]
 )
 def test_power_failures(scheme, durability):
-    power_failures(recorded(scheme, durability, 3, 25), 40, seed=5)
+    power_failures(recorded(scheme, durability, 3, 20), 30, seed=5)
 
 
 @pytest.mark.soak
