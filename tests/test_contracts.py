@@ -16,7 +16,14 @@ SOURCE = ROOT / "src/neardup"
 TESTS = ROOT / "tests"
 SHAPELESS = {"utils", "helpers", "common", "misc", "base", "manager"}
 ROOMS = sorted(room.parent.relative_to(SOURCE) for room in SOURCE.rglob("__init__.py"))
-HOUSE_TESTS = {"test_arguments.py", "test_docs.py", "test_contracts.py", "test_english.py", "test_processes.py"}
+HOUSE_TESTS = {
+    "test_arguments.py",
+    "test_docs.py",
+    "test_docstrings.py",
+    "test_contracts.py",
+    "test_english.py",
+    "test_processes.py",
+}
 
 
 def loaded_by(*arguments: str) -> set[str]:

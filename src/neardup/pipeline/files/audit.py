@@ -20,7 +20,8 @@ from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.run import chosen_scheme
-from neardup.pipeline.files.dedup import DOCUMENT, dedup_files, ranked_table
+from neardup.pipeline.files.dedup import dedup_files
+from neardup.pipeline.files.in_memory import DOCUMENT, ranked_table
 from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, audited, require_texts
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.state import State, is_state

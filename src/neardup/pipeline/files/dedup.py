@@ -7,60 +7,45 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, cast
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Final
 
 from neardup.engines.executors import Executors
 from neardup.engines.local import LocalEngine, thread_count
 from neardup.engines.memory import available_memory
 from neardup.model.errors import (
-    FieldMissing,
     ParameterConflict,
     ParameterError,
-    ValueRefused,
     require,
     require_name,
     require_path,
     require_sequence,
     require_whole,
 )
-from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
+from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import require_policy
-from neardup.pipeline.corpus.documents import SITE
 from neardup.pipeline.corpus.memory import LEAST_MEMORY, MEMORY
-from neardup.pipeline.corpus.result import Result, totals, with_places
-from neardup.pipeline.corpus.revisits import revisit_rows
-from neardup.pipeline.corpus.run import chosen_scheme, deduplicated
+from neardup.pipeline.corpus.result import Result, totals
+from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.templates import TemplatesFile
+from neardup.pipeline.files.in_memory import check_outputs, decided_documents, write_outputs
 from neardup.pipeline.progress import Progress, followed
-from neardup.schemes.checksum import BODY
-from neardup.sources.collection import DEFAULT_URL, Collection, Quoting, Rejected, check_marks
+from neardup.sources.collection import DEFAULT_URL, Collection, Quoting, Rejected
 from neardup.sources.formats import STDIN, WARC, Kind, common_format, expand, is_url, kind, local, require_once
 from neardup.sources.output import (
-    PAGES,
     AnyPath,
     check_separate,
-    check_table,
-    check_target,
-    is_page,
     is_special,
-    write_file,
-    write_table,
 )
 from neardup.sources.read import AUTO, MAX_BYTES, read, request_of
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction
 
 if TYPE_CHECKING:  # runs in pieces are loaded when there is one
+    from neardup.pipeline.spilled.files import EarlierDocuments
     from neardup.pipeline.spilled.forecast import Forecast
     from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 
-DOCUMENT: Final = (
-    "\0id"  # the column of the ids, a name that no field has: the field may rank documents, by its numbers
-)
-_RANK: Final = "\0rank of "
 _EXPANDED: Final = 4  # bytes of text in a byte of a compressed file
 _NEEDED: Final = 3  # bytes of memory for a byte of text
 _PLAIN: Final = (None, Kind("jsonl"), Kind("csv"), Kind("tsv"))
@@ -181,31 +166,34 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes}
-    known = _known(state, against, for_index=for_index)
-    if "state" in known and gather == "components":
-        raise ParameterConflict("gather", gather, "against" if state is None else "state", str(known["state"]))
-    if work is None and known:
+    earlier = _earlier(state, against, for_index=for_index)
+    if earlier is not None and earlier.state is not None and gather == "components":
+        raise ParameterConflict("gather", gather, "against" if state is None else "state", str(earlier.state))
+    if work is None and earlier is not None:
         work = _work_of(state, *outputs.values())
     unasked = None if work is not None or out is None else _work_if_large(inputs, out)
     work = unasked if work is None else work
-    if work is None and not known:
+    if work is None and earlier is None:
         _refuse_parts(part_size=part_size, out_format=out_format, keep_work=keep_work or None)
         require(executors is None, "work", work, "must be a folder that the executors see")
-        _check_outputs(outputs, inputs, force=force, format=format, glob=glob, page=page is not None)
+        check_outputs(outputs, inputs, force=force, format=format, glob=glob, page=page is not None)
         with followed(progress) as follow, LocalEngine(threads) as engine:
             if file is not None:
                 common_format(expand(inputs), format)
                 reading["extraction"] = file.extended(inputs, request_of(**reading), follow)
             documents = read(inputs, threads=threads, progress=follow, **reading)
-            done = _decided(documents, chosen, common, policy, engine, follow)
-        _write(done, outputs, page, force=force, revisits=revisits)
+            result = decided_documents(documents, chosen, common, policy, engine, follow)
+        done = FilesResult(result, documents.rejected, documents)
+        rendered = None if page is None else lambda: page(done)
+        write_outputs(result, documents, outputs, page=rendered, force=force, revisits=revisits)
         return done
-    from neardup.pipeline.spilled.files import RunSettings, check_run, dedup_in_pieces
+    from neardup.pipeline.spilled.files import EarlierDocuments, RunSettings, check_run, dedup_in_pieces
 
-    compared, indexes = known.get("compared", ()), known.get("indexes", ())
-    require_once((*expand(inputs), *(expand(compared) if compared else ()), *(index.path for index in indexes)))
+    earlier = earlier or EarlierDocuments()
+    compared = expand(earlier.inputs) if earlier.inputs else ()
+    require_once((*expand(inputs), *compared, *(index.path for index in earlier.indexes)))
     with _work_folder(work) as folder, followed(progress) as follow, LocalEngine(threads) as engine:
-        chosen, share = _listed(chosen, common, known)
+        chosen, share = _listed(chosen, common, earlier)
         settings = RunSettings(
             request=request_of(**reading),
             scheme=chosen,
@@ -222,7 +210,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             revisits=revisits,
             page=None if page is None else lambda done: page(_stored(done)),
             announce=_announce if unasked else lambda _: None,
-            **known,
+            earlier=earlier,
             executors=executors,
         )
         if file is not None:
@@ -230,46 +218,6 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             learned = file.extended(inputs, settings.request, follow)
             settings = replace(settings, request=replace(settings.request, extraction=learned))
         return _stored(dedup_in_pieces(inputs, settings, engine, follow))
-
-
-def _decided(  # noqa: PLR0913, PLR0917 - as deduplicated
-    documents: Collection,
-    scheme: Scheme,
-    common: float | CommonShingles | None,
-    policy: Policy,
-    engine: LocalEngine,
-    progress: Progress,
-) -> FilesResult:
-    """Decide the documents of files in memory; an error names their places."""
-    table, keep = ranked_table(documents, documents.text, scheme.columns, policy)
-    ranked = replace(policy, keep=keep)
-    try:
-        result = deduplicated(table, documents.text, DOCUMENT, scheme, common, ranked, engine, progress)
-    except ValueRefused as error:
-        place = "{}:{}".format(*documents.place(error.row))
-        field = error.field.removeprefix(_RANK)
-        raise ValueRefused(place, f"its {field!r} {error.rule}", error.code, error.row, field) from error
-    decisions = with_places(result.decisions, documents.places())
-    summary = replace(result.summary, policy=policy)
-    return FilesResult(
-        replace(result, decisions=decisions, source=None, summary=summary), documents.rejected, documents
-    )
-
-
-def _write(
-    done: FilesResult, outputs: Mapping[str, AnyPath | None], page: Page | None, *, force: bool, revisits: bool
-) -> None:
-    """Write the outputs of a run in memory, the kept documents last."""
-    result, documents = cast("Result", done.result), cast("Collection", done.documents)
-    if (report := outputs["report"]) is not None:
-        _write_report(report, done, page, force=force)
-    if (dropped := outputs["dropped"]) is not None:
-        documents.write(dropped, result.representatives >= 0, force=force)
-    if (mark := outputs["mark"]) is not None:
-        documents.write_marked(mark, _marks(result, documents), force=force)
-    if (out := outputs["out"]) is not None:
-        originals = documents.originals(result.representatives) if revisits else None
-        documents.write(out, result.kept, originals=originals, force=force)
 
 
 def _refuse_parts(**options: object) -> None:
@@ -309,20 +257,23 @@ def _announce(found: "Forecast") -> None:
     )
 
 
-def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, *, for_index: bool) -> dict[str, Any]:
-    """Return the settings for the documents that those of the inputs are compared with."""
+def _earlier(
+    state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, *, for_index: bool
+) -> "EarlierDocuments | None":
+    """Return the documents that those of the inputs are compared with."""
     require(state is not None or not for_index, "for_index", for_index, "can only be used with a state")
-    if state is not None:
-        if against is not None:
-            raise ParameterConflict("against", against, "state", state)
-        return {"state": Path(require_path("state", state)), "adds": True, "for_index": for_index}
-    if against is None:
-        return {}
+    if state is None and against is None:
+        return None
     from neardup.engines.journal import is_work
     from neardup.index.disk.manifest import NAME as MANIFEST
     from neardup.pipeline.index.texts import IndexTexts
+    from neardup.pipeline.spilled.files import EarlierDocuments
     from neardup.pipeline.spilled.state import is_state
 
+    if state is not None:
+        if against is not None:
+            raise ParameterConflict("against", against, "state", state)
+        return EarlierDocuments(state=Path(require_path("state", state)), adds=True, for_index=for_index)
     paths = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
     for path in paths:
         require_path("against", path)
@@ -331,12 +282,12 @@ def _known(state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, *
         rule = "is the work folder of a run; compare with a state, with an index with texts, or with files"
         require(not is_work(Path(path)), "against", os.fspath(path), rule)
     if len(paths) == 1 and is_state(Path(paths[0])):
-        return {"state": Path(paths[0])}
+        return EarlierDocuments(state=Path(paths[0]))
     indexes = [path for path in paths if (Path(path) / MANIFEST).is_file()]
-    return {
-        "compared": tuple(os.fspath(path) for path in paths if path not in indexes),
-        "indexes": tuple(IndexTexts(os.fspath(path)) for path in indexes),
-    }
+    return EarlierDocuments(
+        inputs=tuple(os.fspath(path) for path in paths if path not in indexes),
+        indexes=tuple(IndexTexts(os.fspath(path)) for path in indexes),
+    )
 
 
 def _work_of(state: AnyPath | None, *outputs: AnyPath | None) -> Path | None:
@@ -364,64 +315,16 @@ def _stored(result: "StoredResult") -> FilesResult:
     return FilesResult(result, result.documents.rejected, result.documents)
 
 
-def _check_outputs(  # noqa: PLR0913 - the outputs, and how they are checked
-    outputs: Mapping[str, AnyPath | None],
-    inputs: Sequence[AnyPath],
-    *,
-    force: bool,
-    format: str | None,  # noqa: A002 - what users call it
-    glob: Sequence[str],
-    page: bool,
-) -> None:
-    """Raise the errors of writing the outputs before anything is read."""
-    paths = expand(inputs)
-    found = common_format(paths, format)
-    for name, path in outputs.items():
-        if path is not None and name == "report":
-            check_table(path, paths, force=force, or_page=page)
-        elif path is not None:
-            check_target(path, paths, found, force=force, glob=glob)
-    if (mark := outputs["mark"]) is not None:
-        check_marks(os.fspath(mark), {found})
-
-
 def _listed(
-    scheme: Scheme, common: float | CommonShingles | None, known: Mapping[str, Any]
+    scheme: Scheme, common: float | CommonShingles | None, earlier: "EarlierDocuments"
 ) -> tuple[Scheme, float | None]:
     """Return a scheme with a list of common shingles, or the share that finds this list."""
     if isinstance(common, CommonShingles):
         return scheme.with_common(common), None
     rule = "cannot be used with a state, all of whose runs need the same list: find that first"
-    if common is not None and "state" in known:
+    if common is not None and earlier.state is not None:
         raise ParameterError("ignore_common", common, rule, "share with state")
     return scheme, common
-
-
-def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:
-    """Return the columns of the documents that ``dedup`` needs, and the keep policy for that table."""
-    table: dict[str, Any] = {text: documents.texts, DOCUMENT: documents.ids}
-    if documents.sites is not None:
-        table[SITE] = documents.sites
-    _add_fields(table, documents, fields)
-    keep = ",".join(_add_ranking(table, documents, each) for each in policy.keep.split(","))
-    return pa.table(table), keep
-
-
-def _marks(result: Result, documents: Collection) -> pa.Table:
-    """Return each document's cluster, the position of its kept document, and the id of that document."""
-    names = documents.ids.cast(pa.large_string()).take(pa.array(result.clusters))
-    marks = {"neardup_cluster": result.clusters, "neardup_kept": result.mask, "neardup_representative": names}
-    return pa.table(marks)
-
-
-def _write_report(path: AnyPath, done: FilesResult, page: Page | None, *, force: bool) -> None:
-    if page is not None and is_page(path):
-        write_file(path, page(done), PAGES, force=force)
-    else:
-        result, documents = done.result, done.documents
-        schema = result.decisions.schema
-        rows = revisit_rows(documents.revisits, documents.places(), documents.ids, result.representatives, schema)
-        write_table(path, [result.decisions, *rows], force=force)
 
 
 def _check_paths(
@@ -436,26 +339,3 @@ def _check_paths(
     found = None if outputs["out"] is None else kind(os.fspath(outputs["out"]))
     is_archive = found is not None and found.format == WARC
     require(is_archive or not revisits, "revisits", revisits, "requires a web archive as output (.warc or .warc.gz)")
-
-
-def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[str]) -> None:
-    """Add the fields that are signed, as they are written; ``body`` may be missing, as the text replaces it."""
-    for name in fields:
-        try:
-            if name not in table:
-                table[name] = documents.column(name, literal=True)
-        except FieldMissing:
-            if name != BODY:
-                raise
-
-
-def _add_ranking(table: dict[str, Any], documents: Collection, keep: str) -> str:
-    """Add the field of a part of the keep policy, by its values; return that part for the table."""
-    kind, _, field = keep.partition(":")
-    if kind == CANONICAL and CANONICAL not in table:
-        table[CANONICAL] = documents.column(CANONICAL, literal=True)
-    if not field:
-        return keep
-    name = field if field not in table else f"{_RANK}{field}"  # signed as written, ranked by value
-    table[name] = documents.column(field)
-    return f"{kind}:{name}"

@@ -4,7 +4,7 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -81,6 +81,17 @@ class EarlierTexts(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierDocuments:
+    """The documents that those of a run are compared with: of a state, or of indexes and then of other inputs."""
+
+    state: Path | None = None
+    adds: bool = False  # the documents of the run to the state
+    for_index: bool = False  # adds what an index needs
+    inputs: tuple[str, ...] = ()
+    indexes: tuple[EarlierTexts, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """What a run in pieces decides, and how: see ``neardup.dedup_files``."""
 
@@ -96,11 +107,7 @@ class RunSettings:
     out_format: str | None
     revisits: bool
     page: Callable[[StoredResult], bytes] | None
-    state: Path | None = None
-    adds: bool = False  # to the state
-    for_index: bool = False  # adds what an index needs
-    compared: tuple[str, ...] = ()  # inputs that are only compared with
-    indexes: tuple[EarlierTexts, ...] = ()  # the same, before these inputs
+    earlier: EarlierDocuments = EarlierDocuments()
     executors: Executors | None = None
     announce: Callable[[Forecast], None] = lambda _: None
     keep_work: bool = False
@@ -118,16 +125,14 @@ def dedup_in_pieces(inputs: Any, settings: RunSettings, engine: LocalEngine, pro
     extraction, number = settings.request.extraction, engine.threads if settings.executors is None else 1
     with processes_for(extraction, number) as processes:
         settings = replace(settings, request=replace(settings.request, processes=processes))
-        if settings.state is None:
-            return _run(inputs, settings, None, engine, progress)
-        with _state(settings, settings.state) as state:
+        with _state(settings) as state:
             return _run(inputs, settings, state, engine, progress)
 
 
 def check_run(inputs: Any, settings: RunSettings) -> None:
     """Raise what ``dedup_in_pieces`` raises before it reads; a run that continues has checked its outputs."""
     _check_places(settings)
-    with nullcontext() if settings.state is None else _state(settings, settings.state) as state:
+    with _state(settings) as state:
         shards, _, _, outputs = _opened(inputs, settings, state)
         if settings.restart or not settings.work.is_dir() or not any(settings.work.iterdir()):
             _check(shards, outputs, settings)
@@ -141,9 +146,13 @@ def _check_places(settings: RunSettings) -> None:
 
 
 @contextmanager
-def _state(settings: RunSettings, folder: Path) -> Iterator[State]:
-    with State.open(folder, write=settings.adds) as state:
-        state.require(settings.scheme, settings.policy, for_index=settings.for_index)
+def _state(settings: RunSettings) -> Iterator[State | None]:
+    earlier = settings.earlier
+    if earlier.state is None:
+        yield None
+        return
+    with State.open(earlier.state, write=earlier.adds) as state:
+        state.require(settings.scheme, settings.policy, for_index=earlier.for_index)
         state.check()
         yield state
 
@@ -152,13 +161,13 @@ def _opened(
     inputs: Any, settings: RunSettings, state: State | None
 ) -> tuple[Shards, int, dict[str, str | None] | None, list[Output]]:
     """Return the inputs, how many are only compared with, how pages among them are extracted, and the outputs."""
-    compared = 0
-    if settings.compared:
-        compared = len(Shards.opened(settings.compared, settings.request, others=inputs).inputs)
-    compared += len(settings.indexes)
-    shards = Shards.opened([*settings.compared, *inputs], settings.request)
+    earlier = settings.earlier
+    compared = len(earlier.indexes)
+    if earlier.inputs:
+        compared += len(Shards.opened(earlier.inputs, settings.request, others=inputs).inputs)
+    shards = Shards.opened([*earlier.inputs, *inputs], settings.request)
     if state is not None:
-        _require_for_state(shards, state, adds=settings.adds)
+        _require_for_state(shards, state, adds=earlier.adds)
     pages = shards.extraction
     shards = _with_indexes(shards, settings)
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
@@ -180,7 +189,7 @@ def _run(
         "columns": [*settings.request.columns],
         "outputs": outputs,
     }
-    known = None if state is None else [str(state.folder.absolute()), settings.adds, settings.for_index]
+    known = None if state is None else [str(state.folder.absolute()), settings.earlier.adds, settings.earlier.for_index]
     more: dict[str, Any] = {"compared": compared, "state": known, "ignore_common": settings.ignore_common}
     terms = terms_of(shards, scheme, pages, changeable, **more)
     with journal_of(settings.work, terms, scheme, restart=settings.restart) as journal:
@@ -189,7 +198,7 @@ def _run(
             return Stages(journal, engine, progress, partial(_elsewhere, settings.executors, journal, scheme))
 
         stages = by(scheme)
-        if settings.indexes or any(map(is_distant, shards.inputs)):
+        if settings.earlier.indexes or any(map(is_distant, shards.inputs)):
             shards = _copied(shards, journal, stages, outputs, settings)
         with abandoning(journal):
             begun = stages.one("split", "", partial(_begun, shards, size, state, settings))
@@ -212,7 +221,7 @@ def _run(
         remove_other_parts(outputs, parts)
         if report is not None:
             stages.one("report", whole, partial(_report, result, settings, report))
-        if state is not None and settings.adds:
+        if state is not None and settings.earlier.adds:
             signed, blocks = result.documents.signed, len(journal.records(f"settle-{job.deciding}"))
             stages.one("add", whole, partial(add, job, signed, blocks, state, begun["segment"]))
         _finish(journal, keep=settings.keep_work)
@@ -222,10 +231,10 @@ def _run(
 def _check_kept(settings: RunSettings) -> None:
     """Raise ``ParameterError`` for a folder that cannot be kept: what a run compared with others is in their state."""
     require_flag("keep_work", settings.keep_work)
-    others = [*([settings.state] if settings.state else []), *settings.compared, *settings.indexes]
+    earlier = settings.earlier
+    others = [*filter(None, [earlier.state]), *earlier.inputs, *(index.path for index in earlier.indexes)]
     if settings.keep_work and others:
-        name = "state" if settings.adds else "against"
-        raise ParameterConflict("keep_work", True, name, str(getattr(others[0], "path", others[0])))
+        raise ParameterConflict("keep_work", True, "state" if earlier.adds else "against", str(others[0]))
 
 
 def _finish(journal: Journal, *, keep: bool) -> None:
@@ -237,9 +246,9 @@ def _finish(journal: Journal, *, keep: bool) -> None:
 
 def _with_indexes(shards: Shards, settings: RunSettings) -> Shards:
     """Return the inputs after the indexes that they are compared with; refuse these if they cannot be."""
-    for index in settings.indexes:
+    for index in settings.earlier.indexes:
         index.require(settings.request, settings.scheme.columns, _of_pages(shards))
-    return shards.behind({index.path: index.identity for index in settings.indexes})
+    return shards.behind({index.path: index.identity for index in settings.earlier.indexes})
 
 
 def _of_pages(shards: Shards) -> Extraction | None:
@@ -268,7 +277,7 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
 
     A run that continues compares standard input with its copy.
     """
-    indexes = {index.path: index for index in settings.indexes}
+    indexes = {index.path: index for index in settings.earlier.indexes}
     names = {path: f"index-{number}.jsonl" for number, path in enumerate(indexes)} | {
         path: f"{SPOOLED}.{shards.kind(source).format}" if path == STDIN else place(path)
         for source, path in enumerate(shards.inputs)
@@ -333,7 +342,7 @@ def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> dict
 
 def _begun(shards: Shards, size: int, state: State | None, settings: RunSettings) -> dict[str, Any]:
     """Return what a run keeps for all its stages: its shards, the key of its digests, and the segments of the state."""
-    for_index = settings.for_index if state is None or state.salt is None else state.header.for_index
+    for_index = settings.earlier.for_index if state is None or state.salt is None else state.header.for_index
     salt = None if state is None else state.salt
     segments = [] if state is None else [part.name for part in state.segments]
     return {
@@ -341,7 +350,7 @@ def _begun(shards: Shards, size: int, state: State | None, settings: RunSettings
         "salt": salt or secrets.token_bytes(16).hex(),
         "segments": segments,
         "segment": secrets.token_hex(8),  # that the run adds
-        "for_index": settings.adds and for_index,
+        "for_index": settings.earlier.adds and for_index,
     }
 
 

@@ -1,0 +1,142 @@
+"""Deduplication of files that fit into memory: decide the documents, and write the outputs."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import pyarrow as pa
+
+from neardup.engines.local import LocalEngine
+from neardup.model.errors import FieldMissing, ValueRefused
+from neardup.model.policy import CANONICAL, Policy
+from neardup.model.protocols import Scheme
+from neardup.pipeline.corpus.documents import SITE
+from neardup.pipeline.corpus.result import Result, with_places
+from neardup.pipeline.corpus.revisits import revisit_rows
+from neardup.pipeline.corpus.run import deduplicated
+from neardup.pipeline.progress import Progress
+from neardup.schemes.checksum import BODY
+from neardup.sources.collection import Collection, check_marks
+from neardup.sources.formats import common_format, expand
+from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, write_file, write_table
+from neardup.text.common_shingles import CommonShingles
+
+DOCUMENT: Final = (
+    "\0id"  # the column of the ids, a name that no field has: the field may rank documents, by its numbers
+)
+_RANK: Final = "\0rank of "
+
+
+def check_outputs(  # noqa: PLR0913 - the outputs, and how they are checked
+    outputs: Mapping[str, AnyPath | None],
+    inputs: Sequence[AnyPath],
+    *,
+    force: bool,
+    format: str | None,  # noqa: A002 - what users call it
+    glob: Sequence[str],
+    page: bool,
+) -> None:
+    """Raise the errors of writing the outputs before anything is read."""
+    paths = expand(inputs)
+    found = common_format(paths, format)
+    for name, path in outputs.items():
+        if path is not None and name == "report":
+            check_table(path, paths, force=force, or_page=page)
+        elif path is not None:
+            check_target(path, paths, found, force=force, glob=glob)
+    if (mark := outputs["mark"]) is not None:
+        check_marks(os.fspath(mark), {found})
+
+
+def decided_documents(  # noqa: PLR0913, PLR0917 - as deduplicated
+    documents: Collection,
+    scheme: Scheme,
+    common: float | CommonShingles | None,
+    policy: Policy,
+    engine: LocalEngine,
+    progress: Progress,
+) -> Result:
+    """Decide the documents of files; an error names their places."""
+    table, keep = ranked_table(documents, documents.text, scheme.columns, policy)
+    ranked = replace(policy, keep=keep)
+    try:
+        result = deduplicated(table, documents.text, DOCUMENT, scheme, common, ranked, engine, progress)
+    except ValueRefused as error:
+        place = "{}:{}".format(*documents.place(error.row))
+        field = error.field.removeprefix(_RANK)
+        raise ValueRefused(place, f"its {field!r} {error.rule}", error.code, error.row, field) from error
+    decisions = with_places(result.decisions, documents.places())
+    return replace(result, decisions=decisions, source=None, summary=replace(result.summary, policy=policy))
+
+
+def write_outputs(  # noqa: PLR0913 - what is written, and how
+    result: Result,
+    documents: Collection,
+    outputs: Mapping[str, AnyPath | None],
+    *,
+    page: Callable[[], bytes] | None,
+    force: bool,
+    revisits: bool,
+) -> None:
+    """Write the outputs of a run, the kept documents last; *page* renders a report that is a page."""
+    if (report := outputs["report"]) is not None:
+        _write_report(report, result, documents, page, force=force)
+    if (dropped := outputs["dropped"]) is not None:
+        documents.write(dropped, result.representatives >= 0, force=force)
+    if (mark := outputs["mark"]) is not None:
+        documents.write_marked(mark, _marks(result, documents), force=force)
+    if (out := outputs["out"]) is not None:
+        originals = documents.originals(result.representatives) if revisits else None
+        documents.write(out, result.kept, originals=originals, force=force)
+
+
+def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:
+    """Return the columns of the documents that ``dedup`` needs, and the keep policy for that table."""
+    table: dict[str, Any] = {text: documents.texts, DOCUMENT: documents.ids}
+    if documents.sites is not None:
+        table[SITE] = documents.sites
+    _add_fields(table, documents, fields)
+    keep = ",".join(_add_ranking(table, documents, each) for each in policy.keep.split(","))
+    return pa.table(table), keep
+
+
+def _marks(result: Result, documents: Collection) -> pa.Table:
+    """Return each document's cluster, the position of its kept document, and the id of that document."""
+    names = documents.ids.cast(pa.large_string()).take(pa.array(result.clusters))
+    marks = {"neardup_cluster": result.clusters, "neardup_kept": result.mask, "neardup_representative": names}
+    return pa.table(marks)
+
+
+def _write_report(
+    path: AnyPath, result: Result, documents: Collection, page: Callable[[], bytes] | None, *, force: bool
+) -> None:
+    if page is not None and is_page(path):
+        write_file(path, page(), PAGES, force=force)
+    else:
+        schema = result.decisions.schema
+        rows = revisit_rows(documents.revisits, documents.places(), documents.ids, result.representatives, schema)
+        write_table(path, [result.decisions, *rows], force=force)
+
+
+def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[str]) -> None:
+    """Add the fields that are signed, as they are written; ``body`` may be missing, as the text replaces it."""
+    for name in fields:
+        try:
+            if name not in table:
+                table[name] = documents.column(name, literal=True)
+        except FieldMissing:
+            if name != BODY:
+                raise
+
+
+def _add_ranking(table: dict[str, Any], documents: Collection, keep: str) -> str:
+    """Add the field of a part of the keep policy, by its values; return that part for the table."""
+    kind, _, field = keep.partition(":")
+    if kind == CANONICAL and CANONICAL not in table:
+        table[CANONICAL] = documents.column(CANONICAL, literal=True)
+    if not field:
+        return keep
+    name = field if field not in table else f"{_RANK}{field}"  # signed as written, ranked by value
+    table[name] = documents.column(field)
+    return f"{kind}:{name}"

@@ -1,0 +1,62 @@
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from neardup import MinHash
+from neardup.engines.local import LocalEngine
+from neardup.model.errors import ValueRefused
+from neardup.model.policy import Policy
+from neardup.pipeline.files.in_memory import DOCUMENT, decided_documents, ranked_table, write_outputs
+from neardup.sources.read import read
+
+TEXTS = ["one two three four five", "six seven eight nine ten", "ONE two three four five"]
+
+
+@pytest.fixture
+def documents(tmp_path):
+    def of(scores):
+        path = tmp_path / "in.jsonl"
+        lines = [
+            {"id": n, "text": text, "score": score} for n, (text, score) in enumerate(zip(TEXTS, scores, strict=True))
+        ]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return read([path], columns=["score"])
+
+    return of
+
+
+def decided(documents, keep):
+    with LocalEngine(1) as engine:
+        return decided_documents(documents, MinHash(), None, Policy(keep=keep), engine, lambda *_: None)
+
+
+def test_values_rank_as_numbers(documents):
+    result = decided(documents(["1", "9", "10"]), "max:score")
+    assert result.kept.tolist() == [1, 2]
+    assert result.summary.policy.keep == "max:score"
+    assert result.decisions["id"].to_pylist() == ["0", "1", "2"]
+
+
+def test_an_error_names_the_line_and_the_field(documents):
+    with pytest.raises(ValueRefused, match=r"in\.jsonl:2: its 'score' is 'x'"):
+        decided(documents(["1", "x", "10"]), "max:score")
+
+
+def test_the_id_and_the_text_may_rank(documents):
+    table, keep = ranked_table(documents([1, 2, 3]), "text", [], Policy(keep="max:id,longest"))
+    assert keep.startswith("max:")
+    assert keep.endswith(",longest")
+    assert table[DOCUMENT].to_pylist() == ["0", "1", "2"]
+    assert table[keep.split(",")[0].removeprefix("max:")].to_pylist() == [0, 1, 2]
+
+
+def test_a_report_may_be_a_page(documents, tmp_path):
+    read_documents = documents([1, 2, 3])
+    result = decided(read_documents, "first")
+    outputs = dict.fromkeys(["out", "report", "dropped", "mark"])
+    for name, page in (("why.html", lambda: b"<p>"), ("why.parquet", None)):
+        written = outputs | {"report": tmp_path / name}
+        write_outputs(result, read_documents, written, page=page, force=False, revisits=False)
+    assert (tmp_path / "why.html").read_bytes() == b"<p>"
+    assert pq.read_table(tmp_path / "why.parquet").num_rows == 3
