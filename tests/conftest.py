@@ -1,8 +1,9 @@
-"""How hard Hypothesis tries, and how the processes end that tests start.
+"""How hard Hypothesis tries, how the processes end that tests start, and which permissions they have.
 
 ``HYPOTHESIS_PROFILE`` names one of the profiles below.
 """
 
+import ctypes
 import importlib.util
 import os
 import shutil
@@ -94,6 +95,25 @@ def pytest_sessionstart():
         closed = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
         os.posix_spawn(sys.executable, watch, {}, file_actions=closed, setsid=True)
         os.environ["NEARDUP_TESTS"] = str(os.getpid())
+
+
+@pytest.fixture
+def permissions():
+    """Let the permissions of files hold in this thread, and in those that it starts, for root, too."""
+    if os.geteuid():
+        yield
+        return
+    if sys.platform != "linux":
+        pytest.skip("root may read and write everything here")
+    system = ctypes.CDLL(None)
+    header, before = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()  # the version of the calls
+    overriding = 1 << 1 | 1 << 2  # CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, among the effective ones
+    if system.capget(header, before) or system.prctl(28, 1 << 2):  # access() counts only those, too
+        pytest.skip("this root may not give up what it may")
+    assert system.capset(header, (ctypes.c_uint32 * 6)(before[0] & ~overriding, *before[1:])) == 0
+    yield
+    assert system.capset(header, before) == 0
+    assert system.prctl(28, 0) == 0
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,7 @@ REBUILD: Final = "rebuild it"
 
 PREFIX: Final = 1  # length of the prefixes with an index of their own: the dearest ones to gather
 TOKENIZER: Final = "ascii"  # which separates at spaces, and leaves folded words unchanged
+_STILL: Final = "ro&immutable=1"  # the mode of a connection to a table that does not change
 _WAIT: Final = 5.0  # seconds to wait for another transaction
 _STEPS: Final = 1_000  # steps of SQLite's virtual machine between two checks of the clock
 _BUFFER: Final = 1 << 24  # bytes of new postings that are gathered before they are written
@@ -282,9 +283,8 @@ class FullText:
         if found is not None:
             return inode, found
         _require_fts5(self._path)
-        if not self._writes and _is_still(self._path):
-            return None, self._opened("ro&immutable=1")
-        return inode, self._opened("rw" if self._writes else "ro")
+        mode = "rw" if self._writes else _reading(self._path)
+        return None if mode == _STILL else inode, self._opened(mode)
 
     def _opened(self, mode: str) -> sqlite3.Connection:
         connection = _connect(self._path, mode)
@@ -340,9 +340,13 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
-def _is_still(path: Path) -> bool:
-    """Return whether no process is writing to a table, in a folder where SQLite cannot register readers."""
-    return not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+def _reading(path: Path) -> str:
+    """Return how a table is opened to read: as ``_STILL`` if no process is writing to it, and readers cannot register.
+
+    SQLite registers readers by files in the folder, which a user who may only read cannot make.
+    """
+    is_still = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    return _STILL if is_still else "ro"
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -447,9 +451,24 @@ def copy(folder: Path, to: Path) -> None:
     with _translated(path):
         new.unlink(missing_ok=True)
         if path.exists():
-            with _closing(_connect(path, "ro")) as source, _closing(sqlite3.connect(new)) as target:
-                source.backup(target)
+            while not _is_copied(path, new):
+                pass
+            with _closing(sqlite3.connect(new)) as target:
                 target.execute("PRAGMA journal_mode = DELETE")
+
+
+def _is_copied(path: Path, new: Path) -> bool:
+    """Copy a table; return false if it changed during this, without registered readers."""
+    mode, before = _reading(path), _written(path)
+    with _closing(_connect(path, mode)) as source, _closing(sqlite3.connect(new)) as target:
+        source.backup(target)
+    return mode != _STILL or (mode, before) == (_reading(path), _written(path))
+
+
+def _written(path: Path) -> tuple[int, int, int]:
+    """Return the identity, size and time of a table; a change of the table changes one of them."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def replace(to: Path) -> None:

@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from neardup import Index
 
 TEXTS = [f"text number {number} of {number * 7} with some {number * 13} words" for number in range(50)]
@@ -36,3 +38,17 @@ def test_what_cannot_be_copied(neardup, tmp_path):
     for inside in ("seen/backup", "link/backup"):
         assert f"{inside} is inside the index 'seen'" in neardup("copy", "seen", inside, code=2).err
     assert not (tmp_path / "seen/backup").exists()
+
+
+@pytest.mark.usefixtures("permissions")
+def test_a_copy_only_needs_to_read(neardup, tmp_path):
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    neardup("index", "a.jsonl", "--to", "seen", "--search")
+    for path in (tmp_path / "seen").iterdir():
+        path.chmod(0o444)
+    (tmp_path / "seen").chmod(0o555)
+    before = sorted((path, path.read_bytes()) for path in (tmp_path / "seen").iterdir())
+    neardup("copy", "seen", "backup")
+    assert json.loads(neardup("search", "backup", "343", "--json").out)["total"] == 1
+    assert sorted((path, path.read_bytes()) for path in (tmp_path / "seen").iterdir()) == before
+    (tmp_path / "seen").chmod(0o755)
