@@ -381,7 +381,7 @@ def test_a_record_that_cannot_be_written(folder, monkeypatch):
 
     with Journal.open(folder, TERMS) as journal:
         monkeypatch.setattr(os, "fsync", refuse)
-        with pytest.raises(StorageFailed, match=r"done/sign-0.json: No space"):
+        with pytest.raises(StorageFailed, match=r"done/sign-0.json cannot be written: No space"):
             journal.run("sign", 1, lambda _: {}, map=map)
         assert journal.done("sign") == set()
 

@@ -171,7 +171,7 @@ def test_closed_and_full_streams(tmp_path):
         return done.returncode, done.stdout, done.stderr
 
     (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
-    full = b"neardup: standard output: No space left on device\n"
+    full = b"neardup: standard output cannot be written: No space left on device\n"
     assert shell("neardup demo > /dev/full") == (1, b"", full)
     assert shell("neardup dedup in.jsonl --dry-run --json > /dev/full") == (1, b"", full)
     assert shell("neardup dedup in.jsonl --out a.jsonl >&-") == (0, b"", b"")

@@ -133,7 +133,7 @@ class MemoryDisk(Disk):
         return self.files.names[path]
 
     def create(self, path):
-        with _named(path):
+        with _named(path, "written"):
             self.meet("create", path)
             if path in self.files.names:
                 raise FileExistsError(17, "File exists", str(path))
@@ -142,7 +142,7 @@ class MemoryDisk(Disk):
             return self._number((path, file))
 
     def reopen(self, path):
-        with _named(path):
+        with _named(path, "written"):
             self.meet("reopen", path)
             return self._number((path, self._file(path)))
 
@@ -154,7 +154,7 @@ class MemoryDisk(Disk):
         return len(part)
 
     def sync(self, file, path):
-        with _named(path):
+        with _named(path, "written"):
             self.meet("sync", path)
             stored = self.open[file][1]
             stored.synced = len(stored.data)
@@ -162,53 +162,53 @@ class MemoryDisk(Disk):
     def close(self, file, path):
         own = self.open.pop(file)[0]
         assert own == path
-        with _named(path):
+        with _named(path, "written"):
             self.meet("close", path)
 
     def sync_folder(self, path):
-        with _named(path):
+        with _named(path, "written"):
             self.meet("sync_folder", path)
             self.files.sync_folder(path)
 
     def rename(self, old, new):
-        with _named(new):
+        with _named(new, "written"):
             self.meet("rename", new)
             self.files.change("rename", old, new, file=self._file(old))
 
     def remove(self, path):
-        with _named(path):
+        with _named(path, "written"):
             self.meet("remove", path)
             if path in self.files.names:
                 self.files.change("remove", path)
 
     def make_folder(self, path):
-        with _named(path):
+        with _named(path, "written"):
             self.meet("make_folder", path)
             if path not in self.files.names:
                 self.files.change("make_folder", path)
 
     def names(self, path):
-        with _named(path):
+        with _named(path, "written"):
             self.meet("names", path)
             return sorted(own.name for own in self.files.names if own.parent == path)
 
     def size(self, path):
-        with _named(path):
+        with _named(path, "written"):
             self.meet("size", path)
             return len(self._file(path).data)
 
     def read(self, path, begin=0):
-        with _named(path):
+        with _named(path, "written"):
             self.meet("read", path)
             return bytes(self._file(path).data[begin:])
 
     def map(self, path):
-        with _named(path):
+        with _named(path, "written"):
             self.meet("map", path)
             return np.frombuffer(bytearray(self._file(path).data), np.uint8)
 
     def lock(self, path):
-        with _named(path):
+        with _named(path, "written"):
             self.meet("lock", path)
             if path in self.locked:
                 raise StorageBusy(str(path), os.strerror(EAGAIN))
@@ -219,7 +219,7 @@ class MemoryDisk(Disk):
             return number
 
     def holds(self, path):
-        with _named(path):
+        with _named(path, "written"):
             self.meet("holds", path)
         return self.identity(path) == self.locked[path][1]
 
@@ -231,7 +231,7 @@ class MemoryDisk(Disk):
 
     def unlock(self, path):
         del self.open[self.locked.pop(path)[0]]
-        with _named(path):
+        with _named(path, "written"):
             self.meet("unlock", path)
 
     forget = unlock

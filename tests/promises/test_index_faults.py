@@ -375,7 +375,7 @@ def test_nothing_is_left_in_a_folder_of_somebody_else(tmp_path):
 def test_a_folder_in_one_that_may_not_be_read(tmp_path):
     class Shut(Disk):
         def sync_folder(self, path):
-            with _named(path):
+            with _named(path, "written"):
                 if path == tmp_path:
                     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             super().sync_folder(path)

@@ -107,18 +107,20 @@ class WorkFolder:
     def has_files(self, record: dict[str, Any]) -> bool:
         """Return whether the files that a record names are there, with their sizes."""
         files = record.get("files", {})
-        try:
-            return bool(self.sizes(*files) == files)
-        except (FileNotFoundError, NotADirectoryError):
-            return False
+        with naming(self._home, doing="read"):
+            try:
+                return bool(self.sizes(*files) == files)
+            except (FileNotFoundError, NotADirectoryError):
+                return False
 
     def records(self, stage: str) -> list[dict[str, Any]]:
         """Return the records of the tasks of a stage that are done, in the order of the tasks."""
-        return [_decoded(self._record(stage, task).read_bytes()) for task in sorted(self.done(stage))]
+        with naming(self._done, doing="read"):
+            return [_decoded(self._record(stage, task).read_bytes()) for task in sorted(self.done(stage))]
 
     def done(self, stage: str) -> set[int]:
         """Return the tasks of a stage that have records."""
-        with naming(self._done):
+        with naming(self._done, doing="read"):
             names = (name.removesuffix(".json").rpartition("-") for name in os.listdir(self._done))  # noqa: PTH208
             return {int(number) for own, _, number in names if own == stage}
 
@@ -147,7 +149,7 @@ class WorkFolder:
 
     def stage(self) -> Stage | None:
         """Return the stage that a coordinator is working on; ``None`` if no coordinator is."""
-        with naming(self._home):
+        with naming(self._home, doing="read"):
             try:
                 stage = msgspec.json.decode((self._home / _STAGE).read_bytes(), type=Stage)
             except FileNotFoundError:
@@ -269,13 +271,15 @@ class Journal(WorkFolder):
         valid = self.done(stage)
         for task in tuple(valid):
             path = self._record(stage, task)
-            try:
-                intact = self.has_files(_decoded(path.read_bytes()))
-            except (FileNotFoundError, NotADirectoryError, ValueError):
-                intact = False
+            with naming(path, self._home, doing="read"):
+                try:
+                    intact = self.has_files(_decoded(path.read_bytes()))
+                except (FileNotFoundError, NotADirectoryError, ValueError):
+                    intact = False
             if not intact:
                 valid.remove(task)
-                path.unlink(missing_ok=True)
+                with naming(path, self._home, doing="removed"):
+                    path.unlink(missing_ok=True)
         return valid
 
     def forget(self, stage: str) -> None:
@@ -323,7 +327,15 @@ class Journal(WorkFolder):
 
 def is_work(folder: Path) -> bool:
     """Return whether a folder is the work folder of a run."""
-    return (folder / _TERMS).is_file()
+    return has_file(folder, _TERMS)
+
+
+def has_file(folder: Path, *names: str) -> bool:
+    """Return whether a folder has a file of one of these names; ``StorageFailed`` if the system refuses to look."""
+    try:
+        return any((folder / name).is_file() for name in names)
+    except OSError as error:
+        raise StorageFailed.by(error, folder, "read") from error
 
 
 @contextmanager
@@ -343,7 +355,7 @@ def reserved(folder: Path, header: Header) -> Iterator[WorkFolder]:
 
 def read_header(folder: Path, name: str = _TERMS) -> Header | None:
     """Return the run in a folder, or ``None``; ``StorageRefused`` if the file of this *name* is something else."""
-    with naming(folder):
+    with naming(folder, doing="read"):
         try:
             return msgspec.convert(_decoded((folder / name).read_bytes()), Header)
         except FileNotFoundError:
@@ -383,7 +395,7 @@ def check_own(folder: Path) -> None:
     """Raise ``StorageRefused`` if there can be no work folder at this path: one with files of others, for example."""
     if not folder.parent.is_dir():
         raise StorageRefused(str(folder), f"there is no folder {str(folder.parent)!r}")
-    with naming(folder):
+    with naming(folder, doing="read"):
         try:
             foreign = sorted(path.name for path in folder.iterdir() if not _OWN.fullmatch(path.name))
         except FileNotFoundError:  # it may be made later
@@ -473,13 +485,16 @@ def replacing(target: Path, partial: Path, *, sync: bool = True) -> Iterator[Bin
 
 
 @contextmanager
-def naming(path: Path, folder: Path | None = None) -> Iterator[None]:
-    """Raise errors of the system as ``StorageFailed`` with *path*, unless they name files outside *folder*."""
+def naming(path: Path, folder: Path | None = None, *, doing: str = "written") -> Iterator[None]:
+    """Raise errors of the system as ``StorageFailed`` with the file, or *path*, and what it cannot be.
+
+    Errors that name files outside *folder* (by default *path*) are not changed.
+    """
     try:
         yield
     except NeardupError:
         raise
     except OSError as error:
         if error.filename is None or Path(error.filename).is_relative_to(folder or path):
-            raise StorageFailed(str(path), error.strerror or str(error)) from error
+            raise StorageFailed.by(error, error.filename or path, doing) from error
         raise

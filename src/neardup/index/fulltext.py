@@ -20,7 +20,15 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.model.arrays import Positions
-from neardup.model.errors import NeardupError, QueryTimeout, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
+from neardup.model.errors import (
+    PERMISSION,
+    NeardupError,
+    QueryTimeout,
+    StorageBusy,
+    StorageDamaged,
+    StorageFailed,
+    StorageRefused,
+)
 from neardup.model.query import Term
 
 NAME: Final = "search.sqlite"
@@ -391,7 +399,7 @@ def _translated(path: Path, limit: TimeLimit | None = None) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, NeardupError):
             raise
-        raise StorageFailed(str(path), error.strerror or str(error)) from error
+        raise StorageFailed.by(error, path, "opened") from error
 
 
 def _cost(terms: tuple[Term, ...], found: RankedMatches) -> int:
@@ -407,7 +415,13 @@ def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception
         return StorageBusy(str(path), "another process has it")
     if code in _DAMAGED:
         return StorageDamaged(str(path), f"is not as it was written ({error}); {REBUILD}", "search table")
-    return StorageFailed(str(path), str(error))
+    if code == sqlite3.SQLITE_CANTOPEN:
+        try:
+            path.open("rb").close()
+        except OSError as reason:
+            return StorageFailed.by(reason, path, "read")
+    doing = {sqlite3.SQLITE_CANTOPEN: "opened", sqlite3.SQLITE_READONLY: "written"}.get(code, "used")
+    return StorageFailed(str(path), f"cannot be {doing}: {error}", PERMISSION if doing == "written" else "")
 
 
 def _code(error: sqlite3.Error) -> int:

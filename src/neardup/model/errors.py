@@ -32,8 +32,11 @@ records have codes, too: see ``neardup.sources.collection.Rejected``.
 from collections.abc import Callable, Sequence
 from numbers import Real
 from operator import index
+from os import strerror
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
+
+PERMISSION: Final = "permission"  # the code of ``StorageFailed`` if the user has no permission
 
 _LONGEST: Final = 100  # characters of a value in a message
 _PREDICATES: Final = frozenset(  # a rule that begins with one of them continues the sentence, without a colon
@@ -215,6 +218,19 @@ class StorageFailed(StorageError):  # noqa: N818 - the name of the event
     """
 
     code = "storage failed"
+
+    @classmethod
+    def by(cls, error: OSError, where: object, doing: str) -> Self:
+        """Return the error for a file that the system refuses to have *doing*, such as ``read`` or ``written``.
+
+        Its code is ``PERMISSION`` if the user has no permission for it.
+
+        >>> str(StorageFailed.by(PermissionError(13, "Permission denied"), "seen/log", "read"))
+        'seen/log cannot be read: Permission denied'
+        """
+        code = PERMISSION if isinstance(error, PermissionError) else ""
+        reason = strerror(error.errno) if error.errno else str(error)  # libraries put names into their own
+        return cls(str(where), f"cannot be {doing}: {reason}", code)
 
 
 class StorageMoved(StorageFailed):

@@ -183,3 +183,10 @@ def test_without_a_table_it_says_what_to_do(neardup, tmp_path):
     for verb in (["search", "bare", "storm"], ["reindex", "bare"]):
         assert "in another folder: neardup index INPUT --to NEWDIR --search" in neardup(*verb, code=2).err
     assert "there is nothing at this path" in neardup("search", "nothing", "storm", code=2).err
+
+
+@pytest.mark.usefixtures("permissions")
+def test_a_table_that_the_user_may_not_read_is_named(neardup, seen, tmp_path):
+    (tmp_path / "seen" / "search.sqlite").chmod(0)
+    shown = neardup("search", "seen", "storm", code=1).err
+    assert "seen/search.sqlite cannot be read: Permission denied; change its permissions" in shown

@@ -104,3 +104,20 @@ def test_an_index_is_no_state(neardup, crawls):
 
 def test_a_file_is_no_work_folder(neardup, crawls):
     assert "one.jsonl is a file, not a folder; name the work" in neardup("work", "one.jsonl", code=2).err
+
+
+@pytest.mark.usefixtures("permissions")
+@pytest.mark.parametrize("pattern", ["state.json", "segment-*/leaders.arrow", "segment-*/texts.json"])
+def test_a_file_that_the_user_may_not_read_is_named(neardup, crawls, pattern):
+    (path,) = (crawls / "crawls").glob(pattern)
+    path.chmod(0)
+    shown = neardup("dedup", "two.jsonl", "--dry-run", "--against", "crawls", code=1).err
+    assert f"neardup: {path.relative_to(crawls)} cannot be read: Permission denied; change its permissions" in shown
+
+
+@pytest.mark.usefixtures("permissions")
+def test_a_folder_that_the_user_may_not_enter_is_named(neardup, crawls):
+    (crawls / "crawls").chmod(0)
+    for command in (("dedup", "two.jsonl", "--dry-run", "--against"), ("audit", "two.jsonl", "--of")):
+        assert "neardup: crawls cannot be read: Permission denied" in neardup(*command, "crawls", code=1).err
+    (crawls / "crawls").chmod(0o755)

@@ -144,7 +144,7 @@ def test_a_full_disk_records_nothing(index, monkeypatch):
     pages = KeyedVisits(index)
     with monkeypatch.context() as patched:
         patched.setattr("os.fdatasync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
-        with pytest.raises(StorageFailed, match=r"visits\.jsonl: No space left on device"):
+        with pytest.raises(StorageFailed, match=r"visits\.jsonl cannot be written: No space left on device"):
             sent(pages, PAGES, "one")
     assert len(index) == 0
     assert sent(pages, PAGES, "one")[0].name == "new"

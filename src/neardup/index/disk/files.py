@@ -54,12 +54,12 @@ class Disk:
 
     def create(self, path: Path) -> int:
         """Make a new file to append to; one that exists is refused."""
-        with _named(path):
+        with _named(path, "created"):
             return self._open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND)
 
     def reopen(self, path: Path) -> int:
         """Open a file to append to it."""
-        with _named(path):
+        with _named(path, "written"):
             return self._open(path, os.O_WRONLY | os.O_APPEND)
 
     def _open(self, path: Path, flags: int) -> int:
@@ -74,7 +74,7 @@ class Disk:
     def append(self, file: int, data: bytes | memoryview, path: Path) -> None:
         """Append all of *data*."""
         rest = memoryview(data).cast("B")
-        with _named(path):
+        with _named(path, "written"):
             while rest:
                 written = self._write(file, rest[:_PIECE])
                 if not written:
@@ -86,12 +86,12 @@ class Disk:
 
     def sync(self, file: int, path: Path) -> None:
         """Wait until all written data are on the disk."""
-        with _named(path):
+        with _named(path, "written"):
             os.fsync(file)
 
     def close(self, file: int, path: Path) -> None:
         """Close a file; unsynced data may still be lost."""
-        with _named(path):
+        with _named(path, "written"):
             os.close(file)
 
     def write(self, path: Path, data: bytes | memoryview) -> None:
@@ -106,7 +106,7 @@ class Disk:
 
     def sync_folder(self, path: Path) -> None:
         """Wait until the names in a folder are on the disk."""
-        with _named(path):
+        with _named(path, "written"):
             held = self._held.get(path)
             folder = os.open(path, _FOLDER) if held is None else held.folder
             try:
@@ -117,19 +117,19 @@ class Disk:
 
     def rename(self, old: Path, new: Path) -> None:
         """Rename a file in its folder; it replaces a file of that name."""
-        with _named(new):
+        with _named(new, "written"):
             (source, folder), (target, _) = self._reached(old), self._reached(new)
             os.rename(source, target, src_dir_fd=folder, dst_dir_fd=folder)
 
     def remove(self, path: Path) -> None:
         """Remove a file if it exists."""
-        with _named(path), suppress(FileNotFoundError):
+        with _named(path, "removed"), suppress(FileNotFoundError):
             name, folder = self._reached(path)
             os.unlink(name, dir_fd=folder)
 
     def make_folder(self, path: Path) -> None:
         """Make a folder, unless it exists."""
-        with _named(path):
+        with _named(path, "created"):
             try:
                 path.mkdir(exist_ok=True)
             except FileExistsError:
@@ -139,19 +139,19 @@ class Disk:
 
     def names(self, path: Path) -> list[str]:
         """List a folder, sorted."""
-        with _named(path):
+        with _named(path, "listed"):
             held = self._held.get(path)
             return sorted(os.listdir(path if held is None else held.folder))  # noqa: PTH208 - a descriptor
 
     def size(self, path: Path) -> int:
         """Return the number of bytes of a file."""
-        with _named(path):
+        with _named(path, "read"):
             name, folder = self._reached(path)
             return os.stat(name, dir_fd=folder).st_size
 
     def read(self, path: Path, begin: int = 0) -> bytes:
         """Read a file from this byte to its end."""
-        with _named(path), self._readable(path) as file:
+        with _named(path, "read"), self._readable(path) as file:
             file.seek(begin)
             return file.read()
 
@@ -160,7 +160,7 @@ class Disk:
 
         The array is writable, so that kernels are compiled only once; writing to it does not change the file.
         """
-        with _named(path), self._readable(path) as file:
+        with _named(path, "read"), self._readable(path) as file:
             size = os.fstat(file.fileno()).st_size
             if not size:
                 return np.empty(0, np.uint8)
@@ -180,7 +180,7 @@ class Disk:
         ends, so that a lock is never stale.
         """
         opened: list[int] = []
-        with _named(path):
+        with _named(path, "locked to write to it"):
             try:
                 _require_free(path.absolute() not in self._held)
                 opened.append(os.open(path, _FOLDER))
@@ -210,7 +210,7 @@ class Disk:
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:
-            raise StorageFailed(held.locked, error.strerror or str(error)) from error
+            raise StorageFailed.by(error, held.locked, "read") from error
 
     def moved_to(self, path: Path) -> str:
         """Return the present path of a locked folder, or a description if the system does not report it."""
@@ -221,13 +221,13 @@ class Disk:
 
     def identity(self, path: Path) -> Identity:
         """Return the identity of a file or folder, which another one at its path does not have."""
-        with _named(path):
+        with _named(path, "read"):
             return _identity(os.stat(path))  # noqa: PTH116 - thrice as quick as Path.stat
 
     def unlock(self, path: Path) -> None:
         """Release the lock, even if a forked process still has its descriptors."""
         held = self._held.pop(path)
-        with _named(path):
+        with _named(path, "unlocked"):
             try:
                 fcntl.flock(held.file, fcntl.LOCK_UN)
                 with suppress(OSError):  # if folders cannot be locked
@@ -273,8 +273,8 @@ def _writer_of(folder: Path) -> str:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Raise the error of the system with the name of the file."""
+def _named(path: Path, doing: str) -> Iterator[None]:
+    """Raise the error of the system with the name of the file, and what it cannot be."""
     try:
         yield
     except StorageError:
@@ -282,4 +282,4 @@ def _named(path: Path) -> Iterator[None]:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise FileNotFoundError(error.errno, error.strerror, str(path)) from error
     except OSError as error:
-        raise StorageFailed(str(path), error.strerror or str(error)) from error
+        raise StorageFailed.by(error, path, doing) from error

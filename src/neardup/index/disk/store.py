@@ -306,7 +306,7 @@ class Store(Reader):
             self._fail(error)
             if isinstance(error, StorageFailed):
                 rule = f"cannot be written: {error}. Acknowledged changes are safe; reads continue; each change retries"
-                raise StorageFailed(str(self.folder), rule) from error
+                raise StorageFailed(str(self.folder), rule, error.code) from error
             raise
         self.failure, self._owed = None, False
 
@@ -374,7 +374,7 @@ class Store(Reader):
             self._fail(error)
             if isinstance(error, StorageError):
                 raise
-            raise StorageFailed(str(self.folder), error.strerror or str(error)) from error
+            raise StorageFailed.by(error, self.folder, "written") from error
 
     def _fail(self, error: BaseException) -> None:
         """Stop writing until a change succeeds in beginning new files."""

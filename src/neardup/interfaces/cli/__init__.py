@@ -92,7 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except OSError as error:  # reading and writing documents raises own errors
         _abandon_stdout()
-        return _complain(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
+        doing = f"{error.filename} cannot be used" if error.filename else "standard output cannot be written"
+        return _complain(f"{doing}: {error.strerror or error}", 1)
     except (Interrupted, KeyboardInterrupt):
         words = getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED)
         return _complain(words, SIGNALLED + signal.SIGINT)

@@ -108,6 +108,7 @@ _NEXT_STORAGE = {
     "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
     "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
     "newer format": "update neardup",
+    "permission": "change its permissions, or run this as another user",
     "no room": "make room, and start the same command again: it continues",
     "not a work folder": "name a new folder for --work, and the same one for neardup work",
     "not empty": "name a new folder",

@@ -3,10 +3,11 @@
 import argparse
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from neardup.model.errors import DataError, StorageError
+from neardup.model.errors import DataError, StorageError, StorageFailed
 
 NOT_INDEX: Final = "not an index"
 NOT_STATE: Final = "not a state"
@@ -73,4 +74,6 @@ def _kind(folder: Path) -> str:
     from neardup.pipeline.spilled.state import is_state
 
     kinds = {"index": is_index, "state": is_state, "run": is_work}
-    return next((name for name, holds in kinds.items() if holds(folder)), "")
+    with suppress(StorageFailed):  # the user may not look into it
+        return next((name for name, holds in kinds.items() if holds(folder)), "")
+    return ""

@@ -147,7 +147,7 @@ class KeyedVisits:
             try:
                 content = self._path.read_bytes() if self._path.exists() else b""
             except OSError as error:
-                raise StorageFailed(str(self._path), error.strerror or str(error)) from error
+                raise StorageFailed.by(error, self._path, "read") from error
             *lines, rest = content.split(b"\n")
             self._visits = OrderedDict((visit.key, visit) for visit in _decoded(lines))
             self._lines, self._cut = len(lines), bool(rest)
@@ -173,7 +173,7 @@ class KeyedVisits:
         except OSError as error:
             visits.pop(visit.key)
             self._cut = True
-            raise StorageFailed(str(self._path), error.strerror or str(error)) from error
+            raise StorageFailed.by(error, self._path, "written") from error
 
 
 def _decoded(lines: Iterable[bytes]) -> Iterable[Visit]:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.engines.journal import has_file
 from neardup.index.disk.columns import STRING
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.store import Durability
@@ -81,7 +82,7 @@ class Added:
 
 def is_index(folder: AnyPath) -> bool:
     """Return whether a folder contains an index."""
-    return Path(folder, MANIFEST).exists()
+    return has_file(Path(folder), MANIFEST)
 
 
 def add_files(  # noqa: PLR0913 - every one an option of the command line

@@ -1,6 +1,7 @@
 """The list of common shingles of a run in pieces, from a sample of its texts; each shard is read once for it."""
 
 import math
+import os
 from threading import Lock
 from typing import Any, Final
 
@@ -8,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.engines.journal import WorkFolder
+from neardup.engines.journal import WorkFolder, naming
 from neardup.model.arrays import Positions, Words
 from neardup.pipeline.spilled.job import Job
 from neardup.schemes.terms import fitted_common
@@ -64,7 +65,8 @@ def find(job: Job, share: float) -> dict[str, Any]:
     """Find the list of the shingles that are in more than a *share* of the different documents, and store it."""
     held = _SCHEMA.empty_table()
     for task in range(len(job.shards.shards)):
-        with pa.memory_map(str(job.journal.path(_name(task)))) as file:
+        path = job.journal.path(_name(task))
+        with naming(path, doing="read"), pa.memory_map(os.fsencode(path)) as file:
             held = _merged(held, pa.ipc.open_file(file).read_all())
     return store(job, fitted_common(job.scheme, held.column("text"), share))
 
@@ -84,11 +86,13 @@ def remove_samples(job: Job) -> None:
 
 def list_of(folder: WorkFolder) -> CommonShingles | None:
     """Return the list of a run, or ``None`` if it has none."""
-    try:
-        content = folder.path(_LIST).read_bytes()
-    except FileNotFoundError:
-        return None
-    return CommonShingles.from_bytes(content, str(folder.path(_LIST)))
+    path = folder.path(_LIST)
+    with naming(path, doing="read"):
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
+    return CommonShingles.from_bytes(content, str(path))
 
 
 def _merged(one: pa.Table, other: pa.Table) -> pa.Table:

@@ -64,7 +64,7 @@ class StoredSegment:
     def table(self, name: str) -> pa.Table:
         """Map a table."""
         path = self.folder / name
-        with naming(path):
+        with naming(path, doing="read"):
             return pa.ipc.open_file(pa.memory_map(os.fsencode(path))).read_all()
 
     @property

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.engines.journal import WorkFolder
+from neardup.engines.journal import WorkFolder, naming
 from neardup.model.arrays import Corpus, Features, Words
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, Scheme
@@ -120,7 +120,7 @@ class Job:
     def array(self, name: str) -> Any:
         """Map an array; an empty one is read."""
         path = self.path(name)
-        with _PARSING:
+        with naming(path, doing="read"), _PARSING:
             return np.load(path, allow_pickle=False, mmap_mode="r" if path.stat().st_size > _HEADER else None)
 
     @contextmanager
@@ -146,7 +146,9 @@ class Job:
 
     def table(self, name: str) -> pa.Table:
         """Map a table."""
-        return pa.ipc.open_file(pa.memory_map(os.fsencode(self.path(name)))).read_all()
+        path = self.path(name)
+        with naming(path, doing="read"):
+            return pa.ipc.open_file(pa.memory_map(os.fsencode(path))).read_all()
 
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from neardup.decisions.drops import GivenMatches
 from neardup.decisions.placing import Placed, place
+from neardup.engines.journal import naming
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Column, Proposals, column_of
 from neardup.kernels import sets as kernels
@@ -200,7 +201,8 @@ def _groups(job: Job, signed: Signed) -> tuple[Placed, dict[str, int]]:
 
 def _mapped(job: Job, name: str, kind: type) -> npt.NDArray[Any]:
     path = job.path(name)
-    return np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind)
+    with naming(path, doing="read"):
+        return np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind)
 
 
 def _stored(job: Job, task: int) -> Candidates:

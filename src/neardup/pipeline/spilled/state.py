@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import __version__
-from neardup.engines.journal import locked, naming, replacing
+from neardup.engines.journal import has_file, locked, naming, replacing
 from neardup.index.disk.arrays import checksum
 from neardup.index.disk.manifest import NAME as INDEX
 from neardup.index.disk.manifest import SECOND
@@ -240,7 +240,9 @@ class State:
 
     def bytes(self) -> int:
         """Return the bytes of its files, without those of a run that is under way."""
-        return sum((self._folder(part.name) / name).stat().st_size for part in self.segments for name in _FILES)
+        files = (self._folder(part.name) / name for part in self.segments for name in _FILES)
+        with naming(self.folder, doing="read"):
+            return sum(path.stat().st_size for path in files)
 
     def _rewrite(self, earlier: Earlier, stays: Flags, *, together: bool) -> None:
         """Write the leaders that stay as new segments, one *together* or one for each."""
@@ -280,7 +282,7 @@ class State:
         """Read the files of a segment, and return their checksums: those of the checksums of their parts."""
         found = list[str]()
         for path in (self._folder(name) / one for one in _FILES):
-            with naming(path), path.open("rb") as file:
+            with naming(path, doing="read"), path.open("rb") as file:
                 parts = [checksum(part) for part in iter(lambda: file.read(_READ), b"")]
                 found.append(f"{checksum(np.array(parts, '<u8').tobytes()):016x}")
         return tuple(found)
@@ -330,7 +332,7 @@ def header_of(
 
 def is_state(folder: Path) -> bool:
     """Return whether a folder is a state, even without documents."""
-    return any((folder / name).is_file() for name in (_HEADER, _LOCK))
+    return has_file(folder, _HEADER, _LOCK)
 
 
 def earlier_of(folder: Path, names: Iterable[str]) -> Earlier:
@@ -342,7 +344,7 @@ def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
     found = []
     for name in names:
         own = folder / f"{_SEGMENT}{name}"
-        with naming(own):
+        with naming(own, doing="read"):
             given = msgspec.json.decode((own / _TEXTS).read_bytes())
         texts = [
             RunInputs(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64), one.get("keep"))
@@ -398,14 +400,16 @@ def differing(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[C
 
 def _read(folder: Path) -> StateHeader | None:
     """Return the header of a state, or ``None``."""
-    try:
-        content = (folder / _HEADER).read_bytes()
-        known = msgspec.json.decode(content, type=_Format)
-        header = msgspec.json.decode(content, type=StateHeader) if known.format == _FORMAT else None
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except msgspec.DecodeError:
-        raise StorageRefused(str(folder), f"it is not a state of neardup: its {_HEADER} is of another kind") from None
+    with naming(folder, doing="read"):
+        try:
+            content = (folder / _HEADER).read_bytes()
+            known = msgspec.json.decode(content, type=_Format)
+            header = msgspec.json.decode(content, type=StateHeader) if known.format == _FORMAT else None
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except msgspec.DecodeError:
+            rule = f"it is not a state of neardup: its {_HEADER} is of another kind"
+            raise StorageRefused(str(folder), rule) from None
     if header is None:
         rule = f"neardup {known.version} wrote it in another format; make a new state with this version"
         raise StorageRefused(str(folder), rule)
