@@ -37,3 +37,18 @@ def test_an_intact_index_loses_nothing(neardup, seen):
     assert shown == ["60  documents in the new index", "Nothing was damaged."]
     with Index.open("new") as index:
         assert [one.text for one in index.get(list(index.ids()))] == TEXTS
+
+
+@pytest.mark.usefixtures("permissions")
+@pytest.mark.parametrize("pattern", ["manifest.json", "manifest.copy", "log-*", "segment-*"])
+def test_a_file_that_the_user_may_not_read_is_not_damaged(neardup, seen, pattern):
+    neardup("compact", "seen")
+    (path,) = seen.glob(pattern)
+    path.chmod(0)
+    for command in (("check", "seen"), ("rescue", "seen", "new")):
+        shown = neardup(*command, code=1)
+        assert shown.err.startswith(
+            f"neardup: seen/{path.name} cannot be read: Permission denied; change its permissio"
+        )
+        assert shown.out == ""
+    assert not (seen.parent / "new").exists()

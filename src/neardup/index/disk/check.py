@@ -1,6 +1,7 @@
 """Checking an index for every kind of damage."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,14 +12,18 @@ import numpy as np
 from neardup.index.disk.arrays import Stored, StoredArrays, understood
 from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
+from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
+from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.manifest import SECOND, Manifest
-from neardup.index.disk.merger import UPDATES
+from neardup.index.disk.merger import KINDS, UPDATES
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.segment import KIND as SEGMENT
-from neardup.model.errors import StorageError
+from neardup.model.errors import PERMISSION, StorageError, StorageFailed
 
 Progress = Callable[[int, int], None]
+
+_OWN: Final = (*KINDS, MANIFEST, SECOND, ATTACHED)
 
 LEFT_OUT: Final = "were never acknowledged, or not on the disk yet when the power failed: they are left out"
 
@@ -41,8 +46,10 @@ class Report:
 def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
     """Verify every byte of an index, and that its files agree. Changes nothing and needs no key.
 
-    If a writer replaces files during the check, the new files are checked instead.
+    If a writer replaces files during the check, the new files are checked instead. Raises ``StorageFailed`` for files
+    that the user may not read.
     """
+    require_permission(folder, disk)
     for _ in range(TRIES):
         try:
             manifest = Manifest.read(disk, folder)
@@ -52,6 +59,20 @@ def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
         except StorageError as error:
             return Report([str(error)], 1, 0, 0)
     return report
+
+
+def require_permission(folder: Path, disk: Disk) -> None:
+    """Raise ``StorageFailed`` if the user may not read a file of an index: such a file is not damaged."""
+    with suppress(FileNotFoundError):  # there is no index
+        for name in disk.names(folder):
+            if name.startswith(_OWN):
+                try:
+                    disk.map(folder / name)
+                except StorageFailed as error:
+                    if error.code == PERMISSION:
+                        raise
+                except FileNotFoundError:  # a writer has removed it
+                    continue
 
 
 def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | None) -> Report:

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from neardup.index.disk.buffers import taken
+from neardup.index.disk.check import require_permission
 from neardup.index.disk.columns import NEVER, Batch, decoded
 from neardup.index.disk.files import Disk, require_outside
 from neardup.index.disk.folder import create
@@ -53,11 +54,12 @@ def rescue(
     They are admitted again in the order of their admission, with their signatures, times, fields and texts. So the
     documents of a representative that is lost are judged again. *key* and *scheme* are as in ``Index.open``.
 
-    Raises ``StorageRefused`` if there is no index, or *to* is not empty, and ``StorageDamaged`` if both manifests, or
-    the list of common shingles, are lost.
+    Raises ``StorageRefused`` if there is no index, or *to* is not empty, ``StorageDamaged`` if both manifests, or the
+    list of common shingles, are lost, and ``StorageFailed`` for files that the user may not read.
     """
     source, disk = Path(folder), Disk()
     require_outside(Path(to), source)
+    require_permission(source, disk)
     manifest, losses = _manifest(disk, source)
     chosen = terms.scheme_of(source, manifest, scheme, key, disk)
     own = terms.terms_of(manifest)
