@@ -36,6 +36,7 @@ def seen(tmp_path):
         (["--before", "1970-01-02", "--by", "first_seen"], 1, 1),
         (["--before", "1970-01-02", "--by", "changed_at"], 1, 1),
         (["--before", "1970-01-10", "--by", "published"], 2, 0),
+        (["--before", "2999-01-01", "--by", "published"], 3, 0),
     ],
 )
 def test_documents_are_removed_by_their_times(neardup, seen, options, removed, promoted):
@@ -59,6 +60,11 @@ def test_the_summary_is_short(neardup, seen):
     [
         ([], "--before"),
         (["--before", "yesterday"], "'yesterday' is not a time such as 2026-01-31"),
+        (
+            ["--before", "2999-01-01"],
+            "--before 2999-01-01 00:00 is in the future, so everything would be removed; it is",
+        ),
+        (["--before", "2999-01-01", "--by", "first_seen"], "is in the future"),
         (["--before", "1d", "--by", "rank"], "must be first_seen, changed_at, last_seen or a time field of the index"),
     ],
 )

@@ -19,7 +19,7 @@ def kinds(neardup, tmp_path):
         ("stats crawls", "has no manifest; it is a state; use: neardup state info crawls"),
         ("compact crawls", "use: neardup state compact crawls"),
         ("remove crawls --ids pages.jsonl", "use: neardup state forget crawls --ids FILE"),
-        ("expire crawls --before 3d", "use: neardup state forget crawls --before DATE"),
+        ("expire crawls --before 3d", "use: neardup state forget crawls --before TIME"),
         ("rescue crawls new", "fill a new index from it: neardup index --from crawls --to DIR"),
         ("compact run", "it is the work folder of a run; audit this run with: neardup audit INPUT ... --of run"),
         ("rescue empty new", "empty is not an index: it has no manifest; to create one: neardup index INPUT --to DIR"),

@@ -45,7 +45,7 @@ def test_documents_are_forgotten(neardup, crawls):
     (crawls / "gone").write_text("a\n")
     assert neardup("state", "forget", "crawls", "--ids", "gone").out.split()[:3] == ["2", "documents", "removed"]
     assert json.loads(neardup("dedup", "two.jsonl", "--dry-run", "--against", "crawls", "--json").out)["kept"] == 1
-    assert json.loads(neardup("state", "forget", "crawls", "--before", "2999-01-01", "--json").out)["removed"] == 1
+    assert json.loads(neardup("state", "forget", "crawls", "--before", "0h", "--json").out)["removed"] == 1
     assert neardup("state", "info", "crawls", code=0).out.split()[0] == "0"
 
 
@@ -53,9 +53,10 @@ def test_documents_are_forgotten(neardup, crawls):
     ("arguments", "words"),
     [
         (("info", "nothing"), "no such folder"),
-        (("forget", "crawls"), "--before DATE is needed"),
+        (("forget", "crawls"), "--before TIME is needed"),
         (("info", "crawls", "--ids", "gone"), "can only be used with forget"),
-        (("forget", "crawls", "--before", "yesterday"), "YYYY-MM-DD"),
+        (("forget", "crawls", "--before", "yesterday"), "'yesterday' is not a time such as 2026-01-31"),
+        (("forget", "crawls", "--before", "2999-01-01"), "2999-01-01 00:00 is in the future, so everything would be"),
         (("info", "."), "not a state"),
     ],
 )

@@ -6,11 +6,14 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Final
 
+from neardup.model.errors import require
+
 _NUMBER: Final = re.compile(r"(\d{1,18}(?:[,_]\d{3})*(?:\.\d{1,18})?)(?:[eE](\d{1,2}))? ?([A-Za-z]*)", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?\d*,\d+")
 _POWER: Final = re.compile(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", re.ASCII)
 _AGE: Final = re.compile(r"(\d{1,6}) ?([hdw])", re.ASCII)
 _AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+_LATEST: Final = timedelta(days=1)  # after now: clocks differ, and days begin earlier elsewhere
 _COUNTS: Final = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
 _SIZES: Final = {
     "": 1,
@@ -125,3 +128,10 @@ def moment(text: str) -> datetime:
     except (ValueError, OverflowError):
         rule = "is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age such as 90d, 12h or 4w"
         raise ArgumentTypeError(f"{text[:50]!r} {rule}") from None
+
+
+def require_past(name: str, at: datetime) -> None:
+    """Raise ``ParameterError`` if a time is more than a day from now: all that was recorded is older."""
+    now = datetime.now(UTC)
+    rule = f"is in the future, so everything would be removed; it is {now:%Y-%m-%d %H:%M} UTC now"
+    require(at <= now + _LATEST, name, f"{at:%Y-%m-%d %H:%M}", rule)

@@ -17,7 +17,7 @@ _FOR_STATE: Final[_Commands] = {  # by verbs for an index; {0} is the folder
     "stats": "use: neardup state info {0}",
     "compact": "use: neardup state compact {0}",
     "remove": "use: neardup state forget {0} --ids FILE",
-    "expire": "use: neardup state forget {0} --before DATE",
+    "expire": "use: neardup state forget {0} --before TIME",
 }
 _FILLING: Final = "fill a new index from it: neardup index --from {0} --to DIR"
 _FOR_INDEX: Final[_Commands] = {  # by verbs for a state, and actions of the verb state

@@ -1,10 +1,10 @@
 """Show, merge or forget the documents that dedup --state has kept."""
 
 import argparse
-from datetime import date
 
 import msgspec
 
+from neardup.interfaces.cli.amounts import require_past
 from neardup.interfaces.cli.terminal import summarise
 from neardup.model.errors import ParameterError, counted, plural
 
@@ -15,7 +15,8 @@ action info|compact|forget: info: what is in it; compact: merge the segments, on
   documents, so that later runs keep documents like these again
 folder DIR: the folder that dedup --state DIR names
 --ids FILE: forget: a file of ids, one per line; - is standard input
---before DATE: forget: what runs added before this day, YYYY-MM-DD
+--before TIME: forget: what runs added before this time: a date or time in UTC, such as 2026-01-31 or
+  2026-01-31T12:00:00Z, or an age, such as 90d, 12h or 4w
 --json: print the result as JSON
 """
 
@@ -31,9 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
         for name, value in chosen.items():
             raise ParameterError(name, value, "can only be used with forget")
     elif not chosen:
-        raise ParameterError("ids", None, "or --before DATE is needed: what to forget")
+        raise ParameterError("ids", None, "or --before TIME is needed: what to forget")
     if "before" in chosen:
-        _require_day(chosen["before"])
+        require_past("before", chosen["before"])
     ids = listed(chosen["ids"]) if "ids" in chosen else []
     removed = unknown = 0
     with State.open(arguments.folder, write=arguments.action != "info", make=False) as state:
@@ -57,18 +58,14 @@ def run(arguments: argparse.Namespace) -> int:
         (size, f"{plural(size, 'byte')}{changed}", True),
     ]
     of_index = ", with signatures for an index" if header.for_index else ""
-    lines = [f"{one.added[:10]}  {counted(one.documents, 'document')} from {_names(one.inputs)}" for one in segments]
+    lines = [
+        f"{one.added[:16].replace('T', ' ')}  {counted(one.documents, 'document')} from {_names(one.inputs)}"
+        for one in segments
+    ]
     lines.append(
         f"scheme {header.scheme['scheme']}, recipe {header.recipe}, verify {header.policy['verify']}{of_index}"
     )
     return summarise(arguments, record, rows, lines=lines)
-
-
-def _require_day(text: str) -> None:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        raise ParameterError("before", text, "must be a day, YYYY-MM-DD") from None
 
 
 def _names(inputs: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
+from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self, cast
@@ -26,7 +27,7 @@ from neardup.index.disk.arrays import checksum
 from neardup.index.disk.manifest import NAME as INDEX
 from neardup.index.disk.manifest import SECOND
 from neardup.model.arrays import Flags
-from neardup.model.errors import Change, StorageDamaged, StorageRefused, require, require_path
+from neardup.model.errors import Change, ParameterError, StorageDamaged, StorageRefused, require, require_path
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, RunInputs, StoredSegment
@@ -219,16 +220,18 @@ class State:
         earlier = self.earlier()
         self._rewrite(earlier, np.ones(len(earlier), np.bool_), together=True)
 
-    def forget(self, ids: Sequence[str] = (), *, before: str | None = None) -> Forgotten:
-        """Remove the documents with these ids, and those that were added before a date, such as ``2026-11-23``.
+    def forget(self, ids: Sequence[str] = (), *, before: datetime | str | None = None) -> Forgotten:
+        """Remove the documents with these ids, and those that were added before a time.
 
+        *before* is a ``datetime``, or a date or time as text, such as ``2026-11-23``; without a zone it is in UTC.
         Documents that were dropped for a removed one are removed as well. Later runs keep documents like these again.
         Documents that equal an earlier one have no ids in a state.
         """
+        limit = None if before is None else _moment(before)
         earlier = self.earlier()
         stays = np.ones(len(earlier), np.bool_)
         for number, part in enumerate(self.header.segments):
-            stays[slice(*earlier.edges[number : number + 2])] = before is None or part.added >= before
+            stays[slice(*earlier.edges[number : number + 2])] = limit is None or _moment(part.added) >= limit
         named = pa.chunked_array(earlier.ids(), pa.large_string())
         wanted = pa.array(dict.fromkeys(ids), pa.large_string())
         stays &= ~pc.is_in(named, wanted).to_numpy()
@@ -421,6 +424,16 @@ def _read(folder: Path) -> StateHeader | None:
 def _digest(header: StateHeader) -> str:
     content = msgspec.json.encode(msgspec.structs.replace(header, digest=""))
     return blake2b(content, digest_size=16).hexdigest()
+
+
+def _moment(before: datetime | str) -> datetime:
+    """Return a time with its zone; it is UTC if it has none."""
+    rule = "must be a datetime, or a date or time such as 2026-01-31 or 2026-01-31T12:00:00Z"
+    try:
+        moment = before if isinstance(before, datetime) else datetime.fromisoformat(before)
+    except (TypeError, ValueError):
+        raise ParameterError("before", before, rule) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _require_new(folder: Path, *, write: bool) -> None:
