@@ -207,8 +207,20 @@ def test_a_field_of_pages_becomes_text(pages, view, monkeypatch):
     ] == expected
 
 
-def test_a_field_of_pages_replaces_the_text(pages, made):
+def test_a_field_of_pages_replaces_the_text(pages):
     with pytest.raises(ParameterError, match="html='page' cannot be used with the text field 'body'"):
         read([pages], html="page", text="body")
     with pytest.raises(DataError, match="no field 'markup'"):
-        read([made], html="markup")
+        read([pages], html="markup")
+
+
+@pytest.mark.parametrize("field", ["text", "page"])
+def test_a_field_of_pages_is_refused_where_inputs_have_no_fields(tmp_path, field):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text("<p>a &amp;lt; b")
+    (tmp_path / "more.jsonl").write_text('{"text": "<p>c"}\n')
+    rule = f"html='{field}' can only be used with tables: .*; the inputs are folder"
+    with pytest.raises(ParameterError, match=rule):
+        read([tmp_path / "pages"], html=field)
+    with pytest.raises(ParameterError, match=rule):
+        Shards.opened([str(tmp_path / name) for name in ("pages", "more.jsonl")], request_of(html=field))

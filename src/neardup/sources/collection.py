@@ -328,7 +328,10 @@ def require_used(request: Request, forms: AbstractSet[str], *, folders: bool) ->
     require(folders or not glob, "glob", glob, f"can only be used with folders; {inputs}")
     quoting = request.quoting == "auto" or not forms.isdisjoint({"csv", "tsv"})
     require(quoting, "quoting", request.quoting, f"can only be used with CSV and TSV; {inputs}")
-    if not request.html and forms.isdisjoint({FOLDER, WARC}):
+    of_pages = not forms.isdisjoint({FOLDER, WARC})
+    rule = f"can only be used with tables: pages of folders and archives are read as HTML without it; {inputs}"
+    require(not (request.html and of_pages), "html", request.text, rule)
+    if not request.html and not of_pages:
         rule = "can only be used with web pages: archives, folders, or a field of HTML"
         require(request.extraction.templates is None, "templates", None, rule)
         require(request.extraction.view == "auto", "text_view", request.extraction.view, rule)

@@ -362,6 +362,9 @@ def test_fields_are_those_of_tables(tmp_path):
     for name in ("html", "url"):
         with pytest.raises(ParameterError, match=f"{name}='x' can only be used with tables"):
             learn_from_files([tmp_path / "pages"], **{name: "x"})
+    table = written(tmp_path / "a.jsonl", PAGES[:1])
+    with pytest.raises(ParameterError, match="must be only tables, or only folders and archives"):
+        learn_from_files([tmp_path / "pages", table])
 
 
 @pytest.mark.parametrize("view", ["auto", "main", "visible"])

@@ -121,7 +121,10 @@ def learn_from_files(
     field, and ``ParameterError`` for fields if no input is a table.
     """
     opened = Shards.opened(require_once(expand(inputs)), request_of(format=format))
-    tables = any(opened.kind(source).format not in {FOLDER, WARC} for source in range(len(opened.inputs)))
+    forms = {opened.kind(source).format for source in range(len(opened.inputs))}
+    tables = not forms <= {FOLDER, WARC}
+    rule = "must be only tables, or only folders and archives; learn from one kind, then from the other"
+    require(not tables or forms.isdisjoint({FOLDER, WARC}), "inputs", [*map(display, opened.inputs)], rule)
     for name, field in (("html", html), ("url", url)):
         require(tables or field is None, name, field, "can only be used with tables, which have fields")
     html = html or DEFAULT_HTML if tables else None
