@@ -30,6 +30,14 @@ def seen(tmp_path, monkeypatch):
         (["seen", "--token-file", "nothing"], "cannot be read"),
         (["seen", "--key-file", "nothing"], "cannot be read"),
         (["seen", "--allow-host", "a b"], "--allow-host"),
+        (
+            ["seen", "--allow-host", "*.example"],
+            "--allow-host *.example: the value must be the name of a host, without",
+        ),
+        *(
+            (["seen", "--trust-proxy", wrong], f"--trust-proxy {wrong}")
+            for wrong in ("foo", "10.0.0.1/8", "*", "::1,::2")
+        ),
         (["--new-token", "read"], "needs --token-file"),
         (["--new-token", "all", "--token-file", "x"], "invalid choice"),
     ],

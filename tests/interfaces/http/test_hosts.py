@@ -32,11 +32,8 @@ def test_no_other_name_is_served(name):
     assert not Hosts("127.0.0.1").knows(name)
 
 
-@pytest.mark.parametrize("name", ["", "a b", "http://a.example", "a@b", "a/b", "*"])
+@pytest.mark.parametrize("name", ["", "a b", "http://a.example", "a@b", "a/b", "*", "*.example"])
 def test_names_that_cannot_be_allowed(name):
-    if name == "*":
-        assert not Hosts("127.0.0.1", [name]).knows(b"a.example")  # there are no patterns
-        return
     with pytest.raises(ParameterError):
         Hosts("127.0.0.1", [name])
 

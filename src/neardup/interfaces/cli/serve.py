@@ -37,7 +37,8 @@ index [DIR]: the folder of the index
   machine, with all rights
 --access-log FILE: append a line of JSON per request; - is standard error
 --prefix PATH=: the path under which a proxy offers the service, such as /neardup
---trust-proxy ADDRESS ...: accept the X-Forwarded-For and X-Forwarded-Proto headers of this proxy; can be repeated
+--trust-proxy ADDRESS ...: accept the X-Forwarded-For and X-Forwarded-Proto headers of this proxy: its IP address, or a
+  network such as 10.0.0.0/8; can be repeated
 --new-token read|write: create a token, add its hash to the token file, print the token and exit
 --allow-host NAME ...: also accept this Host header; can be repeated (default: names of this machine only)
 """
@@ -55,12 +56,14 @@ def run(arguments: argparse.Namespace) -> int:
     require(1 <= arguments.workers <= 64, "workers", arguments.workers, "must be from 1 to 64")  # noqa: PLR2004
     rule = "must be a path such as /neardup, of letters, digits and ._~-/, without a slash at the end"
     require(re.fullmatch(r"(/[\w.~-]+)*", arguments.prefix, re.ASCII) is not None, "prefix", arguments.prefix, rule)
-    from neardup.interfaces.http.hosts import is_loopback
+    from neardup.interfaces.http.hosts import is_loopback, require_proxy
     from neardup.sources.addresses import Addresses
 
     if token_file is None and not is_loopback(arguments.host):
         rule = "can be reached from elsewhere, so it needs --token-file; --new-token makes tokens"
         raise ParameterError("host", arguments.host, rule)
+    for address in given.get("trust_proxy", ()):
+        require_proxy(address)
     options.require_memory(given, options.LEAST_MEMORY_OF_INDEX)
     server = loaded()
     say_if_cold()

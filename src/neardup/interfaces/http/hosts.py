@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Final
 
-from neardup.model.errors import require
+from neardup.model.errors import ParameterError, require
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _ANYWHERE: Final = {"0.0.0.0", "::"}  # noqa: S104 - what is compared, not bound to
@@ -25,6 +25,19 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
+def require_proxy(address: str) -> None:
+    """Raise ``ParameterError`` for what is not the IP address of a proxy, or the network of several.
+
+    >>> [require_proxy(address) for address in ("127.0.0.1", "::1", "10.0.0.0/8")]
+    [None, None, None]
+    """
+    try:
+        ip_network(address)
+    except ValueError:
+        rule = "must be an IP address or a network, such as 127.0.0.1 or 10.0.0.0/8"
+        raise ParameterError("trust_proxy", address, rule) from None
+
+
 class Hosts:
     """The host names that are served: those of the loopback, the bound one, and the *allowed* ones.
 
@@ -38,7 +51,8 @@ class Hosts:
     def __init__(self, bound: str, allowed: Iterable[str] = ()) -> None:
         names = [f"[{bound}]" if ":" in bound and not bound.startswith("[") else bound, *allowed]
         for name in names:
-            require(_AUTHORITY.fullmatch(name.lower()) is not None, "allow_host", name, "must be the name of a host")
+            plain = _AUTHORITY.fullmatch(name.lower()) is not None and "*" not in name
+            require(plain, "allow_host", name, "must be the name of a host, without wildcards")
         self._names = {_name(name) for name in (*LOOPBACK, *names)}
         self._numbers = bound in _ANYWHERE
 
