@@ -1,10 +1,11 @@
 import os
 import threading
+from importlib import import_module
 
 import pytest
 
 from neardup.interfaces.cli import interruption
-from neardup.interfaces.cli.interruption import PatientTerminal
+from neardup.interfaces.cli.interruption import Interrupted, PatientTerminal
 
 
 @pytest.fixture
@@ -44,3 +45,23 @@ def test_after_a_signal_it_is_not(terminal):
 def test_what_is_no_terminal_is_refused(tmp_path):
     with (tmp_path / "file").open("w") as file, pytest.raises(OSError, match="ioctl"):
         PatientTerminal(file)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("work run7", "interrupted; the tasks that this worker has finished are kept"),
+        ("warm", "interrupted; the kernels compiled so far are kept"),
+        ("config check a.toml", "interrupted"),
+        ("demo", "interrupted"),
+        ("templates show a.arrow", "interrupted; a file of templates that existed is as it was"),
+        ("export seen --to a.jsonl", "interrupted; no unfinished output is left"),
+        ("audit a.jsonl", "interrupted; no unfinished output is left"),
+    ],
+)
+def test_the_last_message_speaks_of_what_the_verb_does(neardup, monkeypatch, command, words):
+    def run(_):
+        raise Interrupted(130)
+
+    monkeypatch.setattr(import_module(f"neardup.interfaces.cli.{command.split()[0]}"), "run", run)
+    assert neardup(*command.split(), code=130).err == f"neardup: {words}\n"

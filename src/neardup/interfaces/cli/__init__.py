@@ -70,7 +70,7 @@ _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
 _CHOICE = re.compile(
     r"argument (?P<argument>\S+): invalid choice: (?P<value>(['\"]).*\3) \(choose from (?P<known>.*)\)", re.DOTALL
 )
-_INTERRUPTED = "interrupted; unfinished outputs were removed, complete ones were kept"
+_INTERRUPTED = "interrupted; no unfinished output is left"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -6,6 +6,7 @@ import json
 from neardup.interfaces.cli.terminal import show_lines
 
 EXAMPLE = "Example: neardup config check neardup.toml"
+INTERRUPTED = "interrupted"
 USAGE = """
 action check|: check: are all keys known, and all values valid?
 file FILE: settings for --config, such as neardup.toml

@@ -18,6 +18,7 @@ _OPTIONS = {  # of each action
     "show": ("templates",),
 }
 
+INTERRUPTED = "interrupted; a file of templates that existed is as it was"
 EXAMPLE = "Example: neardup templates learn pages.jsonl --html html --url url --out templates.arrow"
 USAGE = f"""
 action learn|relearn|show: learn: find the templates of all hosts in INPUT, files of pages; show: print those of INPUT,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+INTERRUPTED = "interrupted; the kernels compiled so far are kept"
 USAGE = ""
 _NO_FOLDER = "there is no writable folder for the machine code; set NUMBA_CACHE_DIR to one."
 
