@@ -753,6 +753,7 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
             ["--out", "place"],
             "place: it is a folder, and the output is a file; name a file in it, such as place/kept.jsonl",
         ),
+        (["--out", "place/"], "name a file in it, such as place/kept.jsonl"),
     ],
 )
 def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message):

@@ -88,7 +88,7 @@ _NEXT_DEDUP = {  # without --work
     "several formats": "with --work DIR, one run reads them, and --out names a folder",
     "folder of tables": "with --work DIR, a folder represents the tables in it; or name the files, such as '{pattern}'",
     "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
-    "folder": "name a file in it, such as {where}/kept.jsonl, or add --work DIR, which writes one file for each input",
+    "folder": "name a file in it, such as {file}, or add --work DIR, which writes one file for each input",
 }
 _NEXT_PIECES = {  # with --work
     "index without texts": "make such an index with: neardup index INPUT --to DIR --texts",
@@ -220,7 +220,7 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if isinstance(error, DataError) and (advised := input_advice(error)):
         return advised
     pattern = _pattern_of(error.where) if error.code == "folder of tables" else ""
-    return known.get(error.code, "").format(where=error.where, pattern=pattern)
+    return known.get(error.code, "").format(where=error.where, pattern=pattern, file=Path(error.where, "kept.jsonl"))
 
 
 def _in_memory(arguments: argparse.Namespace) -> bool:
