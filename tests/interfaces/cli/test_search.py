@@ -190,3 +190,8 @@ def test_a_table_that_the_user_may_not_read_is_named(neardup, seen, tmp_path):
     (tmp_path / "seen" / "search.sqlite").chmod(0)
     shown = neardup("search", "seen", "storm", code=1).err
     assert "seen/search.sqlite cannot be read: Permission denied; change its permissions" in shown
+
+
+@pytest.mark.parametrize("query", ["", " ", "\t\n"])
+def test_an_empty_query_is_refused(neardup, seen, query):
+    assert "QUERY is empty: name the words" in neardup("search", "seen", query, code=2).err

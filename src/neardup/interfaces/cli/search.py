@@ -9,7 +9,7 @@ from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import parts, printable
 from neardup.interfaces.wording import decimals
-from neardup.model.errors import counted
+from neardup.model.errors import InputRefused, counted
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -46,6 +46,9 @@ query QUERY ...: words that a document must all contain; "words in double quotes
 
 def run(arguments: argparse.Namespace) -> int:
     """Search and show the results; return 0 even without a result."""
+    query = " ".join(arguments.query)
+    if not query.strip():
+        raise InputRefused("QUERY", "is empty: name the words that a document must contain")
     say_if_cold()
     from msgspec import to_builtins
 
@@ -54,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     names = "page size collapse threshold keep include top seconds verify sort site"
     with opened(arguments, "r") as index, Search.open(index) as search:
-        answer = search.answer(" ".join(arguments.query), **chosen(arguments, names))
+        answer = search.answer(query, **chosen(arguments, names))
     if arguments.json:
         print(json.dumps(to_builtins(as_record(answer))))
         return 0
