@@ -38,6 +38,12 @@ def kinds(neardup, tmp_path):
         ("dedup pages.jsonl --out new.jsonl --state .", "it is not a state of neardup; use a new folder for one"),
         ("dedup pages.jsonl --dry-run --against run", "--against run is the work folder of a run; compare with a"),
         ("state forget pages.jsonl --before 2020-01-01", "it is a file; a state is a folder"),
+        ("work seen", "seen: it is not a work folder: it contains 'log-00000001'; it is an index, which neardup stats"),
+        ("work crawls", "it is a state, which neardup state info"),
+        ("work crawls", "crawls/work by default; name a new folder for --work, and the same one for neardup work"),
+        ("work .", "it is not a work folder: it contains 'crawls'; name a new folder for --work"),
+        ("dedup pages.jsonl --dry-run --work seen", "it is an index, which neardup stats seen describes; name a new"),
+        ("pairs pages.jsonl --out new.jsonl --work crawls", "it is a state, which neardup state info crawls describes"),
         ("audit pages.jsonl --of seen", "seen is a folder, but must be the report of a run"),
     ],
 )

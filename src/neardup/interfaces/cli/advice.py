@@ -110,7 +110,6 @@ _NEXT_STORAGE = {
     "newer format": "update neardup",
     "permission": "change its permissions, or run this as another user",
     "no room": "make room, and start the same command again: it continues",
-    "not a work folder": "name a new folder for --work, and the same one for neardup work",
     "not empty": "name a new folder",
     "other URL rules": "use the same rules, or another folder",
     "other extraction": "use the same --text-view, version and --templates (or ones learned from these), or another"

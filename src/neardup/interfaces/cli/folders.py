@@ -11,6 +11,7 @@ from neardup.model.errors import DataError, StorageError, StorageFailed
 
 NOT_INDEX: Final = "not an index"
 NOT_STATE: Final = "not a state"
+NOT_WORK: Final = "not a work folder"
 _Commands = Mapping[str, str]
 
 _FOR_STATE: Final[_Commands] = {  # by verbs for an index; {0} is the folder
@@ -27,6 +28,11 @@ _FOR_INDEX: Final[_Commands] = {  # by verbs for a state, and actions of the ver
     "index": "use: neardup copy {0} DIR",
     "dedup": "to compare with its documents, replace --state by --against {0}",
 }
+_AS_WORK: Final[_Commands] = {
+    "index": "it is an index, which neardup stats {0} describes; ",
+    "state": "it is a state, which neardup state info {0} describes; runs with it work in {1} by default; ",
+}
+_NEW_WORK: Final = "name a new folder for --work, and the same one for neardup work"
 _OF_RUN: Final = "it is the work folder of a run"
 _AUDIT: Final = "audit this run with: neardup audit INPUT ... --of {0}"
 _AS_INPUT: Final[_Commands] = {
@@ -51,10 +57,12 @@ def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:
     """
     verb, action = getattr(arguments, "verb", ""), getattr(arguments, "action", "")
     folder = Path(error.where)
-    if error.code not in {NOT_INDEX, NOT_STATE}:
+    if error.code not in {NOT_INDEX, NOT_STATE, NOT_WORK}:
         return ""
     found = _kind(folder)
-    if error.code == NOT_INDEX:
+    if error.code == NOT_WORK:
+        ending = f"; {_AS_WORK.get(found, '')}{_NEW_WORK}"
+    elif error.code == NOT_INDEX:
         of_state = f"; it is a state; {_FOR_STATE.get(verb, _FILLING)}"
         ending = {"state": of_state, "run": f"; {_OF_RUN}; {_AUDIT}"}.get(found, f"; {_NEW_INDEX}")
     else:
@@ -64,7 +72,7 @@ def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:
             ending = f"; {_OF_RUN}; {_AUDIT}"
         elif not found:
             ending = "; use a new folder for one" if verb == "dedup" else f"; {_NEW_STATE}"
-    return ending.format(shlex.quote(error.where))
+    return ending.format(shlex.quote(error.where), shlex.quote(str(folder / "work")))
 
 
 def _kind(folder: Path) -> str:
