@@ -100,7 +100,7 @@ def require_once(paths: tuple[str, ...]) -> tuple[str, ...]:
         own = path if path == STDIN or is_url(path) else os.path.realpath(path)
         if first := known.get(own):
             rule = "is given twice, by its name or a pattern" if first == path else f"is the same as {first}"
-            raise InputRefused(display(path), f"{rule}; name each input once")
+            raise InputRefused(display(path), f"{rule}; name each input once", "given twice")
         known[own] = path
     return paths
 

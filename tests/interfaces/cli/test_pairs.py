@@ -75,6 +75,12 @@ def test_in_a_work_folder(neardup, pages):
     assert not (pages / "work").exists()
 
 
+def test_a_collection_is_not_compared_with_itself(neardup, pages):
+    for pieces in ([], ["--work", "work"]):
+        shown = neardup("pairs", "others.jsonl", "./others.jsonl", "--out", "p.jsonl", *pieces, code=2).err
+        assert "./others.jsonl is the same as others.jsonl; name each input once; for the pairs of one" in shown
+
+
 def test_wrong_uses(neardup, pages):
     rule = "can only be used with a work folder (--work DIR)"
     shown = neardup("pairs", "a.jsonl", "--out", "p.jsonl", "--memory", "256", code=2).err

@@ -38,9 +38,9 @@ def rows(table):
     return table.to_pylist()
 
 
-def test_a_collection_may_not_name_a_file_twice(tmp_path):
+def test_a_file_is_named_once(tmp_path):
     path = lines(tmp_path / "a.jsonl", TEXTS[:3])
-    for given in ([[path, path]], [[path], [path, path]]):
+    for given in ([[path, path]], [[path], [path, path]], [[path], [path]], [[path], [tmp_path / "*.jsonl"]]):
         with pytest.raises(DataError, match=r"a\.jsonl is given twice"):
             pair_files(*given, out=tmp_path / "pairs.parquet", work=tmp_path / "work")
     assert not (tmp_path / "work").exists()

@@ -69,6 +69,9 @@ _NEXT_FILES = {  # that do not exist, by their options
     "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
     "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
 }
+_NEXT_PAIRS = {
+    "given twice": "for the pairs of one collection, leave out B",
+}
 _NEXT_COMPARE = {
     "no file": "--strings takes both arguments as texts",
 }
@@ -212,7 +215,7 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if _in_memory(arguments):
         known = {**known, **_NEXT_DEDUP}
     verb = getattr(arguments, "verb", "")
-    known = {**known, **{"compare": _NEXT_COMPARE, "audit": _NEXT_AUDIT}.get(verb, {})}
+    known = {**known, **{"compare": _NEXT_COMPARE, "audit": _NEXT_AUDIT, "pairs": _NEXT_PAIRS}.get(verb, {})}
     if error.code == "no such file":
         given = vars(arguments)
         return next((advised for option, advised in _NEXT_FILES.items() if given.get(option) == error.where), "")

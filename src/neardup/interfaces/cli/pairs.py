@@ -18,7 +18,7 @@ MEASURE = """
 """
 USAGE = f"""
 left A: a collection: a file, a pattern or a folder, as for dedup
-right [B]: another collection: the pairs are of a document of A and one of B
+right [B]: another collection, of other files: the pairs are of a document of A and one of B
 [outputs]
 --out PATH!: one record per pair (.parquet, .jsonl)
 --clusters: add the cluster of each pair: connected documents
@@ -71,11 +71,13 @@ def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFi
 
     from neardup.pipeline.files.pairs import PairedFiles
     from neardup.pipeline.partners.pairs import pairs
+    from neardup.sources.formats import expand, require_once
     from neardup.sources.output import check_table, write_table
     from neardup.sources.read import read
 
     names = [one for one in (arguments.left, arguments.right) if one is not None]
     check_table(arguments.out, names, force=arguments.force)
+    require_once(expand(names))
     with progress_bars() as bars:
         collections = [read([name], others=names, **options.reading_of(arguments), progress=bars) for name in names]
         found = pairs(*(pa.table({"id": one.ids, "text": one.texts}) for one in collections), progress=bars, **ways)

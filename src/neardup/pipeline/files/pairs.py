@@ -81,8 +81,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     check_table(out, [os.fspath(name) for name in names], force=force)
     if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(folder)):
         raise OutputRefused(os.fspath(out), "it must not be inside the work folder")
-    for given in (inputs,) if others is None else (inputs, others):
-        require_once(expand(given))
+    require_once(expand(names))  # between a collection and itself, every document would be a pair with itself
     with (
         followed(progress) as follow,
         LocalEngine(threads) as engine,
