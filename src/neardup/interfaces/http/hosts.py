@@ -26,7 +26,7 @@ def is_loopback(host: str) -> bool:
 
 
 def require_proxy(address: str) -> None:
-    """Raise ``ParameterError`` for what is not the IP address of a proxy, or the network of several.
+    """Raise ``ParameterError`` unless this is the IP address of a proxy, or the network of several.
 
     >>> [require_proxy(address) for address in ("127.0.0.1", "::1", "10.0.0.0/8")]
     [None, None, None]
