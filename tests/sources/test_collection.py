@@ -49,7 +49,7 @@ def test_fields_that_no_record_of_the_pieces_has(tmp_path):
     def piece(columns):
         path = tmp_path / "x.parquet"
         pq.write_table(pa.table(columns), path)
-        return read([str(path)], id="id")
+        return read([str(path)], id="id").pieces[0]
 
     nothing = pa.array([], pa.string())
     lacking = LackingFields(["a", "b"])

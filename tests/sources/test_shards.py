@@ -125,7 +125,7 @@ def check_equal(tmp_path, inputs, ending, size, **options):
             assert str(outcome(lambda: pieces_of(split(inputs, size, **options)))[1]) == str(error)
         return
     pieces = pieces_of(split(inputs, size, **options), whole=True)
-    expected, got = seen([whole], out / f"whole{ending}"), seen(pieces, out / f"pieces{ending}")
+    expected, got = seen(whole.pieces, out / f"whole{ending}"), seen(pieces, out / f"pieces{ending}")
     for what, value in expected.items():
         assert got[what] == value, what
 

@@ -14,12 +14,9 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.model.errors import DataError
@@ -28,7 +25,7 @@ from neardup.sources.collection import (
     DEFAULT_TEXT,
     Advance,
     Append,
-    Collection,
+    InputPiece,
     Mask,
     Rejected,
     Request,
@@ -36,7 +33,7 @@ from neardup.sources.collection import (
     silent,
 )
 from neardup.sources.compression import GzipError, inflater
-from neardup.sources.formats import display, kind
+from neardup.sources.formats import WARC, display, kind
 from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.output import atomic
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, host_of, without_empty
@@ -123,19 +120,18 @@ class _Pages:
         return sum(table["texts"].nbytes for table in self.found)
 
 
-class Archives(Collection):
-    """The pages of archives. ``skipped`` counts the records that are neither documents nor parts of one, by reason."""
+class Archives(InputPiece):
+    """The pages of an archive. ``skipped`` counts records that are neither documents nor parts of one, by reason."""
 
-    def __init__(
-        self, inputs: Sequence[str], request: Request, advance: Advance = silent, *, pages: "_Pages | None" = None
-    ) -> None:
-        """Read the pages of archives, or take *pages* of one that were read."""
-        check_fields(inputs, request)
+    def __init__(self, path: str, request: Request, pages: "_Pages | None" = None, advance: Advance = silent) -> None:
+        """Read the pages of an archive, or take some *pages* that were read."""
+        for name in [request.id, *([request.text] if request.text != DEFAULT_TEXT else [])]:
+            if _IDS.get(name, name) not in _FIELDS:
+                raise missing_field(display(path), name, [*_FIELDS])
         if pages is None:
             pages = _Pages()
-            for index, path in enumerate(inputs):
-                for more, found in _read(path, request, progress=partial(advance, index)):
-                    pages.append(more, found)
+            for more, found in _read(path, request, progress=advance):
+                pages.append(more, found)
         self._pages = pages
         self.has_pages = True
         self.skipped = pages.skipped
@@ -152,21 +148,21 @@ class Archives(Collection):
         self._columns["canonical"] = without_empty(named)  # of pages that name several
         known = pa.compute.coalesce(self._columns["noindex"], pa.scalar(0, pa.int64()))
         self._columns["noindex"] = pa.compute.max_element_wise(known, said["noindex"])
-        super().__init__(inputs, found["texts"], pa.chunked_array([self._ids(request)]), pages.rejected)
+        super().__init__([path], WARC, found["texts"], pa.chunked_array([self._ids(request)]), pages.rejected)
         self.sites = None if request.extraction.templates is None else found["sites"]
 
     def _ids(self, request: Request) -> pa.Array:
         named = self._columns[_IDS.get(request.id, request.id)].cast(pa.large_string())
         if not named.null_count:
             return named
-        places = [f"{display(one.path)}:{one.offset}" for one in self._pages.captures]
+        places = [f"{self.source}:{one.offset}" for one in self._pages.captures]
         return pa.compute.coalesce(named, pa.array(places, pa.large_string()))
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field of the pages."""
         column = self._columns.get(_IDS.get(name, name))
         if column is None:
-            raise missing_field(", ".join(self.names), name, [*_FIELDS])
+            raise missing_field(self.source, name, [*_FIELDS])
         return column.cast(pa.large_string()) if literal else column
 
     def html_pages(self, url: str) -> Iterator[tuple[str | None, bytes | str]]:
@@ -188,13 +184,7 @@ class Archives(Collection):
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file of a page, and the byte that its record begins at."""
-        capture = self._pages.captures[row]
-        return display(capture.path), capture.offset
-
-    def originals(self, representatives: npt.NDArray[np.int64]) -> pa.Table:
-        """Return where the records of these pages are; nulls for -1."""
-        chosen = [self._pages.captures[row] if row >= 0 else None for row in representatives.tolist()]
-        return originals([one and one.path for one in chosen], [one and one.offset for one in chosen])
+        return self.source, self._pages.captures[row].offset
 
     @classmethod
     @contextmanager
@@ -223,13 +213,6 @@ def originals(paths: Sequence[str | None], offsets: Sequence[int | None]) -> pa.
     return pa.table([pa.array(paths, pa.string()), pa.array(offsets, pa.int64())], schema=pa.schema(ORIGINALS))
 
 
-def check_fields(inputs: Sequence[str], request: Request) -> None:
-    """Raise ``FieldMissing`` for a field that archives do not have."""
-    for name in [request.id, *([request.text] if request.text != DEFAULT_TEXT else [])]:
-        if _IDS.get(name, name) not in _FIELDS:
-            raise missing_field(", ".join(display(path) for path in inputs), name, [*_FIELDS])
-
-
 def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
     path: str, request: Request, begin: int, end: int, size: int, *, markup: bool
 ) -> Iterator[Archives]:
@@ -240,10 +223,10 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
     pages = _Pages()
     for more, found in _read(path, request, begin, end, markup=markup):
         if pages.found and pages.size >= size:
-            yield Archives([path], request, pages=pages)
+            yield Archives(path, request, pages)
             pages = _Pages()
         pages.append(more, found)
-    yield Archives([path], request, pages=pages)
+    yield Archives(path, request, pages)
 
 
 def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
@@ -394,7 +377,7 @@ def _other(mime: str) -> str:
 
 
 def _repeated(marks: pa.Table) -> dict[int, _Capture]:
-    """Return, by row, the captures that dropped pages repeat: see ``Collection.write``."""
+    """Return, by row, the captures that dropped pages repeat: see ``WholeInputs.write``."""
     rows = enumerate(zip(*(marks.column(name).to_pylist() for name in ORIGINALS), strict=True))
     return {row: _Capture(path, offset, None, "", ()) for row, (path, offset) in rows if offset is not None}
 

@@ -2,6 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -17,7 +18,8 @@ import pyarrow.compute as pc
 
 from neardup.engines.processes import Processes
 from neardup.model.errors import DataError, FieldMissing, ParameterError, require
-from neardup.sources.formats import FOLDER, WARC, Kind, common_format, display, kind
+from neardup.sources.fields import joined
+from neardup.sources.formats import FOLDER, WARC, Kind, display, kind
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.pages import BATCH, extracted, table_of
 from neardup.sources.tables import check_representable, conformed, table_writer, united
@@ -27,7 +29,7 @@ Quoting = Literal["auto", "minimal", "none"]
 Mask = npt.NDArray[np.bool_]
 Append = Callable[[Any, Mask, pa.Table | None], None]
 """Appends the chosen records of a collection, with the fields of their rows of a table of marks, if it is given."""
-Advance = Callable[[int, float], None]  # the input, and how much of it has been read, from 0 to 1
+Advance = Callable[[float], None]  # how much of an input has been read, from 0 to 1
 
 DEFAULT_TEXT: Final = "text"
 DEFAULT_URL: Final = "url"
@@ -100,18 +102,17 @@ class WithoutText:
     field: str
 
 
-def silent(_index: int, _done: float) -> None:
+def silent(_done: float) -> None:
     """Report no progress."""
 
 
 class Collection(ABC):
-    """The documents of one or several inputs of the same format, in input order.
+    """Documents of one format, in input order: an ``InputPiece`` or, for whole inputs, ``WholeInputs``.
 
     *texts* is a chunked array of strings, null if a record has no text; *ids* one of strings, where a record without an
     id (missing, null or empty) is named ``SOURCE:POSITION``. Ids need not be unique. *rejected* lists the records that
-    are not documents; *ignored* counts the files of a folder that were not requested; *quoted_lines* describes line
-    ends inside quotes, if there are any and quoting was not requested explicitly. *text* is the name of the text
-    field, and *has_pages* whether texts were extracted from web pages.
+    are not documents; *quoted_lines* describes line ends inside quotes, if there are any and quoting was not requested
+    explicitly. *text* is the name of the text field, and *has_pages* whether texts were extracted from web pages.
     *skipped* counts, by reason, the records of archives that are not pages; *revisits* has a row for each of them that
     only refers to a page. *sites* is a chunked array of uint64, which page belongs to which site (see
     ``neardup.text.sites``); ``None`` if no templates are used.
@@ -121,26 +122,22 @@ class Collection(ABC):
     has_pages: bool = False
     sites: pa.ChunkedArray | None = None
     quoted_lines: QuotedLines | None = None
-    globs: tuple[str, ...] = ()
     skipped: Mapping[str, int] = MappingProxyType({})
     revisits: pa.Table | None = None
 
-    def __init__(  # noqa: PLR0913 - everything that reading gives
+    def __init__(
         self,
         inputs: Sequence[str],
+        format: str,  # noqa: A002 - what users call it
         texts: pa.ChunkedArray,
         ids: pa.ChunkedArray,
         rejected: list[Rejected],
-        *,
-        ignored: int = 0,
-        format: str | None = None,  # noqa: A002 - what users call it
     ) -> None:
         self.inputs = tuple(inputs)
-        self.format = common_format(inputs, format)
+        self.format = format
         self.texts = texts
         self.ids = ids
         self.rejected = rejected
-        self.ignored = ignored
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -170,42 +167,29 @@ class Collection(ABC):
         source, position = self.place(pc.index(self.texts.is_null(), True).as_py())
         return WithoutText(number, source, position, self.text)
 
+    @abstractmethod
+    def column(self, name: str, *, literal: bool = False) -> pa.Array:
+        """Return any field of the records: numbers, strings, booleans or times; null if a record lacks it.
+
+        With *literal* every value is a string, as written in the file. Raises ``DataError`` if no record has the field,
+        or if its values are of several kinds, or are lists or objects.
+        """
+
+    @abstractmethod
+    def place(self, row: int) -> tuple[str, int]:
+        """Return the place of a record: the source, and its line or, if that is unknown, its number."""
+
+    @abstractmethod
     def places(self) -> pa.Table | None:
         """Return columns with the place of each document; ``None`` if its id is enough."""
-        return None
 
-    def originals(self, representatives: npt.NDArray[np.int64]) -> pa.Table | None:
-        """Return where the records of these documents are, which revisit records can refer to; ``None`` if nowhere."""
-        del representatives
-        return None
+    @abstractmethod
+    def rows(self) -> Iterator[pa.Table]:
+        """Yield all records with all of their fields, some at a time, at least once."""
 
-    def raw_column(self, name: str) -> pa.ChunkedArray:
-        """Return a field of a piece as it can be stored; ``neardup.sources.shards`` decides the type over all pieces.
-
-        It is all null if no record of the piece has the field.
-        """
-        return pa.chunked_array([self.column(name)])
-
-    def lacking(self, name: str) -> list[str] | None:
-        """Return the fields that there are if no record has the field *name*, otherwise ``None``.
-
-        Pages always have a text and an id.
-        """
-        if name in {DEFAULT_TEXT, DEFAULT_ID}:
-            return None
-        try:
-            self.column(name)
-        except FieldMissing as error:
-            return [*error.existing]
-        except DataError:  # it has values, of a wrong type
-            return None
-        return None
-
-    def require_new(self, marks: Iterable[str], fields: Container[str]) -> None:
-        """Raise ``DataError`` for a mark with the name of one of the records' *fields*."""
-        for name in marks:
-            if name in fields:
-                raise DataError(", ".join(self.names), f"the records already have a field {name!r}", "field taken")
+    def schema(self) -> pa.Schema:
+        """Return all fields of the records with types for all of their values; see ``neardup.sources.tables``."""
+        return united(", ".join(self.names), (rows.schema for rows in self.rows()))
 
     def extract(self, request: Request) -> None:
         """Replace the texts, which are HTML, by those of these pages; nulls remain.
@@ -240,6 +224,55 @@ class Collection(ABC):
         self.texts = pa.chunked_array(texts, pa.large_string())
         self.sites = None if hosts is None else pa.chunked_array(sites, pa.uint64())
 
+
+class InputPiece(Collection):
+    """Documents of one input: all of them, or some neighbours."""
+
+    @property
+    def path(self) -> str:
+        """The input."""
+        return self.inputs[0]
+
+    @property
+    def source(self) -> str:
+        """The input, as messages show it."""
+        return self.names[0]
+
+    def places(self) -> pa.Table | None:
+        """Return columns with the place of each document; ``None`` if its id is enough."""
+        return None
+
+    def raw_column(self, name: str) -> pa.ChunkedArray:
+        """Return a field as it can be stored; ``neardup.sources.shards`` decides the type over all pieces.
+
+        It is all null if no record of the piece has the field.
+        """
+        return pa.chunked_array([self.column(name)])
+
+    def lacking(self, name: str) -> list[str] | None:
+        """Return the fields that there are if no record has the field *name*, otherwise ``None``.
+
+        Pages always have a text and an id.
+        """
+        if name in {DEFAULT_TEXT, DEFAULT_ID}:
+            return None
+        try:
+            self.column(name)
+        except FieldMissing as error:
+            return [*error.existing]
+        except DataError:  # it has values, of a wrong type
+            return None
+        return None
+
+    def require_columns_of(self, first: "InputPiece") -> None:
+        """Raise ``DataError`` unless a table has the columns of the *first* input; other records may differ."""
+
+    def require_new(self, marks: Iterable[str], fields: Container[str]) -> None:
+        """Raise ``DataError`` for a mark with the name of one of the records' *fields*."""
+        for name in marks:
+            if name in fields:
+                raise DataError(self.source, f"the records already have a field {name!r}", "field taken")
+
     def html_pages(self, url: str) -> Iterator[tuple[str | None, bytes | str]]:
         """Yield the address, from the field *url*, and the HTML of each record; nulls are left out."""
         addresses = self.column(url, literal=True).to_pylist()
@@ -252,18 +285,6 @@ class Collection(ABC):
         if len(self) and self.lacking(SITE) is None:
             self.sites = pa.chunked_array([self.column(SITE).to_numpy().view(np.uint64)])
 
-    @abstractmethod
-    def column(self, name: str, *, literal: bool = False) -> pa.Array:
-        """Return any field of the records: numbers, strings, booleans or times; null if a record lacks it.
-
-        With *literal* every value is a string, as written in the file. Raises ``DataError`` if no record has the field,
-        or if its values are of several kinds, or are lists or objects.
-        """
-
-    def place(self, row: int) -> tuple[str, int]:
-        """Return the place of a record: the source, and its line or, if that is unknown, its number."""
-        return ", ".join(self.names), row + 1
-
     @classmethod
     @abstractmethod
     def writer(cls, path: str) -> AbstractContextManager[Append]:
@@ -271,6 +292,84 @@ class Collection(ABC):
 
         The output appears when the context ends without an exception. Raises ``OutputError`` if the system refuses.
         """
+
+
+class WholeInputs(Collection):
+    """All documents of some inputs, each of them one piece. *ignored* counts the files that were not requested."""
+
+    def __init__(self, pieces: Sequence[InputPiece], request: Request, ignored: int = 0) -> None:
+        """Join pieces of one format; ``FieldMissing`` if no record has a requested text or id."""
+        self.pieces = pieces
+        self.text = request.text
+        self.globs = request.globs
+        self.ignored = ignored
+        self._edges = np.cumsum([0, *map(len, pieces)])
+        super().__init__(
+            [piece.path for piece in pieces],
+            pieces[0].format,
+            _chunked([piece.texts for piece in pieces]),
+            _chunked([piece.ids for piece in pieces]),
+            [record for piece in pieces for record in piece.rejected],
+        )
+        self.has_pages = any(piece.has_pages for piece in pieces)
+        self.skipped = sum((Counter(piece.skipped) for piece in pieces), Counter())
+        tables = [piece.revisits for piece in pieces if piece.revisits is not None]
+        self.revisits = pa.concat_tables(tables) if tables else None
+        if quoted := [piece.quoted_lines for piece in pieces if piece.quoted_lines is not None]:
+            self.quoted_lines = replace(quoted[0], records=sum(lines.records for lines in quoted))
+        if pieces[0].sites is not None:
+            self.sites = _chunked([piece.sites for piece in pieces])
+        for name in (request.text, request.id):
+            if name != DEFAULT_ID:
+                self._pieces_without(name)
+
+    def places(self) -> pa.Table | None:
+        """Return columns with the place of each document; ``None`` if its id is enough."""
+        tables = [places for piece in self.pieces if (places := piece.places()) is not None]
+        return pa.concat_tables(tables) if tables else None
+
+    def originals(self, representatives: npt.NDArray[np.int64]) -> pa.Table | None:
+        """Return where the records of these documents are, for revisit records, null for -1; ``None`` if nowhere."""
+        if self.format != WARC:
+            return None
+        from neardup.sources.archives import originals
+
+        rows = [self._row(row) if row >= 0 else None for row in representatives.tolist()]
+        return originals([own and own[0].path for own in rows], [own and own[0].place(own[1])[1] for own in rows])
+
+    def column(self, name: str, *, literal: bool = False) -> pa.Array:
+        """Return a field of all records; see ``Collection.column``."""
+        without = self._pieces_without(name)
+        if not len(self):
+            return self.pieces[0].column(name, literal=literal)
+        written = self.format == "jsonl" and name != self.text and not literal
+        columns = []
+        for piece in self.pieces:
+            if piece in without:
+                columns.append(pa.chunked_array([pa.nulls(len(piece))]))
+            elif written:
+                columns.append(piece.raw_column(name))
+            else:
+                columns.append(pa.chunked_array([piece.column(name, literal=literal)]))
+        json = [written and piece not in without for piece in self.pieces]
+        found = joined(name, columns, json, lambda piece, row: self.pieces[piece].place(row))
+        return found.unify_dictionaries().combine_chunks()
+
+    def place(self, row: int) -> tuple[str, int]:
+        """Return the place of a record: the source, and its line or, if that is unknown, its number."""
+        piece, own = self._row(row)
+        return piece.place(own)
+
+    def rows(self) -> Iterator[pa.Table]:
+        """Yield all records with all of their fields, some at a time."""
+        for piece in self.pieces:
+            yield from piece.rows()
+
+    def extract(self, request: Request) -> None:
+        """Replace the texts, which are HTML, by those of these pages; see ``Collection.extract``."""
+        super().extract(request)
+        for piece, (begin, end) in zip(self.pieces, pairwise(self._edges.tolist()), strict=True):
+            piece.texts = self.texts[begin:end]  # and the HTML is not held
 
     def write(
         self,
@@ -303,16 +402,25 @@ class Collection(ABC):
     def _write(self, path: str, mask: Mask, marks: pa.Table | None) -> None:
         how = output_kind(path, self.format)
         own = how.format == self.format
-        with self.writer(path) if own else converter(path, how, self.schema()) as append:
-            append(self, mask, marks)
+        with self.pieces[0].writer(path) if own else converter(path, how, self.schema()) as append:
+            for piece, (begin, end) in zip(self.pieces, pairwise(self._edges.tolist()), strict=True):
+                append(piece, mask[begin:end], None if marks is None else marks[begin:end])
 
-    def schema(self) -> pa.Schema:
-        """Return all fields of the records with types for all of their values; see ``neardup.sources.tables``."""
-        return united(", ".join(self.names), (rows.schema for rows in self.rows()))
+    def _row(self, row: int) -> tuple[InputPiece, int]:
+        """Return the piece of a record, and its row there."""
+        number = int(np.searchsorted(self._edges, row, side="right")) - 1
+        return self.pieces[number], row - int(self._edges[number])
 
-    @abstractmethod
-    def rows(self) -> Iterator[pa.Table]:
-        """Yield all records with all of their fields, some at a time, at least once."""
+    def _pieces_without(self, name: str) -> list[InputPiece]:
+        """Return the pieces without a field; ``FieldMissing`` if no record has it."""
+        lacking = LackingFields([name])
+        without = [piece for piece in self.pieces if lacking.add(piece)]
+        lacking.require(", ".join(self.names))
+        return without
+
+
+def _chunked(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
 
 
 def with_address(request: Request) -> Request:
@@ -348,7 +456,7 @@ def check_marks(path: str, formats: AbstractSet[str]) -> None:
 
 @contextmanager
 def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
-    """Return a context like ``Collection.writer`` for an output of another kind than the collections have.
+    """Return a context like ``InputPiece.writer`` for an output of another kind than the collections have.
 
     *schema* describes all fields of all collections, without marks; lines of JSON are written unchanged as such.
     """
@@ -371,7 +479,7 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
                 part = slice(begin, begin + len(rows))
                 added = [] if marks is None else marks[part].columns
                 table = pa.table([*rows.columns, *added], [*rows.column_names, *more.names])
-                write(conformed(", ".join(piece.names), table, whole).filter(mask[part]))
+                write(conformed(piece.source, table, whole).filter(mask[part]))
                 begin = part.stop
 
         yield append
@@ -407,7 +515,7 @@ class LackingFields:
         self._of_records: dict[str, list[str]] | None = None
         self._columns: dict[str, list[str]] = {}
 
-    def add(self, piece: Collection) -> dict[str, list[str]]:
+    def add(self, piece: InputPiece) -> dict[str, list[str]]:
         """Note the fields that a piece lacks; return them, with the fields that it has."""
         own = {name: names for name in self._fields if (names := piece.lacking(name)) is not None}
         if len(piece):

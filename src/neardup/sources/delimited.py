@@ -36,7 +36,7 @@ from neardup.sources.collection import (
     DEFAULT_ID,
     Advance,
     Append,
-    Collection,
+    InputPiece,
     Mask,
     QuotedLines,
     Rejected,
@@ -46,8 +46,8 @@ from neardup.sources.collection import (
     silent,
 )
 from neardup.sources.compression import Contents, compressed, load, stream
-from neardup.sources.formats import display, input_kind
-from neardup.sources.lines import BOM, Positions, Spans, invalid_utf8, line_of, runs, start_of_text
+from neardup.sources.formats import Kind, display, input_kind
+from neardup.sources.lines import BOM, Positions, Spans, invalid_utf8, runs, start_of_text
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.quoting import records
 from neardup.sources.tables import slices
@@ -60,66 +60,53 @@ _LONGEST: Final = (1 << 31) - 2  # the parser counts in 32 bits
 _LONGEST_QUOTED: Final = 1 << 28  # bytes of a quoted field in a file that is read in pieces
 
 
-class DelimitedText(Collection):
-    """The records of CSV or TSV files."""
+class DelimitedText(InputPiece):
+    """The records of a CSV or TSV file."""
 
     def __init__(
-        self, inputs: Sequence[str], request: Request, advance: Advance = silent, *, piece: Contents | None = None
+        self, path: str, request: Request, contents: Contents | None = None, advance: Advance = silent
     ) -> None:
-        """Read files, or only a *piece* of one, with its header."""
-        self._files: list[_File] = []
-        self._columns: dict[str, list[pa.Array]] = {}
-        texts: list[pa.Array] = []
-        ids: list[pa.Array] = []
-        rejected: list[Rejected] = []
-        for index, path in enumerate(inputs):
-            file, data = _open(path, request, piece)
-            if self._files and file.names != self._files[0].names:
-                raise DataError(path, f"its header differs from that of {inputs[0]}")
-            names = _wanted(file, request)
-            file, broken, columns = _parse(file, data, names)
-            rejected += broken
-            request.check(rejected)
-            self._files.append(file)
-            for name, column in columns.items():
-                self._columns.setdefault(name, []).extend(column.chunks)
-            texts += columns[request.text].chunks
-            ids += _ids(file, columns.get(request.id)).chunks
-            advance(index, 1.0)
-        super().__init__(
-            inputs,
-            pa.chunked_array(texts, pa.large_string()),
-            pa.chunked_array(ids, pa.string()),
-            rejected,
-            format=request.format,
-        )
+        """Read a file, or only some *contents* of it, which begin with its header."""
+        kind = input_kind(path, request.format)
+        file, data = _open(kind, request, contents or load(path, kind.compression, request.max_bytes))
+        self._file, rejected, self._columns = _parse(file, data, _wanted(file, request))
+        request.check(rejected)
+        texts, ids = self._columns[request.text], _ids(self._file, self._columns.get(request.id))
+        super().__init__([path], kind.format, texts, ids, rejected)
         if request.quoting == "auto":
-            self.quoted_lines = _quoted_lines(self._files)
+            self.quoted_lines = _quoted_lines(self._file)
+        advance(1.0)
+
+    @property
+    def header(self) -> list[str]:
+        """The names of the columns."""
+        return self._file.names
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:  # noqa: ARG002 - all of it is
         """Return a field as strings; an empty one is null."""
         if name not in self._columns:
-            _check_names(self._files[0], (name,))
-            parsed = [_parse(file, file.spans.contents.data, (name,))[2][name] for file in self._files]
-            self._columns[name] = [chunk for column in parsed for chunk in column.chunks]
-        column = pa.chunked_array(self._columns[name], pa.large_string())
+            _check_names(self._file, (name,))
+            self._columns |= self._parsed((name,))
+        column = self._columns[name]
         return pc.if_else(pc.equal(pc.binary_length(column), 0), None, column).combine_chunks()
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the records with all fields as strings."""
-        for file in self._files:
-            _check_names(file, file.names)
-            table = pa.table(_parse(file, file.spans.contents.data, file.names)[2])
-            yield from slices(table)
+        _check_names(self._file, self.header)
+        yield from slices(pa.table(self._parsed(self.header)))
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file and the line of a record."""
-        return line_of((file.spans for file in self._files), row)
+        return self._file.spans.place(row)
+
+    def require_columns_of(self, first: InputPiece) -> None:
+        """Raise ``DataError`` for another header than that of the *first* file."""
+        if isinstance(first, DelimitedText) and self.header != first.header:
+            raise DataError(self.path, f"its header differs from that of {first.path}")
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
-        names = self._files[0].names
-        return None if name in names else names
+        return None if name in self.header else self.header
 
     @classmethod
     @contextmanager
@@ -129,40 +116,36 @@ class DelimitedText(Collection):
         with atomic(path) as output, compressed(output, output_kind(path, "csv").compression) as packed:
 
             def append(piece: DelimitedText, mask: Mask, marks: pa.Table | None) -> None:
-                first = piece._files[0]
                 if not header:
-                    header.extend(first.names)
-                    packed.write(piece._header(marks))
-                elif header != first.names:
-                    raise DataError(first.spans.source, "its header differs from that of the inputs before it")
+                    header.extend(piece.header)
+                    packed.write(piece._written_header(marks))
+                elif header != piece.header:
+                    raise DataError(piece.source, "its header differs from that of the inputs before it")
                 piece._append(packed, mask, marks)
 
             yield append
 
-    def _header(self, marks: pa.Table | None) -> bytes:
-        first = self._files[0]
+    def _parsed(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        return _parse(self._file, self._file.spans.contents.data, names)[2]
+
+    def _written_header(self, marks: pa.Table | None) -> bytes:
+        file, contents = self._file, self._file.spans.contents
         if marks is None:
-            header = Spans(
-                first.spans.contents, np.zeros(1, np.int64), np.array([first.header_stop]), np.ones(1, np.int64)
-            )
+            header = Spans(contents, np.zeros(1, np.int64), np.array([file.header_stop]), np.ones(1, np.int64))
             with io.BytesIO() as written:
                 header.write(written)
                 return written.getvalue()
-        self.require_new(marks.column_names, first.names)
-        return first.extended(bytes(first.spans.contents.read(0, first.header_stop)), marks.column_names)
+        self.require_new(marks.column_names, file.names)
+        return file.extended(bytes(contents.read(0, file.header_stop)), marks.column_names)
 
     def _append(self, output: BinaryIO, mask: Mask, marks: pa.Table | None) -> None:
-        edges = np.cumsum([len(file.spans) for file in self._files])[:-1]
-        batches = [] if marks is None else marks.filter(mask).to_batches(max_chunksize=_MARKED)
+        spans = self._file.spans.where(mask)
+        if marks is None:
+            spans.write(output)
+            return
+        batches = marks.filter(mask).to_batches(max_chunksize=_MARKED)
         rows = (row for batch in batches for row in zip(*batch.to_pydict().values(), strict=True))
-        for file, chosen in zip(self._files, np.split(mask, edges), strict=True):
-            spans = file.spans.where(chosen)
-            if marks is None:
-                spans.write(output)
-                continue
-            output.writelines(
-                file.extended(bytes(record), row) for record, row in zip(spans.each(), rows, strict=False)
-            )
+        output.writelines(self._file.extended(bytes(line), row) for line, row in zip(spans.each(), rows, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +231,9 @@ def check_headers(paths: Sequence[str], request: Request) -> None:
     """Raise ``DataError`` for the first file whose header differs from that of the first one."""
     first: list[str] | None = None
     for path in paths:
-        found = input_kind(path, request.format)
-        blocks = stream(path, found.compression, request.max_bytes, _HEAD)
-        names = _open(path, request, next(pieces_of_records(display(path), found.format, request, blocks)))[0].names
+        kind = input_kind(path, request.format)
+        blocks = stream(path, kind.compression, request.max_bytes, _HEAD)
+        names = _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].names
         if first is not None and names != first:
             raise DataError(path, f"its header differs from that of {paths[0]}")
         first = names
@@ -262,14 +245,13 @@ def _is_quoted(form: str, request: Request, data: memoryview) -> bool:
     )
 
 
-def _open(path: str, request: Request, piece: Contents | None) -> tuple[_File, memoryview]:
-    kind = input_kind(path, request.format)
+def _open(kind: Kind, request: Request, contents: Contents) -> tuple[_File, memoryview]:
+    """Return a file, or a later part of one behind its header, and its bytes."""
     delimiter = _DELIMITERS[kind.format]
-    contents = load(path, kind.compression, request.max_bytes) if piece is None else piece
     data = contents.data
     quoting = _is_quoted(kind.format, request, data)
     found = records(data, delimiter, quoting=quoting)
-    shift = contents.first - int(found.line[1]) if piece is not None and found.line.size > 1 else 0
+    shift = contents.first - int(found.line[1]) if contents.first > 1 and found.line.size > 1 else 0
     if found.unclosed is not None:
         rule = "the quotation mark that opens a field here is never closed, so the rest of the file would be one field"
         raise DataError(f"{contents.source}:{found.unclosed + shift}", rule, "open quote")
@@ -287,14 +269,13 @@ def _quotes_its_header(data: memoryview, delimiter: str) -> bool:
     return any(len(name) > 1 and name.startswith(b'"') and name.endswith(b'"') for name in names)
 
 
-def _quoted_lines(files: Sequence[_File]) -> QuotedLines | None:
+def _quoted_lines(file: _File) -> QuotedLines | None:
     """Count the records with line ends inside quotes."""
-    found = [(file, np.flatnonzero(file.last > file.spans.line)) for file in files]
-    number = sum(len(rows) for _, rows in found)
-    if not number:
+    rows = np.flatnonzero(file.last > file.spans.line)
+    if not rows.size:
         return None
-    file, rows = next((file, rows) for file, rows in found if rows.size)
-    return QuotedLines(number, file.spans.source, int(file.spans.line[rows[0]]), int(file.last[rows[0]]))
+    source, first = file.spans.place(rows[0])
+    return QuotedLines(len(rows), source, first, int(file.last[rows[0]]))
 
 
 def _header(contents: Contents, record: bytes, delimiter: str, *, quoting: bool) -> list[str]:

@@ -30,7 +30,7 @@ from neardup.sources.collection import (
     DEFAULT_TEXT,
     Advance,
     Append,
-    Collection,
+    InputPiece,
     Mask,
     Rejected,
     Request,
@@ -38,7 +38,7 @@ from neardup.sources.collection import (
     silent,
 )
 from neardup.sources.document import HTML
-from neardup.sources.formats import DOCUMENTS, FORMATS, display, matches
+from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, display, matches
 from neardup.sources.lines import BOM
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary, writable
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, without_empty
@@ -60,8 +60,8 @@ class _Document:
     modified: int  # nanoseconds
 
 
-class Folder(Collection):
-    """The files of folders.
+class Folder(InputPiece):
+    """The files of a folder.
 
     Their fields are ``size`` in bytes, the time ``modified`` and, for HTML, its ``title``, the address
     ``canonical`` that it names as its own, as written, and its language ``lang``; ``noindex`` is 1 for
@@ -70,53 +70,46 @@ class Folder(Collection):
 
     def __init__(  # noqa: PLR0913 - what is read, and how
         self,
-        inputs: Sequence[str],
+        path: str,
         request: Request,
+        files: Sequence[str],
         advance: Advance = silent,
         *,
-        files: Sequence[str] | None = None,
         prefixed: bool = False,
         markup: bool = False,
     ) -> None:
-        """Read the documents of folders, or of one folder only these *files*, *prefixed* by its name.
+        """Read these *files* of a folder; their ids are *prefixed* by its name if there are several folders.
 
         With *markup*, the texts of pages remain HTML.
         """
-        roots = roots_of(inputs)
         for name in sorted({request.text, request.id} - {DEFAULT_TEXT, DEFAULT_ID}):
-            raise missing_field(", ".join(display(path) for path in inputs), name, _FIELDS)
-        self.globs = request.globs
+            raise missing_field(display(path), name, _FIELDS)
+        prefix = f"{_name(path)}/" if prefixed else ""
         self._documents: list[_Document] = []
         rejected: list[Rejected] = []
-        ignored = 0
 
         def batches() -> Iterator[tuple[Batch, pa.Table, float]]:
-            nonlocal ignored
             batch = Batch()
-            for index, path in enumerate(inputs):
-                found, others = documents_in(path, request.globs) if files is None else (files, 0)
-                ignored += others
-                for number, relative in enumerate(found):
-                    place = f"{roots[index]}/{relative}" if prefixed or len(inputs) > 1 else relative
-                    self.has_pages = self.has_pages or _is_page(relative)
-                    outcome = _read(Path(path, relative), place, request.max_bytes, markup=markup)
-                    if isinstance(outcome, Rejected):
-                        rejected.append(outcome)
-                        request.check(rejected)
-                    else:
-                        document, content = outcome
-                        self._documents.append(document)
-                        batch.add(content, display(str(document.path)))
-                    advance(index, (number + 1) / len(found))
-                    if batch.size >= BATCH:
-                        yield batch, batch.pages(), (index + (number + 1) / len(found)) / len(inputs)
-                        batch = Batch()
+            for number, relative in enumerate(files, 1):
+                self.has_pages = self.has_pages or _is_page(relative)
+                outcome = _read(Path(path, relative), prefix + relative, request.max_bytes, markup=markup)
+                if isinstance(outcome, Rejected):
+                    rejected.append(outcome)
+                    request.check(rejected)
+                else:
+                    document, content = outcome
+                    self._documents.append(document)
+                    batch.add(content, display(str(document.path)))
+                advance(number / len(files))
+                if batch.size >= BATCH:
+                    yield batch, batch.pages(), number / len(files)
+                    batch = Batch()
             yield batch, batch.pages(), 1.0
 
         parts = [one.whole(found) for one, found in extracted(request.extraction, request.processes, batches())]
         self._pages = pa.concat_tables(parts)
         ids = pa.array([display(document.relative) for document in self._documents], pa.string())
-        super().__init__(inputs, self._pages["texts"], pa.chunked_array([ids]), rejected, ignored=ignored)
+        super().__init__([path], FOLDER, self._pages["texts"], pa.chunked_array([ids]), rejected)
         self.sites = None if request.extraction.templates is None else self._pages["sites"]
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
@@ -128,7 +121,7 @@ class Folder(Collection):
         elif name in PAGE_FIELDS and (not len(self) or self._of_pages(name).null_count < len(self)):
             column = self._of_pages(name)
         else:
-            raise missing_field(", ".join(self.names), name, _FIELDS)
+            raise missing_field(self.source, name, _FIELDS)
         return column.cast(pa.large_string()) if literal else column
 
     def html_pages(self, url: str) -> Iterator[tuple[str | None, bytes | str]]:
@@ -178,11 +171,10 @@ class Folder(Collection):
             shutil.rmtree(partial_folder, ignore_errors=True)
 
 
-def roots_of(inputs: Sequence[str]) -> list[str]:
-    """Return the names of folders; ``ParameterError`` if two are equal."""
-    roots = [PurePath(os.path.realpath(path)).name for path in inputs]
-    require(len(set(roots)) == len(roots), "inputs", list(inputs), "must be folders of different names")
-    return roots
+def require_other_names(folders: Sequence[str]) -> None:
+    """Raise ``ParameterError`` if two folders have the same name."""
+    names = {_name(path) for path in folders}
+    require(len(names) == len(folders), "inputs", list(folders), "must be folders of different names")
 
 
 def state_of(root: str, files: Sequence[str]) -> tuple[list[int], str]:
@@ -239,6 +231,10 @@ def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]") -> Dat
 def unreadable(error: OSError) -> None:
     """Raise ``DataError`` for a folder that cannot be listed."""
     raise DataError(str(error.filename), f"this folder cannot be read: {error.strerror}") from error
+
+
+def _name(folder: str) -> str:
+    return PurePath(os.path.realpath(folder)).name
 
 
 def _is_page(name: str) -> bool:

@@ -19,10 +19,9 @@ by name.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -31,10 +30,9 @@ import pyarrow as pa
 
 from neardup.model.errors import DataError, require
 from neardup.sources.collection import (
-    DEFAULT_ID,
     Advance,
     Append,
-    Collection,
+    InputPiece,
     Mask,
     Rejected,
     Request,
@@ -42,71 +40,69 @@ from neardup.sources.collection import (
     silent,
 )
 from neardup.sources.compression import Contents, compressed, load
+from neardup.sources.fields import typed
 from neardup.sources.formats import input_kind
-from neardup.sources.lines import BOM, Positions, Spans, blocks_of_lines, invalid_utf8, line_of, start_of_text
+from neardup.sources.lines import BOM, Positions, Spans, blocks_of_lines, invalid_utf8, start_of_text
 from neardup.sources.output import atomic, output_kind
-from neardup.sources.records import decoder, field_names, kind_of, literal_of, reason_of
+from neardup.sources.records import decoder, field_names, literal_of, reason_of
 from neardup.sources.tables import table_of
 
 _BLOCK: Final = 1 << 23  # bytes of lines that are decoded, then gathered into one array
 _HEAD: Final = 1 << 16  # bytes searched for the first line
-_SHOWN: Final = 40  # characters of a value in a message
 _MARKED: Final = 1 << 14  # rows created at a time
 _SAMPLE: Final = 1000  # records searched to list the existing fields
-_TYPES: Final = (  # in this order: the first type that can represent every value
-    (list[int | None], pa.int64()),
-    (list[str | None], pa.large_string()),
-    (list[bool | None], pa.bool_()),
-)
-
-
 _ARRAY: Final = re.compile(rb"\s*\[\s*(?:\{|$)")  # the beginning of an array of objects
 _OBJECT: Final = re.compile(rb"\s*\{\s*$")  # the beginning of an object over several lines
 
 
-class JsonLines(Collection):
-    """The records of JSON-lines files."""
+class JsonLines(InputPiece):
+    """The records of a file of JSON lines."""
 
     def __init__(
-        self, inputs: Sequence[str], request: Request, advance: Advance = silent, *, piece: Contents | None = None
+        self, path: str, request: Request, contents: Contents | None = None, advance: Advance = silent
     ) -> None:
-        """Read files, or only a *piece* of one."""
+        """Read a file, or only some *contents* of it."""
         require(request.id != request.text, "id", request.id, "must be another field than the text")
         reader = _Reader(request)
-        whole = (load(path, input_kind(path, request.format).compression, request.max_bytes) for path in inputs)
-        contents = whole if piece is None else [piece]
-        self._spans = [reader.read(each, partial(advance, index)) for index, each in enumerate(contents)]
-        self.has_ids = reader.has_ids
+        kind = input_kind(path, request.format)
+        self._spans = reader.read(contents or load(path, kind.compression, request.max_bytes), advance)
+        self._has_ids = reader.has_ids
         self._columns = reader.columns
-        self._text = request.text
-        texts = pa.chunked_array(reader.texts, pa.large_string())
-        super().__init__(
-            inputs, texts, pa.chunked_array(reader.ids, pa.string()), reader.rejected, format=request.format
-        )
-        if piece is not None:  # other pieces may have the fields
-            return
-        if len(self) and texts.null_count == len(self):
-            self._existing(request.text)
-        if len(self) and request.id != DEFAULT_ID and not reader.has_ids:
-            self._existing(request.id)
+        self._id, self.text = request.id, request.text
+        texts, ids = pa.chunked_array(reader.texts, pa.large_string()), pa.chunked_array(reader.ids, pa.string())
+        super().__init__([path], kind.format, texts, ids, reader.rejected)
 
     def raw_column(self, name: str) -> pa.ChunkedArray:
         """Return a field as written: JSON values, empty where a record lacks it."""
-        stored = self._columns[name] if name in self._columns else [self._tokens(name)]
-        return pa.chunked_array(stored, pa.large_binary())
+        if name not in self._columns:
+            decode = decoder(None, (name,))
+            tokens = [bytes(decode(line).f1) for line in self._spans.each()]
+            self._columns[name] = [pa.array(tokens, pa.large_binary())]
+        return pa.chunked_array(self._columns[name], pa.large_binary())
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field. Numbers are integers if all are and fit into 64 bits, otherwise strings as written."""
-        if name == self._text:
+        if name == self.text:
             return self.texts.combine_chunks()
-        tokens = self._existing(name)
+        if len(self) and (fields := self.lacking(name)) is not None:
+            raise missing_field(self.source, name, fields)
+        tokens = self.raw_column(name).to_pylist()
         if literal:
             return pa.array([self._literal(row, name, token) for row, token in enumerate(tokens)], pa.large_string())
         return typed(name, tokens, self.place)
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file and the line of a record."""
-        return line_of(self._spans, row)
+        return self._spans.place(row)
+
+    def lacking(self, name: str) -> list[str] | None:
+        """Return the fields that there are if no record has the field *name*, otherwise ``None``."""
+        if (name == self.text and self.texts.null_count < len(self)) or (name == self._id and self._has_ids):
+            return None
+        if any(self.raw_column(name).to_pylist()):
+            return None
+        sample = islice(self._spans.each(), _SAMPLE)
+        return list(dict.fromkeys(field for line in sample for field in field_names(line)))
 
     @classmethod
     @contextmanager
@@ -117,67 +113,34 @@ class JsonLines(Collection):
 
     def append_to(self, file: BinaryIO, mask: Mask, marks: pa.Table | None) -> None:
         """Write chosen lines to an open file; see ``writer``."""
-        lines = self._chosen(mask)
+        lines = self._spans.where(mask)
         if marks is None:
-            for spans in lines:
-                spans.write(file)
+            lines.write(file)
         else:
             self._write_marked(file, lines, marks.filter(mask))
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the records as tables; the types are those of the values."""
         decode = msgspec.json.Decoder(dict[str, Any]).decode
-        lines = self._lines()
+        lines = self._spans.each()
         first = True
         while records := [decode(line) for line in islice(lines, _MARKED)]:
-            yield table_of(", ".join(self.names), records)
+            yield table_of(self.source, records)
             first = False
         if first:
             yield pa.table({})
 
-    def _chosen(self, mask: Mask) -> list[Spans]:
-        edges = np.cumsum([len(spans) for spans in self._spans])[:-1]
-        return [spans.where(chosen) for spans, chosen in zip(self._spans, np.split(mask, edges), strict=True)]
-
-    def _write_marked(self, file: BinaryIO, files: list[Spans], marks: pa.Table) -> None:
+    def _write_marked(self, file: BinaryIO, lines: Spans, marks: pa.Table) -> None:
         names = marks.column_names
         encode = msgspec.json.Encoder().encode
         known = [encode(name) for name in names]
         rows = (row for batch in marks.to_batches(max_chunksize=_MARKED) for row in batch.to_pylist())
-        lines = (bytes(line) for spans in files for line in spans.each())
-        for line, row in zip(lines, rows, strict=True):
+        for line, row in zip(map(bytes, lines.each()), rows, strict=True):
             for name, written in zip(names, known, strict=True):
                 if written in line:
                     self.require_new([name], msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
             own = line.rstrip()[:-1].rstrip()
             file.write(own + (b"" if own.endswith(b"{") else b",") + encode(row)[1:] + b"\n")
-
-    def lacking(self, name: str) -> list[str] | None:
-        """Return the fields that there are if no record has the field *name*, otherwise ``None``."""
-        if name == self._text and self.texts.null_count < len(self):
-            return None
-        return None if any(self._tokens(name)) else self._fields()
-
-    def _tokens(self, name: str) -> list[bytes]:
-        """Return each record's value of a field as written, empty if missing."""
-        if name in self._columns:
-            return [token for block in self._columns[name] for token in block.to_pylist()]
-        decode = decoder(None, (name,))
-        return [bytes(decode(line).f1) for line in self._lines()]
-
-    def _existing(self, name: str) -> list[bytes]:
-        """Return each record's value of a field as written, empty if missing; at least one record must have it."""
-        tokens = self._tokens(name)
-        if tokens and not any(tokens):
-            raise missing_field(", ".join(self.names), name, self._fields())
-        return tokens
-
-    def _fields(self) -> list[str]:
-        sample = zip(range(_SAMPLE), self._lines(), strict=False)
-        return list(dict.fromkeys(name for _, line in sample for name in field_names(line)))
-
-    def _lines(self) -> Iterator[memoryview]:
-        return chain.from_iterable(spans.each() for spans in self._spans)
 
     def _literal(self, row: int, name: str, token: bytes) -> str | None:
         try:
@@ -187,32 +150,8 @@ class JsonLines(Collection):
             raise DataError("{}:{}".format(*self.place(row)), rule) from error
 
 
-def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, int]]) -> pa.Array:
-    """Return the values of a field, given as JSON, as numbers, strings or booleans: the first type that fits all.
-
-    Numbers other than 64-bit integers stay strings. *place* returns where a record is. Raises ``DataError`` for the
-    first value of another kind than the first one, and for lists and objects.
-    """
-    values = b"[" + b",".join(token or b"null" for token in tokens) + b"]"
-    for kind, stored in _TYPES:
-        try:
-            return pa.array(msgspec.json.decode(values, type=kind), stored)
-        except (msgspec.ValidationError, OverflowError):
-            continue
-    first = ""
-    for row, token in enumerate(tokens):
-        found = kind_of(token)
-        if found in {"a list", "an object"}:
-            raise DataError("{}:{}".format(*place(row)), f"its {name!r} must be a number or a string, not {found}")
-        first = first or found
-        if found and found != first:
-            rule = f"its {name!r} is {found} ({token.decode()[:_SHOWN]}), but earlier records have {first}"
-            raise DataError("{}:{}".format(*place(row)), rule, "kinds")
-    return pa.array([literal_of(token) for token in tokens], pa.large_string())
-
-
 class _Reader:
-    """Collects the requested fields of one file after the other."""
+    """Collects the requested fields of a file."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -224,7 +163,7 @@ class _Reader:
         self.columns: dict[str, list[pa.Array]] = {name: [] for name in self._names[1:]}
         self._decode = decoder(request.text, self._names)
 
-    def read(self, contents: Contents, advance: Callable[[float], None]) -> Spans:
+    def read(self, contents: Contents, advance: Advance) -> Spans:
         """Read a file, or some of its lines; return the places of its documents."""
         if contents.first == 1:
             _check_lines(contents)

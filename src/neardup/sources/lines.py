@@ -1,6 +1,6 @@
 """The lines of a text file as spans of bytes: their places, their validity, and how chosen ones are written."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
@@ -106,6 +106,10 @@ class Spans:
         """The file's name."""
         return self.contents.source
 
+    def place(self, row: int) -> tuple[str, int]:
+        """Return the source and the line of a record."""
+        return self.source, int(self.line[row])
+
     def where(self, chosen: npt.NDArray[np.bool_]) -> "Spans":
         """Return some of the records."""
         return Spans(self.contents, self.start[chosen], self.stop[chosen], self.line[chosen])
@@ -135,15 +139,6 @@ class Spans:
                 file.write(data[first:last])
             if begin + len(data) == len(self.contents) and data[-1] not in (_NEWLINE, _RETURN):
                 file.write(newline(self.contents))
-
-
-def line_of(files: Iterable[Spans], row: int) -> tuple[str, int]:
-    """Return the source and the line of a record of several files."""
-    for spans in files:
-        if row < len(spans):
-            return spans.source, int(spans.line[row])
-        row -= len(spans)
-    raise IndexError(row)
 
 
 def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +27,7 @@ from neardup.sources.collection import (
     DEFAULT_ID,
     Advance,
     Append,
-    Collection,
+    InputPiece,
     Mask,
     Rejected,
     Request,
@@ -65,59 +64,36 @@ _SCALARS: Final = (
 )
 
 
-class ParquetTable(Collection):
-    """The rows of Parquet files."""
+class ParquetTable(InputPiece):
+    """The rows of a Parquet file."""
 
-    def __init__(
-        self, inputs: Sequence[str], request: Request, advance: Advance = silent, *, piece: "_Piece | None" = None
-    ) -> None:
-        """Read files, or take only a *piece* of one."""
-        self._storage: tuple[dict[str, str] | str, int] | None = None  # of the first file
-        tables: list[pa.Table] = []
-        texts: list[pa.Array] = []
-        ids: list[pa.Array] = []
-        rejected: list[Rejected] = []
-        self._rows: list[tuple[str, Sequence[int]]] = []  # of each file, from 1
-        for index, path in enumerate(inputs):
-            part = piece or _whole(path, request.max_bytes, partial(advance, index))
-            table, first, self._schema = part.table, part.first, part.schema
-            self._storage = self._storage or _storage(part.metadata)
-            if tables:
-                _require_equal(display(path), table.schema, tables[0].schema, inputs[0])
-            text = _texts(path, table, request.text, part.schema, binary=request.html)
-            if part.ids:
-                name = _ids(path, table, request.id, first, part.schema)
-                broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
-            else:
-                name, broken = pa.chunked_array([pa.nulls(len(table), pa.string())]), {}
-            rows: Sequence[int] = range(first, first + len(table))
-            if broken:
-                rejected += [
-                    Rejected(display(path), row + first, f"its {broken[row]!r} is not valid UTF-8", "encoding")
-                    for row in sorted(broken)
-                ]
-                request.check(rejected)
-                good = np.ones(len(table), np.bool_)
-                good[list(broken)] = False
-                table, text, name = _filtered(table, good), text.filter(good), name.filter(good)
-                rows = [row for row in rows if row - first not in broken]
-            tables.append(table)
-            self._rows.append((display(path), rows))
-            texts += text.chunks
-            ids += name.chunks
-        self._table = pa.concat_tables(tables)
-        super().__init__(
-            inputs,
-            pa.chunked_array(texts, texts[0].type if texts else pa.large_string()),
-            pa.chunked_array(ids, pa.string()),
-            rejected,
-            format=request.format,
-        )
+    def __init__(self, path: str, request: Request, part: "_Part | None" = None, advance: Advance = silent) -> None:
+        """Read a file, or take only a *part* of it."""
+        part = part or _whole(path, request.max_bytes, advance)
+        table, first, self.columns = part.table, part.first, part.schema
+        self._storage = _storage(part.metadata)
+        text = _texts(path, table, request.text, part.schema, binary=request.html)
+        name, broken = pa.chunked_array([pa.nulls(len(table), pa.string())]), {}
+        if part.ids:
+            name = _ids(path, table, request.id, first, part.schema)
+            broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
+        rejected = [
+            Rejected(display(path), row + first, f"its {broken[row]!r} is not valid UTF-8", "encoding")
+            for row in sorted(broken)
+        ]
+        request.check(rejected)
+        self._rows: Sequence[int] = range(first, first + len(table))  # from 1
+        if broken:
+            good = np.ones(len(table), np.bool_)
+            good[list(broken)] = False
+            table, text, name = _filtered(table, good), text.filter(good), name.filter(good)
+            self._rows = [row for row in self._rows if row - first not in broken]
+        self._table = table
+        super().__init__([path], "parquet", text, name, rejected)
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a column, strings of any kind as ``large_string``."""
-        where = ", ".join(self.names)
-        column = _column(where, self._table, name, self._schema)
+        column = _column(self.source, self._table, name, self.columns)
         if pa.types.is_dictionary(column.type):
             if column.type.ordered and not literal:
                 return column.unify_dictionaries().combine_chunks()
@@ -128,9 +104,10 @@ class ParquetTable(Collection):
                 strings.validate(full=True)
                 return strings
         except pa.ArrowInvalid as error:
-            raise DataError(where, f"the column {name!r} is not valid UTF-8") from error
+            raise DataError(self.source, f"the column {name!r} is not valid UTF-8") from error
         if not _is_scalar(column.type):
-            raise DataError(where, f"the column {name!r} must hold numbers, strings or times, not {column.type}")
+            rule = f"the column {name!r} must hold numbers, strings or times, not {column.type}"
+            raise DataError(self.source, rule)
         return column.combine_chunks()
 
     def rows(self) -> Iterator[pa.Table]:
@@ -139,15 +116,16 @@ class ParquetTable(Collection):
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file and the row of a record, from 1."""
-        for source, rows in self._rows:
-            if row < len(rows):
-                return source, rows[row]
-            row -= len(rows)
-        raise IndexError(row)
+        return self.source, self._rows[row]
+
+    def require_columns_of(self, first: InputPiece) -> None:
+        """Raise ``DataError`` for other columns than those of the *first* file."""
+        if isinstance(first, ParquetTable):
+            _require_equal(self.source, self.columns, first.columns, first.path)
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
-        return field_names(self._schema) if _path(self._schema, name) is None else None
+        return field_names(self.columns) if _path(self.columns, name) is None else None
 
     @classmethod
     @contextmanager
@@ -158,13 +136,13 @@ class ParquetTable(Collection):
             buffer = io.BytesIO() if is_special(path) else None  # a pipe has no position
 
             def append(piece: ParquetTable, mask: Mask, marks: pa.Table | None) -> None:
-                compression, group = piece._storage or ("snappy", _GROUP)
+                compression, group = piece._storage
                 table = piece._marked(marks)
                 if not writers:
                     made = pq.ParquetWriter(buffer or file, table.schema, compression=compression)
                     writers.append(opened.enter_context(made))
                 else:
-                    _require_equal(", ".join(piece.names), table.schema, writers[0].schema, "the inputs before it")
+                    _require_equal(piece.source, table.schema, writers[0].schema, "the inputs before it")
                 for rows in _groups(table, mask, group):
                     writers[0].write_table(rows, row_group_size=group)
 
@@ -186,7 +164,7 @@ class ParquetTable(Collection):
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Part:
     """Some rows of a file: the number of the first, from 1, the schema of the file, and its metadata.
 
     Without *ids* these are null, and the rows are known to be valid.
@@ -246,11 +224,11 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
             number += batch.nbytes
             if number >= size:
                 table = pa.Table.from_batches(parts)
-                yield ParquetTable([path], request, piece=_Piece(table, first, schema, metadata, ids))
+                yield ParquetTable(path, request, _Part(table, first, schema, metadata, ids))
                 first, number, parts = first + len(table), 0, []
         if parts or first == start:  # there are columns even without rows
             table = pa.Table.from_batches(parts) if parts else schema.empty_table()
-            yield ParquetTable([path], request, piece=_Piece(table, first, schema, metadata, ids))
+            yield ParquetTable(path, request, _Part(table, first, schema, metadata, ids))
 
 
 @contextmanager
@@ -279,7 +257,7 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
         raise DataError(display(path), f"it cannot be read as Parquet: {reason}") from error
 
 
-def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _Piece:
+def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _Part:
     """Read a whole file, batch by batch, so that one that expands beyond the cap is noticed in time."""
     cap = DataError(display(path), f"it expands to more than {max_bytes:,} bytes", "too large")
     with _opened(path, max_bytes) as file:
@@ -299,7 +277,7 @@ def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _Piec
         if rows != metadata.num_rows:
             rule = f"it cannot be read as Parquet: only {rows} of its {metadata.num_rows} rows are there"
             raise DataError(display(path), rule)
-    return _Piece(pa.Table.from_batches(batches, schema), 1, schema, metadata)
+    return _Part(pa.Table.from_batches(batches, schema), 1, schema, metadata)
 
 
 def _sizes(metadata: pq.FileMetaData) -> tuple[list[int], list[int]]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from shutil import rmtree
@@ -25,13 +26,12 @@ from neardup.sources.collection import (
     DEFAULT_ID,
     DEFAULT_TEXT,
     DEFAULT_URL,
-    Advance,
-    Collection,
+    InputPiece,
     Quoting,
     Rejected,
     Request,
+    WholeInputs,
     require_used,
-    silent,
     with_address,
 )
 from neardup.sources.formats import FOLDER, WARC, common_format, expand, require_once
@@ -60,7 +60,7 @@ def read(
     threads: int | None = None,
     progress: Progress | None = None,
     **reading: Any,
-) -> Collection:
+) -> WholeInputs:
     """Read the documents of files, patterns, folders or, as ``-``, of standard input.
 
     All inputs are of one format: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz``, ``.zst``, ``.bz2`` or
@@ -89,17 +89,40 @@ def read(
     with fetched(paths) as (local, folder), processes_for(extraction, thread_count(threads)) as processes:
         request = replace(request, processes=processes)
         advance = _advance(local, progress)
-        collection: Collection = reader(found)(local, request, advance)
+        documents = (
+            _of_folders(local, request, advance) if found == FOLDER else _of_files(found, local, request, advance)
+        )
         if folder is not None:
-            finalize(collection, rmtree, folder, ignore_errors=True)
+            finalize(documents, rmtree, folder, ignore_errors=True)
         pa.default_memory_pool().release_unused()  # of buffers, or it would be kept until the end of the run
-        collection.text = request.text
         if request.html:
-            collection.extract(request)
-        if collection.rejected and not len(collection):
-            raise nothing_left(collection.names, collection.rejected)
+            documents.extract(request)
+        if documents.rejected and not len(documents):
+            raise nothing_left(documents.names, documents.rejected)
         advance(len(paths) - 1, 1.0)
-        return collection
+        return documents
+
+
+def _of_files(form: str, paths: Sequence[str], request: Request, advance: Callable[[int, float], None]) -> WholeInputs:
+    """Read whole files of one format; tables must have equal columns."""
+    pieces: list[InputPiece] = []
+    for index, path in enumerate(paths):
+        pieces.append(reader(form)(path, request, advance=partial(advance, index)))
+        pieces[-1].require_columns_of(pieces[0])
+    return WholeInputs(pieces, request)
+
+
+def _of_folders(paths: Sequence[str], request: Request, advance: Callable[[int, float], None]) -> WholeInputs:
+    """Read all documents of folders."""
+    from neardup.sources.folder import Folder, documents_in, require_other_names
+
+    require_other_names(paths)
+    pieces, ignored = [], 0
+    for index, path in enumerate(paths):
+        files, others = documents_in(path, request.globs)
+        pieces.append(Folder(path, request, files, partial(advance, index), prefixed=len(paths) > 1))
+        ignored += others
+    return WholeInputs(pieces, request, ignored)
 
 
 def request_of(  # noqa: PLR0913 - each is an option of its own
@@ -152,7 +175,7 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
 
 
 def reader(form: str) -> Any:
-    """Load the class of a format's collections, and no other, because that of Parquet is slow to load."""
+    """Load the class of a format's pieces, and no other, because that of Parquet is slow to load."""
     return resolve_name(f"neardup.sources.{_CLASSES[form]}")
 
 
@@ -163,10 +186,10 @@ def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> DataErro
     return DataError(", ".join(names), f"{counted}; the first is at {first}", "all rejected")
 
 
-def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:
-    """Convert the progress within one input to bytes of all inputs."""
+def _advance(paths: Sequence[str], progress: Progress | None) -> Callable[[int, float], None]:
+    """Return a function of the number of an input and the share read of it, which reports the bytes of all inputs."""
     if progress is None:
-        return silent
+        return lambda _index, _done: None
     sizes = [Path(path).stat().st_size if Path(path).is_file() else 0 for path in paths]
     total = sum(sizes)
 

@@ -21,8 +21,9 @@ import pyarrow as pa
 
 from neardup.model.errors import DataError, require
 from neardup.sources import remote
-from neardup.sources.collection import Collection, Request, require_used, with_address
+from neardup.sources.collection import InputPiece, Request, require_used, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
+from neardup.sources.fields import joined
 from neardup.sources.formats import (
     DOCUMENTS,
     FOLDER,
@@ -44,7 +45,6 @@ SHARD: Final = 1 << 26  # bytes
 _READ: Final = 1 << 24  # bytes read at a time to count lines
 _HEAD: Final = 1 << 16  # bytes that are searched for a header
 _NEWLINE: Final = b"\n"
-_PROMOTED: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_timestamp)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +106,9 @@ class Shards:
             twice = path == STDIN or Path(path).is_file() or Path(path).is_dir() or not Path(path).exists()
             rule = "cannot be a pipe, because a run in pieces reads its inputs more than once; use - and standard input"
             require(twice, "inputs", display(path), rule)
-        from neardup.sources.folder import documents_in, roots_of, state_of
+        from neardup.sources.folder import documents_in, require_other_names, state_of
 
-        roots_of([path for path in paths if Path(path).is_dir()])
+        require_other_names([path for path in paths if Path(path).is_dir()])
         found = cls(tuple(paths), request)
         identities: list[Any] = []
         for path, one in zip(paths, found._kinds, strict=True):
@@ -265,36 +265,9 @@ class Shards:
         return self._listed[source]
 
     def column(self, name: str, parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-        """Return a field of all documents from the stored columns of the shards, as ``Collection.column`` does.
-
-        Numbers of different types become numbers of one type, or strings as written, which rank as numbers; fields of
-        different kinds become strings. Raises ``DataError`` for values of several kinds, or that are
-        lists or objects.
-        """
-        columns: dict[int, pa.ChunkedArray] = {}
-        tokens: list[bytes] = []
-        places: list[int] = []
-        for place, (shard, part) in enumerate(zip(self.shards, parts, strict=True)):
-            if self._kinds[shard.source].format == "jsonl":
-                tokens += part.to_pylist()
-                places.append(place)
-            else:
-                columns[place] = part
-        if places:
-            bounds = np.cumsum([0, *(len(parts[place]) for place in places)])
-
-            def where(row: int) -> tuple[str, int]:
-                own = int(np.searchsorted(bounds, row, side="right")) - 1
-                return self.place(places[own], row - int(bounds[own]))
-
-            from neardup.sources.jsonl import typed
-
-            values = typed(name, tokens, where)
-            columns |= {
-                place: pa.chunked_array([values.slice(begin, end - begin)])
-                for place, (begin, end) in zip(places, pairwise(bounds.tolist()), strict=True)
-            }
-        return _joined([columns[place] for place in sorted(columns) if len(columns[place])])
+        """Return a field of all documents from the stored columns of the shards, as ``WholeInputs.column`` does."""
+        written = [self._kinds[shard.source].format == "jsonl" for shard in self.shards]
+        return joined(name, parts, written, self.place)
 
     def place(self, shard: int, row: int) -> tuple[str, int]:
         """Return the place of a document: the source, and its line or, if that is unknown, its number."""
@@ -306,7 +279,7 @@ class Shards:
 
     def pieces(
         self, shard: Shard, *, whole: bool = False, markup: bool = False, documents: int | None = None
-    ) -> Iterator[Collection]:
+    ) -> Iterator[InputPiece]:
         """Yield the records of a shard as collections; those of a *whole* record can be written, too.
 
         With *markup*, the texts of pages remain HTML, which is enough for copies of them. *documents* is their number
@@ -321,7 +294,7 @@ class Shards:
                 piece.extract(self.request)
             yield piece
 
-    def _pieces(self, shard: Shard, *, whole: bool, markup: bool, documents: int | None) -> Iterator[Collection]:
+    def _pieces(self, shard: Shard, *, whole: bool, markup: bool, documents: int | None) -> Iterator[InputPiece]:
         path, found = self.inputs[shard.source], self._kinds[shard.source]
         self.check_unchanged(shard)
         match found.format:
@@ -340,12 +313,12 @@ class Shards:
 
                 files = self._files(shard.source)[shard.begin : shard.end]
                 others = [one for one, kind_ in zip(self.inputs, self._kinds, strict=True) if kind_.format == FOLDER]
-                yield Folder([path], self.request, files=files, prefixed=len(others) > 1, markup=markup)
+                yield Folder(path, self.request, files, prefixed=len(others) > 1, markup=markup)
             case "jsonl":
                 from neardup.sources.jsonl import JsonLines
 
                 for contents in self._blocks(path, found, shard):
-                    yield JsonLines([path], self.request, piece=contents)
+                    yield JsonLines(path, self.request, contents)
             case _:
                 from neardup.sources.delimited import DelimitedText, pieces_of_records
 
@@ -355,7 +328,7 @@ class Shards:
                     blocks, shift = self._range(path, header, shard), shard.first - 1 - _line_count(header)
                 for contents in pieces_of_records(display(path), found.format, self.request, blocks):
                     contents.first += shift
-                    yield DelimitedText([path], self.request, piece=contents)
+                    yield DelimitedText(path, self.request, contents)
 
     def _header(self, path: str, found: Kind) -> bytes:
         """Return all of a plain file up to its first record if its records are lines, otherwise nothing."""
@@ -410,27 +383,6 @@ class Shards:
 def is_distant(path: str) -> bool:
     """Return whether an input must be copied before it can be read more than once."""
     return path == STDIN or is_url(path)
-
-
-def _joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Return the values of columns as one column; empty columns of nulls may have any type."""
-    if len({column.type for column in columns}) > 1:
-        columns = [pa.chunked_array([pa.nulls(len(c))]) if c.null_count == len(c) else c for c in columns]
-    kinds = [column.type for column in columns if not pa.types.is_null(column.type)]
-    plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
-    promote = any(all(test(kind) for kind in plain) for test in _PROMOTED)
-    if len(set(kinds)) > 1 and not promote:
-        columns = [_as_strings(column) for column in columns]
-    tables = [pa.table({"": column}) for column in columns]
-    try:
-        return pa.concat_tables(tables, promote_options="permissive").column(0) if tables else pa.chunked_array([[]])
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # no type can represent all of them
-        return pa.chunked_array([chunk for column in columns for chunk in _as_strings(column).chunks])
-
-
-def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    kind = column.type
-    return (column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column).cast(pa.large_string())
 
 
 def _given(path: str, request: Request) -> str | None:

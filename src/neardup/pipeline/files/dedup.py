@@ -30,7 +30,7 @@ from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.templates import TemplatesFile
 from neardup.pipeline.files.in_memory import check_outputs, decided_documents, write_outputs
 from neardup.pipeline.progress import Progress, followed
-from neardup.sources.collection import DEFAULT_URL, Collection, Quoting, Rejected
+from neardup.sources.collection import DEFAULT_URL, Quoting, Rejected, WholeInputs
 from neardup.sources.formats import STDIN, WARC, Kind, common_format, expand, is_url, kind, local, require_once
 from neardup.sources.output import (
     AnyPath,
@@ -63,7 +63,7 @@ class FilesResult:
 
     result: "Result | StoredResult"
     rejected: list[Rejected]
-    documents: "Collection | StoredDocuments"
+    documents: "WholeInputs | StoredDocuments"
 
     def __repr__(self) -> str:
         return f"FilesResult({totals(self.result.summary)}, rejected={len(self.rejected):,})"

@@ -17,7 +17,7 @@ from neardup.pipeline.corpus.revisits import revisit_rows
 from neardup.pipeline.corpus.run import deduplicated
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import Collection, check_marks
+from neardup.sources.collection import WholeInputs, check_marks
 from neardup.sources.formats import common_format, expand
 from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, write_file, write_table
 from neardup.text.common_shingles import CommonShingles
@@ -50,7 +50,7 @@ def check_outputs(  # noqa: PLR0913 - the outputs, and how they are checked
 
 
 def decided_documents(  # noqa: PLR0913, PLR0917 - as deduplicated
-    documents: Collection,
+    documents: WholeInputs,
     scheme: Scheme,
     common: float | CommonShingles | None,
     policy: Policy,
@@ -72,7 +72,7 @@ def decided_documents(  # noqa: PLR0913, PLR0917 - as deduplicated
 
 def write_outputs(  # noqa: PLR0913 - what is written, and how
     result: Result,
-    documents: Collection,
+    documents: WholeInputs,
     outputs: Mapping[str, AnyPath | None],
     *,
     page: Callable[[], bytes] | None,
@@ -91,7 +91,7 @@ def write_outputs(  # noqa: PLR0913 - what is written, and how
         documents.write(out, result.kept, originals=originals, force=force)
 
 
-def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:
+def ranked_table(documents: WholeInputs, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:
     """Return the columns of the documents that ``dedup`` needs, and the keep policy for that table."""
     table: dict[str, Any] = {text: documents.texts, DOCUMENT: documents.ids}
     if documents.sites is not None:
@@ -101,7 +101,7 @@ def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy
     return pa.table(table), keep
 
 
-def _marks(result: Result, documents: Collection) -> pa.Table:
+def _marks(result: Result, documents: WholeInputs) -> pa.Table:
     """Return each document's cluster, the position of its kept document, and the id of that document."""
     names = documents.ids.cast(pa.large_string()).take(pa.array(result.clusters))
     marks = {"neardup_cluster": result.clusters, "neardup_kept": result.mask, "neardup_representative": names}
@@ -109,7 +109,7 @@ def _marks(result: Result, documents: Collection) -> pa.Table:
 
 
 def _write_report(
-    path: AnyPath, result: Result, documents: Collection, page: Callable[[], bytes] | None, *, force: bool
+    path: AnyPath, result: Result, documents: WholeInputs, page: Callable[[], bytes] | None, *, force: bool
 ) -> None:
     if page is not None and is_page(path):
         write_file(path, page(), PAGES, force=force)
@@ -119,7 +119,7 @@ def _write_report(
         write_table(path, [result.decisions, *rows], force=force)
 
 
-def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[str]) -> None:
+def _add_fields(table: dict[str, Any], documents: WholeInputs, fields: Sequence[str]) -> None:
     """Add the fields that are signed, as they are written; ``body`` may be missing, as the text replaces it."""
     for name in fields:
         try:
@@ -130,7 +130,7 @@ def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[s
                 raise
 
 
-def _add_ranking(table: dict[str, Any], documents: Collection, keep: str) -> str:
+def _add_ranking(table: dict[str, Any], documents: WholeInputs, keep: str) -> str:
     """Add the field of a part of the keep policy, by its values; return that part for the table."""
     kind, _, field = keep.partition(":")
     if kind == CANONICAL and CANONICAL not in table:

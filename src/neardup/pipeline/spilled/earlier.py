@@ -16,7 +16,7 @@ import pyarrow as pa
 from neardup.engines.journal import naming
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError
-from neardup.sources.collection import Collection
+from neardup.sources.collection import InputPiece
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
 
@@ -199,7 +199,7 @@ class Earlier:
         inside = slice(*np.searchsorted(positions, edges))
         return leaders[inside], positions[inside] - int(edges[0])
 
-    def pieces(self, shard: int) -> Iterator[Collection]:
+    def pieces(self, shard: int) -> Iterator[InputPiece]:
         """Yield the documents of a shard, as ``Shards.pieces`` does; they may be without ids.
 
         Raises ``DataError`` if its input was changed after the run that added it.

@@ -287,7 +287,7 @@ def _marks(result: StoredResult, begin: int, representatives: Positions) -> pa.T
 
 
 def _originals(job: Job, result: StoredResult, representatives: Positions) -> pa.Table | None:
-    """Return where the records of these documents are, see ``Collection.originals``; nulls for earlier documents."""
+    """Return where the records of these documents are, see ``WholeInputs.originals``; nulls for earlier documents."""
     from neardup.sources.archives import originals  # most runs write none
 
     places, signed = result.documents.places(), result.documents.signed

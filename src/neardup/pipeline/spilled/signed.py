@@ -17,7 +17,7 @@ from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import IDS, REVISITS, SIGNED, Job
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import DEFAULT_ID, Collection, LackingFields
+from neardup.sources.collection import DEFAULT_ID, InputPiece, LackingFields
 from neardup.text.columns import batches, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
 
@@ -103,7 +103,7 @@ class Signed:
         whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
         return whole.drop_columns("id") if whole.num_columns > 1 else None
 
-    def pieces(self, shard: int) -> Iterator[Collection]:
+    def pieces(self, shard: int) -> Iterator[InputPiece]:
         """Yield the documents of a shard again, as ``Shards.pieces`` does; they may be without ids."""
         documents = int(self.edges[shard + 1] - self.edges[shard])
         return self._job.shards.pieces(self._job.shards.shards[shard], documents=documents)
@@ -176,7 +176,7 @@ def fields_of(job: Job) -> list[str]:
     return [*dict.fromkeys([request.text, *named, *request.columns])]
 
 
-def _of_piece(job: Job, piece: Collection, lacking: Container[str], *, body: bool) -> pa.Table:
+def _of_piece(job: Job, piece: InputPiece, lacking: Container[str], *, body: bool) -> pa.Table:
     nothing = pa.chunked_array([pa.nulls(len(piece), pa.large_binary())])
     values = {_RANKING + field: nothing if field in lacking else piece.raw_column(field) for field in job.policy.fields}
     fields = None

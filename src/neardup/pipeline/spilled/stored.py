@@ -18,7 +18,7 @@ from neardup.text.columns import gathered
 
 
 class StoredDocuments:
-    """The documents of a run in pieces, as ``Collection`` has those in memory; *records* are of all shards.
+    """The documents of a run in pieces, as ``WholeInputs`` has those in memory; *records* are of all shards.
 
     The documents that are only compared with do not count. Their positions are those after the last one.
     """
