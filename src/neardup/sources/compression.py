@@ -290,22 +290,6 @@ def _held(source: str, chunks: Iterable[bytes], most: int) -> Contents:
     return Contents(source, memoryview(data))
 
 
-def _expansion(
-    source: str, file: BinaryIO, compression: str, begin: int = 0, end: int | None = None
-) -> Iterator[bytes]:
-    file.seek(begin)
-    head = file.read(8)
-    if head and sniff(head) != compression:
-        raise DataError(
-            source, f"its ending is that of {compression}, but its first bytes are not those of {compression}"
-        )
-    file.seek(begin)
-    chunks = iter(lambda: file.read(_STEP if end is None else min(_STEP, end - file.tell())), b"")
-    magic = _GZIP if compression == "gzip" else b""  # the others refuse other data at once
-    padded = compression in _PADDED
-    return _members(source, chunks, _expander(compression), magic=magic, padded=padded, later=begin > 0)
-
-
 def inflater(bits: int = 31) -> isal_zlib.Decompress:
     """Return an expander of gzip data, or of zlib data (15) or raw deflate data (-15): ISA-L's, twice as fast as zlib.
 
@@ -324,33 +308,35 @@ def _expander(compression: str) -> Callable[[], _Expander]:
     return zstandard.ZstdDecompressor(max_window_size=_LONGEST_WINDOW).decompressobj
 
 
-def _members(  # noqa: PLR0913 - a file, and its format
-    source: str, chunks: Iterator[bytes], new: Callable[[], _Expander], *, magic: bytes, padded: bool, later: bool
+def _expansion(
+    source: str, file: BinaryIO, compression: str, begin: int = 0, end: int | None = None
 ) -> Iterator[bytes]:
-    """Yield the expanded members (or frames) of a file; a *padded* file may end in zeros.
-
-    A member begins with *magic*. *later* means that members before these are complete.
+    """Yield what the members (or frames) of a file hold, from *begin*, which is the beginning of one, to *end*.
 
     The decompressors' own file objects silently accept a file that is cut off; here the last member must be complete.
     """
-    member: _Expander | None = None
-    complete = int(later)
+    file.seek(begin)
+    head = file.read(8)
+    if head and sniff(head) != compression:
+        rule = f"its ending is that of {compression}, but its first bytes are not those of {compression}"
+        raise DataError(source, rule)
+    file.seek(begin)
+    new, member, complete = _expander(compression), None, begin > 0
+    foreign = "the data after its compressed data is not compressed"
     try:
-        for chunk in chunks:
-            rest = chunk
-            while rest := rest.lstrip(b"\0") if padded and complete and member is None else rest:
-                if magic and complete and member is None and not magic.startswith(rest[: len(magic)]):
-                    raise DataError(source, "the data after its compressed data is not compressed")
+        while rest := file.read(_STEP if end is None else min(_STEP, end - file.tell())):
+            while rest := rest.lstrip(b"\0") if compression in _PADDED and complete and member is None else rest:
+                if compression == "gzip" and complete and member is None and not _GZIP.startswith(rest[: len(_GZIP)]):
+                    raise DataError(source, foreign)  # the others refuse other data at once
                 member = member or new()
                 yield member.decompress(rest)
                 if not member.eof:
                     break
-                rest, member, complete = member.unused_data, None, complete + 1
+                rest, member, complete = member.unused_data, None, True
     except (GzipError, zstandard.ZstdError, lzma.LZMAError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # of the file; bzip2 files have none
             raise
-        after = "the data after its compressed data is not compressed" if complete else "it is corrupt"
-        raise DataError(source, f"{after} ({error})") from error
+        raise DataError(source, f"{foreign if complete else 'it is corrupt'} ({error})") from error
     if member is not None or not complete:
         raise DataError(source, "it ends in the middle: the file is truncated")
 

@@ -19,7 +19,6 @@ from neardup.model.errors import OutputError, OutputRefused, OutputsOverlap, Par
 from neardup.sources.formats import (
     DOCUMENTS,
     FOLDER,
-    FORMATS,
     KNOWN,
     STDIN,
     WARC,
@@ -90,7 +89,7 @@ def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, o
     found = kind(os.fspath(path))
     fits = (found is not None and found.format in _TABLES) or (or_page and is_page(path))
     page = f", or in {PAGES[0]} for a page" if or_page else ""
-    endings = f"{_endings('parquet')} or {_endings('jsonl')}{page}"
+    endings = f".parquet or .jsonl or .ndjson (also with .gz, .zst, .bz2 or .xz){page}"
     _check_file(path, expand(inputs) if inputs else (), fits=fits, endings=endings, force=force)
 
 
@@ -289,11 +288,6 @@ def _give_name(descriptor: int, path: Path) -> None:
         os.link(f"/proc/self/fd/{descriptor}", path.name, src_dir_fd=anchor, dst_dir_fd=anchor)
     finally:
         os.close(anchor)
-
-
-def _endings(wanted: str) -> str:
-    names = [ending for ending, found in FORMATS.items() if found == wanted]
-    return " or ".join(names) + ("" if wanted == "parquet" else " (also with .gz, .zst, .bz2 or .xz)")
 
 
 def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: str, force: bool) -> None:

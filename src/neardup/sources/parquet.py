@@ -71,7 +71,7 @@ class ParquetTable(InputPiece):
         """Read a file, or take only a *part* of it."""
         part = part or _whole(path, request.max_bytes, advance)
         table, first, self.columns = part.table, part.first, part.schema
-        self._storage = _storage(part.metadata)
+        self._metadata = part.metadata
         text = _texts(path, table, request.text, part.schema, binary=request.html)
         name, broken = pa.chunked_array([pa.nulls(len(table), pa.string())]), {}
         if part.ids:
@@ -136,7 +136,7 @@ class ParquetTable(InputPiece):
             buffer = io.BytesIO() if is_special(path) else None  # a pipe has no position
 
             def append(piece: ParquetTable, mask: Mask, marks: pa.Table | None) -> None:
-                compression, group = piece._storage
+                compression, group = _storage(piece._metadata)
                 table = piece._marked(marks)
                 if not writers:
                     made = pq.ParquetWriter(buffer or file, table.schema, compression=compression)
