@@ -343,16 +343,15 @@ class WholeInputs(Collection):
         if not len(self):
             return self.pieces[0].column(name, literal=literal)
         written = self.format == "jsonl" and name != self.text and not literal
-        columns = []
-        for piece in self.pieces:
-            if piece in without:
-                columns.append(pa.chunked_array([pa.nulls(len(piece))]))
-            elif written:
-                columns.append(piece.raw_column(name))
-            else:
-                columns.append(pa.chunked_array([piece.column(name, literal=literal)]))
-        json = [written and piece not in without for piece in self.pieces]
-        found = joined(name, columns, json, lambda piece, row: self.pieces[piece].place(row))
+
+        def of(piece: InputPiece) -> pa.ChunkedArray:
+            if written:
+                return piece.raw_column(name)
+            own = pa.nulls(len(piece)) if piece in without else piece.column(name, literal=literal)
+            return pa.chunked_array([own])
+
+        columns = [of(piece) for piece in self.pieces]
+        found = joined(name, columns, [written] * len(columns), lambda piece, row: self.pieces[piece].place(row))
         return found.unify_dictionaries().combine_chunks()
 
     def place(self, row: int) -> tuple[str, int]:

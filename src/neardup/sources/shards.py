@@ -8,7 +8,7 @@ that no more than one piece is in memory at a time. The inputs may have differen
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from neardup.model.errors import DataError, require
 from neardup.sources import remote
-from neardup.sources.collection import InputPiece, Request, require_used, with_address
+from neardup.sources.collection import InputPiece, LackingFields, Rejected, Request, require_used, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.fields import joined
 from neardup.sources.formats import (
@@ -276,6 +276,26 @@ class Shards:
                 return piece.place(row)
             row -= len(piece)
         raise IndexError(row)
+
+    def every_piece(
+        self, rejected: list[Rejected], progress: Callable[[int, int], None] = lambda *_: None, *, markup: bool = False
+    ) -> Iterator[InputPiece]:
+        """Yield the pieces of all shards, and collect their rejected records.
+
+        *progress* is called with the bytes read so far, and all. Raises the errors of ``pieces``, and ``FieldMissing``
+        at the end if no record has the text field.
+        """
+        lacking = LackingFields([self.request.text])
+        total, done = sum(shard.size for shard in self.shards), 0
+        for shard in self.shards:
+            for piece in self.pieces(shard, markup=markup):
+                rejected.extend(piece.rejected)
+                if not lacking.all_found:
+                    lacking.add(piece)
+                yield piece
+            done += shard.size
+            progress(done, total)
+        lacking.require(", ".join(map(display, self.inputs)))
 
     def pieces(
         self, shard: Shard, *, whole: bool = False, markup: bool = False, documents: int | None = None

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from heapq import heappush, heappushpop
 from itertools import starmap
@@ -22,8 +23,8 @@ from neardup.model.errors import DataError, ParameterError, require, require_kin
 from neardup.pipeline.corpus.run import dedup
 from neardup.pipeline.progress import Progress
 from neardup.schemes.minhash import MinHash
-from neardup.sources.collection import DEFAULT_URL, LackingFields, Rejected, Request
-from neardup.sources.formats import FOLDER, WARC, display, expand, require_once
+from neardup.sources.collection import DEFAULT_URL, Rejected, Request
+from neardup.sources.formats import FOLDER, WARC, expand, require_once
 from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.pages import host_of
 from neardup.sources.read import AUTO, request_of
@@ -185,18 +186,8 @@ def _asked(request: Request) -> Request:
 
 def _pages(shards: Shards, rejected: list[Rejected], progress: Progress = lambda *_: None) -> Iterator[Page]:
     """Yield the address and the markup of all pages; collect the rejected records."""
-    lacking = LackingFields([shards.request.text] if shards.request.html else [])
-    total, done = sum(shard.size for shard in shards.shards), 0
-    for shard in shards.shards:
-        for piece in shards.pieces(shard, markup=True):
-            rejected.extend(piece.rejected)
-            if not lacking.all_found:
-                lacking.add(piece)
-            if len(piece):
-                yield from piece.html_pages(shards.request.url)
-        done += shard.size
-        progress("learn", done, total)
-    lacking.require(", ".join(map(display, shards.inputs)))
+    for piece in filter(len, shards.every_piece(rejected, partial(progress, "learn"), markup=True)):
+        yield from piece.html_pages(shards.request.url)
 
 
 def relearn(known: HostTemplates, host: str, pages: Iterable[Page]) -> HostTemplates:

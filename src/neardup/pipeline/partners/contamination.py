@@ -1,7 +1,8 @@
 """Contamination: which items of a test set are in a training set."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -14,8 +15,8 @@ from neardup.model.arrays import Features, Positions, TextBatch
 from neardup.model.errors import require_kind, require_path, require_sequence, require_share, require_whole
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
-from neardup.sources.collection import Collection, LackingFields, Rejected
-from neardup.sources.formats import display, expand, require_once
+from neardup.sources.collection import Rejected
+from neardup.sources.formats import expand, require_once
 from neardup.sources.output import AnyPath
 from neardup.sources.read import request_of
 from neardup.sources.shards import local_shards
@@ -106,33 +107,23 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
             require_path(name, path)
         require_once(expand(paths))
     rejected: list[Rejected] = []
-
-    def pieces(inputs: Sequence[AnyPath], others: Sequence[AnyPath]) -> Iterator[tuple[Collection, int, int]]:
-        with local_shards(inputs, request_of(text=text, id=id, **reading), others=others) as shards:
-            total, done = sum(shard.size for shard in shards.shards), 0
-            lacking = LackingFields([shards.request.text])
-            for shard in shards.shards:
-                done += shard.size
-                for piece in shards.pieces(shard):
-                    rejected.extend(piece.rejected)
-                    if not lacking.all_found:
-                        lacking.add(piece)
-                    yield piece, done, total
-            lacking.require(", ".join(map(display, shards.inputs)))
-
-    asked = [
-        (one.texts.cast(pa.large_string()), one.ids.cast(pa.large_string())) for one, _, _ in pieces(items, training)
-    ]
+    request = request_of(text=text, id=id, **reading)
+    with local_shards(items, request, others=training) as shards:
+        asked = [
+            (one.texts.cast(pa.large_string()), one.ids.cast(pa.large_string())) for one in shards.every_piece(rejected)
+        ]
     texts, ids = (
         pa.chunked_array([chunk for one in side for chunk in one.chunks], pa.large_string())
         for side in (zip(*asked, strict=True) if asked else ((), ()))
     )
     found = _Search(texts, words, threshold, analysis)
-    with followed(progress) as follow, LocalEngine(threads) as engine:
-        for piece, done, total in pieces(training, items):
-            if len(piece):
-                found.scan(piece.texts, piece.ids, engine)
-            follow("read", done, total)
+    with (
+        followed(progress) as follow,
+        LocalEngine(threads) as engine,
+        local_shards(training, request, others=items) as shards,
+    ):
+        for piece in filter(len, shards.every_piece(rejected, partial(follow, "read"))):
+            found.scan(piece.texts, piece.ids, engine)
     return found.result(ids, rejected)
 
 
