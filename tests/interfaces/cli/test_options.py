@@ -274,7 +274,7 @@ def source(tmp_path):
         ["dedup", "in.jsonl", "--dry-run", "--against", "copy.jsonl"],
         ["index", "in.jsonl", "--to", "seen"],
         ["pairs", "in.jsonl", "--out", "pairs.jsonl"],
-        ["pairs", "in.jsonl", "in.jsonl", "--out", "pairs.jsonl", "--work", "work"],
+        ["pairs", "in.jsonl", "copy.jsonl", "--out", "pairs.jsonl", "--work", "work"],
         ["audit", "in.jsonl"],
         ["contamination", "in.jsonl", "--against", "in.jsonl"],
     ],

@@ -24,7 +24,7 @@ from neardup.pipeline.corpus.run import dedup
 from neardup.pipeline.progress import Progress
 from neardup.schemes.minhash import MinHash
 from neardup.sources.collection import DEFAULT_URL, Rejected, Request
-from neardup.sources.formats import FOLDER, WARC, expand, require_once
+from neardup.sources.formats import FOLDER, WARC, display, expand, require_once
 from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.pages import host_of
 from neardup.sources.read import AUTO, request_of

@@ -17,7 +17,7 @@ from neardup.pipeline.corpus.revisits import revisit_rows
 from neardup.pipeline.corpus.run import deduplicated
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import WholeInputs, check_marks
+from neardup.sources.collection import Collection, WholeInputs, check_marks
 from neardup.sources.formats import common_format, expand
 from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, write_file, write_table
 from neardup.text.common_shingles import CommonShingles
@@ -91,7 +91,7 @@ def write_outputs(  # noqa: PLR0913 - what is written, and how
         documents.write(out, result.kept, originals=originals, force=force)
 
 
-def ranked_table(documents: WholeInputs, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:
+def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:
     """Return the columns of the documents that ``dedup`` needs, and the keep policy for that table."""
     table: dict[str, Any] = {text: documents.texts, DOCUMENT: documents.ids}
     if documents.sites is not None:
@@ -119,7 +119,7 @@ def _write_report(
         write_table(path, [result.decisions, *rows], force=force)
 
 
-def _add_fields(table: dict[str, Any], documents: WholeInputs, fields: Sequence[str]) -> None:
+def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[str]) -> None:
     """Add the fields that are signed, as they are written; ``body`` may be missing, as the text replaces it."""
     for name in fields:
         try:
@@ -130,7 +130,7 @@ def _add_fields(table: dict[str, Any], documents: WholeInputs, fields: Sequence[
                 raise
 
 
-def _add_ranking(table: dict[str, Any], documents: WholeInputs, keep: str) -> str:
+def _add_ranking(table: dict[str, Any], documents: Collection, keep: str) -> str:
     """Add the field of a part of the keep policy, by its values; return that part for the table."""
     kind, _, field = keep.partition(":")
     if kind == CANONICAL and CANONICAL not in table:
