@@ -18,6 +18,12 @@ def test_a_recall_of_nothing_is_drawn_as_well():
     assert 'height="0.0"' in bands_svg(made(bands=(band,)))
 
 
+def test_a_certain_recall_of_everything_is_drawn_as_well():
+    whole = share(10, 10, 10)
+    assert (whole.low, whole.high) == (1.0, 1.0)
+    assert bands_svg(made(bands=(Band(0.6, 0.7, whole, 1.0),))).count('class="bar"') == 1
+
+
 def test_the_page_needs_no_script():
     page = audit_page(made())
     assert b"<script" not in page
