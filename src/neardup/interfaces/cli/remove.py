@@ -10,7 +10,7 @@ EXAMPLE = "Example: neardup remove seen --ids removed.txt"
 INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"
 USAGE = f"""
 {KEYED_INDEX}
---ids FILE!: a file of ids, one per line; - is standard input
+--ids FILE!: a file of ids as the index has them (URLs in their normal form), one per line; - is standard input
 {JSON}
 """
 
