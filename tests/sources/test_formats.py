@@ -99,3 +99,17 @@ def test_a_file_is_an_input_once(tmp_path):
     ):
         with pytest.raises(InputRefused, match=re.escape(words)):
             require_once(given if "://" in given[0] else expand(given))
+
+
+def test_an_input_inside_another_one_is_refused(tmp_path):
+    (tmp_path / "outer" / "inner").mkdir(parents=True)
+    (tmp_path / "outer2").mkdir()
+    (tmp_path / "link").symlink_to("outer/inner")
+    (tmp_path / "outer" / "a.jsonl").touch()
+    outer, inner = str(tmp_path / "outer"), str(tmp_path / "outer" / "inner")
+    assert require_once(expand([outer, f"{outer}2"])) == (outer, f"{outer}2")
+    for given in ([outer, inner], [inner, outer], [f"{outer}*", inner], [str(tmp_path / "link"), outer]):
+        with pytest.raises(InputRefused, match=f"is inside {re.escape(outer)}, a folder that is read with its subf"):
+            require_once(expand(given))
+    with pytest.raises(InputRefused, match=r"outer/a\.jsonl is inside"):
+        require_once(expand([outer, f"{outer}/*.jsonl"]))

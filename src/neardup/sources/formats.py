@@ -94,7 +94,10 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
 
 
 def require_once(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return expanded inputs; ``InputRefused`` if two are the same, also by a symbolic link: they would count twice."""
+    """Return expanded inputs; ``InputRefused`` for files that would count twice.
+
+    These are in inputs that are the same, also by a symbolic link, or in a folder and in another input inside it.
+    """
     known: dict[str, str] = {}
     for path in paths:
         own = path if path == STDIN or is_url(path) else os.path.realpath(path)
@@ -102,6 +105,11 @@ def require_once(paths: tuple[str, ...]) -> tuple[str, ...]:
             rule = "is given twice, by its name or a pattern" if first == path else f"is the same as {first}"
             raise InputRefused(display(path), f"{rule}; name each input once", "given twice")
         known[own] = path
+    folders = {own: path for own, path in known.items() if os.path.isdir(own)}  # noqa: PTH112 - a string
+    for own, path in known.items() if folders else ():
+        if outer := next((folders[above] for above in map(str, PurePath(own).parents) if above in folders), None):
+            rule = f"is inside {display(outer)}, a folder that is read with its subfolders; name each input once"
+            raise InputRefused(display(path), rule)
     return paths
 
 

@@ -70,6 +70,17 @@ def test_an_input_that_is_given_twice_is_refused(tmp_path, monkeypatch, ways):
     assert {path.name for path in tmp_path.iterdir()} == {"a.jsonl", "b.jsonl"}
 
 
+@pytest.mark.parametrize("ways", [{}, {"work": "work"}, {"against": "folder"}])
+def test_a_folder_inside_another_input_is_refused(tmp_path, monkeypatch, ways):
+    monkeypatch.chdir(tmp_path)
+    Path("folder/inside").mkdir(parents=True)
+    Path("folder/inside/a.txt").write_text("one two three four")
+    with pytest.raises(InputRefused, match="folder/inside is inside folder"):
+        dedup_files(["folder/inside", *(() if "against" in ways else ["folder"])], **ways)
+    Index.create("folder/index", texts=True).close()
+    assert dedup_files(["folder"], against="folder/index").result.summary.kept == 1
+
+
 def test_what_documents_are_compared_with_is_named_once(tmp_path, source):
     (tmp_path / "other.jsonl").write_text('{"text": "one two three four"}\n')
     Index.create(tmp_path / "index", texts=True).close()

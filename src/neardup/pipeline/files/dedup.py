@@ -190,8 +190,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     from neardup.pipeline.spilled.files import EarlierDocuments, RunSettings, check_run, dedup_in_pieces
 
     earlier = earlier or EarlierDocuments()
-    compared = expand(earlier.inputs) if earlier.inputs else ()
-    require_once((*expand(inputs), *compared, *(index.path for index in earlier.indexes)))
+    require_once((*expand(inputs), *(expand(earlier.inputs) if earlier.inputs else ())))
+    require_once(tuple(index.path for index in earlier.indexes))
     with _work_folder(work) as folder, followed(progress) as follow, LocalEngine(threads) as engine:
         chosen, share = _listed(chosen, common, earlier)
         settings = RunSettings(
