@@ -326,6 +326,10 @@ def _put_lines(marked, position, end, out, first):
         out[count] = byte
         count += 1
         position += 1
+        while position < end and marked[position] > _SPACE and marked[position] < 0x80:  # the rest of most words
+            out[count] = marked[position]
+            count += 1
+            position += 1
     return count
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup.model.errors import require, require_kind
 from neardup.text.host_templates import HostTemplates, Template
-from neardup.text.html import PageContent, decoded, visible_content, visible_contents, without_surrogates
+from neardup.text.html import PageContent, decoded, encoded, visible_content, visible_contents
 from neardup.text.main_text import detected, installed, main_text
 from neardup.text.page_contents import Find, Found, PageContents, digest
 
@@ -252,13 +252,8 @@ def _main(text: str) -> _MainContent | None:
     """Return the main content of a page; ``None`` if a parser cannot bear it."""
     from neardup.text.markup import shape  # it loads Numba
 
-    text = text.removeprefix("\ufeff")
-    try:
-        encoded = text.encode()
-    except UnicodeEncodeError:
-        text = without_surrogates(text)
-        encoded = text.encode()
-    measured = shape(encoded)
+    text, page = encoded(text)
+    measured = shape(page)
     return _MainContent(main_text(text), measured.shown) if measured.bearable else None
 
 

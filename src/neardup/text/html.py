@@ -45,6 +45,7 @@ _ELEMENTS: Final = {
     "SHOWN": "html body area base br col embed hr img input link meta param source track wbr",
     "ANCHOR": "a",
 }
+_NAMED: Final = re.compile(rb"canonical|robots|[&\0]", re.IGNORECASE)  # other links and tags of a head do not matter
 _BODY: Final = re.compile("<body", re.IGNORECASE)
 # Name and value. A quotation mark that is never closed opens nothing; a leading "=" belongs to the name.
 _ATTRIBUTE: Final = re.compile(
@@ -156,16 +157,14 @@ def _scanned(markup: str, *, links: bool) -> tuple[Bytes, PageContent]:
     from neardup.kernels import references  # it loads Numba
     from neardup.kernels import visible_text as kernels
 
-    page = without_surrogates(markup).removeprefix("\ufeff").encode()
+    _, page = encoded(markup)
     most, of = references.GROWTH
     pieces = np.empty(len(page) * most // of + 1, np.uint8)
     tags, found = np.empty((MOST_TAGS, 3), np.int64), np.empty(kernels.NUMBERS, np.int64)
     kernels.pieces(np.frombuffer(page, np.uint8), *_elements(), *_references(), links, tags, pieces, found)
     size, title_begin, title_end, listed = found.tolist()
     title = " ".join(_unescaped(page[title_begin:title_end].decode()).split()) if title_begin >= 0 else None
-    canonical, lang, noindex = _head(
-        (kind, _values(page[begin:end].decode())) for kind, begin, end in tags[:listed].tolist()
-    )
+    canonical, lang, noindex = _head((kind, page[begin:end]) for kind, begin, end in tags[:listed].tolist())
     return pieces[:size], PageContent("", title or None, canonical, lang, noindex)
 
 
@@ -200,21 +199,28 @@ def forbids_index(directives: str) -> bool:
     return not {"noindex", "none"}.isdisjoint(part.strip() for part in directives.lower().split(","))
 
 
-def without_surrogates(text: str) -> str:
-    """Replace lone surrogates by U+FFFD."""
+def encoded(page: str) -> tuple[str, bytes]:
+    """Return a page without a byte order mark, with U+FFFD instead of lone surrogates, and the same in UTF-8."""
+    page = page.removeprefix("\ufeff")
     try:
-        text.encode()
+        return page, page.encode()
     except UnicodeEncodeError:
-        return _SURROGATE.sub("\ufffd", text)
-    return text
+        page = _SURROGATE.sub("\ufffd", page)
+        return page, page.encode()
 
 
-def _head(tags: Iterable[tuple[int, dict[str, str]]]) -> tuple[str | None, str | None, bool]:
-    """Return the canonical address, the language and whether search engines must not index the page."""
-    from neardup.kernels.visible_text import LINK, META
+def _head(tags: Iterable[tuple[int, bytes]]) -> tuple[str | None, str | None, bool]:
+    """Return the canonical address, the language and whether search engines must not index the page.
+
+    Tags are those of the head that the kernel lists, with their attributes.
+    """
+    from neardup.kernels.visible_text import LINK, META, ROOT
 
     links, lang, noindex = [], None, False
-    for kind, values in tags:
+    for kind, attributes in tags:
+        if kind != ROOT and not _NAMED.search(attributes):
+            continue
+        values = _values(attributes.decode())
         if kind == LINK:
             if "canonical" in values.get("rel", "").lower().split():
                 links.append(values.get("href", "").strip())

@@ -21,13 +21,13 @@ def normalized(batch: TextBatch, form: Normalization) -> TextBatch:
     may_change(batch.data, batch.offsets, tables.normal_index, tables.normal_data, _BITS[form], flags)
     if not flags.any():
         return batch
-    texts = [
-        normalize(text.decode("utf-8", "replace"), form).encode() if flag else text
-        for flag, text in zip(flags.tolist(), map(batch.bytes_at, range(len(batch))), strict=True)
-    ]
-    offsets = np.zeros(len(batch) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=offsets[1:])
-    return TextBatch(np.frombuffer(b"".join(texts), np.uint8), offsets)
+    lengths, parts, begin = np.diff(batch.offsets), [], batch.offsets[0]
+    for document in np.flatnonzero(flags).tolist():
+        text = normalize(batch.bytes_at(document).decode("utf-8", "replace"), form).encode()
+        parts += [batch.data[begin : batch.offsets[document]].tobytes(), text]
+        lengths[document], begin = len(text), batch.offsets[document + 1]
+    parts.append(batch.data[begin : batch.offsets[-1]].tobytes())
+    return TextBatch(np.frombuffer(b"".join(parts), np.uint8), np.concatenate([[0], np.cumsum(lengths)]))
 
 
 def normalize(text: str, form: Normalization) -> str:
