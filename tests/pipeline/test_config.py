@@ -54,7 +54,8 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
     ("written", "message"),
     [
         ("[recipe\n", "neardup.toml is not valid TOML: .* line 1"),
-        ("shingle = 3", "neardup.toml: shingle is unknown; the tables are"),
+        ("shingle = 3", r"neardup.toml: shingle: belongs in \[recipe\]"),
+        ("shingles = 3", "neardup.toml: shingles is unknown; the tables are"),
         ("[extra]\n", "neardup.toml: extra is unknown; the tables are"),
         ("[policy]\nshingle = 3", r"shingle in \[policy\]: belongs in \[recipe\]"),
         (

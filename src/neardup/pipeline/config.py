@@ -156,7 +156,9 @@ def _tables(path: str) -> dict[str, dict[str, Any]]:
         raise InputRefused(path, f"the settings cannot be read: {error.strerror}") from None
     for name, table in tables.items():
         if name not in {"recipe", "layout", "policy"} or not isinstance(table, dict):
-            raise InputRefused(f"{path}: {name}", "is unknown; the tables are [recipe], [layout] and [policy]")
+            homes = [home for scheme in kinds() for home, keys in _allowed(scheme).items() if name in keys]
+            rule = f"belongs in [{homes[0]}]" if homes else "is unknown; the tables are [recipe], [layout] and [policy]"
+            raise InputRefused(f"{path}: {name}", rule)
     return tables
 
 

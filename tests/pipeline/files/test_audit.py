@@ -28,6 +28,14 @@ def test_files_in_pieces_are_audited_as_documents_in_memory(files, tmp_path, mon
     assert expected.missed[0].id == f"d{expected.missed[0].position}"
 
 
+def test_a_field_that_no_record_has_is_refused(files, tmp_path):
+    report = tmp_path / "why.parquet"
+    dedup_files(files, report=report, scheme=LEAKY)
+    for of in (report, None):
+        with pytest.raises(DataError, match="there is no field 'body'"):
+            audit_files(files, of, text="body", scheme=LEAKY)
+
+
 def test_a_report_of_another_run_is_refused(files, tmp_path):
     report, other = tmp_path / "why.parquet", tmp_path / "other.jsonl"
     dedup_files(files, report=report, scheme=LEAKY)

@@ -101,7 +101,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             for shard in shards.shards:
                 yield from shards.pieces(shard)
 
-        ids, order, rejected = _ranked(collections(), policy.keep)
+        ids, order, rejected = _ranked(shards.every_piece([]), policy.keep)
         if not len(ids) and rejected:
             raise nothing_left(shards.inputs, rejected)
         if not len(ids):
