@@ -141,7 +141,11 @@ def test_a_folder_that_cannot_be_a_work_folder_is_refused(tmp_path, name):
     (tmp_path / "file").write_text("")
     (tmp_path / "others").mkdir()
     (tmp_path / "others" / "news.jsonl").write_text("")
-    reasons = {"no/run": "there is no folder", "file": "it is not a folder", "others": "it contains 'news.jsonl'"}
+    reasons = {
+        "no/run": "its folder does not exist",
+        "file": "it is not a folder",
+        "others": "it contains 'news.jsonl'",
+    }
     with pytest.raises(StorageRefused, match=reasons[name]):
         check_own(tmp_path / name)
     check_own(tmp_path / "new")
@@ -181,7 +185,7 @@ def test_a_folder_of_others_is_left_alone(folder, name, restart):
 
 
 def test_a_path_that_cannot_be_a_folder(folder):
-    with pytest.raises(StorageRefused, match="there is no folder"):
+    with pytest.raises(StorageRefused, match="its folder does not exist"):
         Journal.open(folder / "deeper", TERMS)
     folder.write_text("")
     with pytest.raises(StorageRefused, match="it is not a folder"):

@@ -361,7 +361,7 @@ def test_a_file_system_that_is_read_only(tmp_path):
 
 
 def test_a_folder_without_a_parent(tmp_path):
-    with pytest.raises(StorageRefused, match="there is no folder"):
+    with pytest.raises(StorageRefused, match="its folder does not exist"):
         Index.create(tmp_path / "nowhere" / "index", SimHash())
 
 

@@ -182,15 +182,25 @@ def test_the_output_has_the_inputs_schema_codecs_and_groups(tmp_path):
     assert out.read().equals(table.slice(10))
 
 
+@pytest.mark.parametrize("waiting", [0, 1 << 20])
 @pytest.mark.parametrize("size", [1, 3, 7, 100])
-@pytest.mark.parametrize("batch", [2, 5, 64])
-def test_groups_are_whole_and_in_order(monkeypatch, size, batch):
-    monkeypatch.setattr(parquet, "_BATCH", batch)
-    table = pa.table({"n": range(50)})
-    mask = np.arange(50) % 3 != 0
-    groups = list(parquet._groups(table, mask, size))
-    assert pa.concat_tables(groups)["n"].to_pylist() == np.flatnonzero(mask).tolist()
-    assert all(len(group) % size == 0 for group in groups[:-1])
+@pytest.mark.parametrize("filtered", [2, 5, 64])
+def test_groups_are_whole_and_in_order_and_small_inputs_share_one(tmp_path, monkeypatch, filtered, size, waiting):
+    monkeypatch.setattr(parquet, "_FILTERED", filtered)
+    monkeypatch.setattr(parquet, "_WAITING", waiting)
+    paths = [tmp_path / f"{number}.parquet" for number in range(4)]
+    for number, path in enumerate(paths):
+        table = pa.table({"text": [f"{row}" for row in range(25 * number, 25 * number + 25)]})
+        pq.write_table(table, path, row_group_size=size)
+    mask = np.arange(100) % 3 != 0
+    read(paths).write(tmp_path / "out.parquet", np.flatnonzero(mask))
+    out = pq.ParquetFile(tmp_path / "out.parquet")
+    assert out.read()["text"].to_pylist() == [f"{row}" for row in np.flatnonzero(mask)]
+    sizes = [out.metadata.row_group(group).num_rows for group in range(out.num_row_groups)]
+    if waiting:  # less than all rows
+        assert all(one == min(size, 25) for one in sizes[:-1])
+    else:
+        assert sizes.count(min(size, 25)) >= 4 * (16 // min(size, 25))
 
 
 def test_uncompressed_stays_uncompressed(collection, tmp_path):

@@ -394,7 +394,7 @@ def _make(folder: Path) -> None:
 def check_own(folder: Path) -> None:
     """Raise ``StorageRefused`` if there can be no work folder at this path: one with files of others, for example."""
     if not folder.parent.is_dir():
-        raise StorageRefused(str(folder), f"there is no folder {str(folder.parent)!r}")
+        raise StorageRefused(str(folder), f"its folder does not exist: {folder.parent}")
     with naming(folder, doing="read"):
         try:
             foreign = sorted(path.name for path in folder.iterdir() if not _OWN.fullmatch(path.name))

@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 
 import pyarrow as pa
 
-from neardup.model.errors import OutputError, OutputRefused, OutputsOverlap, ParameterError, require
+from neardup.model.errors import PERMISSION, OutputError, OutputRefused, OutputsOverlap, ParameterError, require
 from neardup.sources.formats import (
     DOCUMENTS,
     FOLDER,
@@ -339,7 +339,7 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
     if not parent.is_dir():
         raise OutputRefused(path, f"its folder does not exist: {parent}")
     if not os.access(parent, os.W_OK | os.X_OK):
-        raise OutputRefused(path, "its folder is not writable")
+        raise OutputError(path, "its folder is not writable", PERMISSION)
     if not Path(path).exists():
         if (old := replaced(Path(os.path.realpath(path)))).exists():
             rule = (

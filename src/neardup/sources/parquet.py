@@ -46,6 +46,7 @@ _FEWEST: Final = 1 << 12  # rows of a whole file that are read at a time, if it 
 _PIECE: Final = 1 << 23  # bytes of rows that are held together: memory that is used again is faster than more
 _FILTERED: Final = 1 << 12  # rows filtered at a time: with more, Arrow copies the growing result in memory
 _GROUP: Final = 1 << 20  # rows in a group if the input has no groups
+_WAITING: Final = 1 << 23  # bytes of rows that may wait for those of the next input
 _TEXTS: Final = (
     pa.types.is_string,
     pa.types.is_large_string,
@@ -131,23 +132,24 @@ class ParquetTable(InputPiece):
     @contextmanager
     def writer(cls, path: str) -> Iterator[Append]:
         """Write rows with the schema, codecs and group size of the first ones, and the marks as more columns."""
-        writers: list[pq.ParquetWriter] = []
+        writers: list[_Groups] = []
         with atomic(path) as file, ExitStack() as opened:
             buffer = io.BytesIO() if is_special(path) else None  # a pipe has no position
 
             def append(piece: ParquetTable, mask: Mask, marks: pa.Table | None) -> None:
-                compression, group = _storage(piece._metadata)
                 table = piece._marked(marks)
                 if not writers:
+                    compression, size = _storage(piece._metadata)
                     made = pq.ParquetWriter(buffer or file, table.schema, compression=compression)
-                    writers.append(opened.enter_context(made))
+                    writers.append(_Groups(opened.enter_context(made), size))
                 else:
                     _require_equal(piece.source, table.schema, writers[0].schema, "the inputs before it")
-                for rows in _groups(table, mask, group):
-                    writers[0].write_table(rows, row_group_size=group)
+                writers[0].append(table, mask)
 
             try:
                 yield append
+                for writer in writers:
+                    writer.write()
                 opened.close()
             except pa.ArrowException as error:
                 raise OutputError(path, f"it cannot be written as Parquet: {error}") from error
@@ -309,18 +311,30 @@ def _storage(metadata: pq.FileMetaData) -> tuple[dict[str, str] | str, int]:
     return codecs, max(1, *(group.num_rows for group in groups)) if groups[0].num_rows else _GROUP
 
 
-def _groups(table: pa.Table, mask: Mask, size: int) -> Iterator[pa.Table]:
-    """Yield the chosen rows in tables that are whole groups of *size* rows, except the last."""
-    pending = table.slice(0, 0)
-    for start in range(0, len(table), _FILTERED):
-        chosen = mask[start : start + _FILTERED]
-        rows = table.slice(start, _FILTERED)
-        pending = pa.concat_tables([pending, rows if chosen.all() else _filtered(rows, chosen)])
-        if whole := len(pending) // size * size:
-            yield pending.slice(0, whole)
-            pending = pending.slice(whole)
-    if len(pending):
-        yield pending
+class _Groups:
+    """Rows that are written in whole groups of *size* rows; of small inputs, several are one group."""
+
+    def __init__(self, writer: pq.ParquetWriter, size: int) -> None:
+        self.schema: pa.Schema = writer.schema
+        self._writer, self._size, self._waiting = writer, size, writer.schema.empty_table()
+
+    def append(self, table: pa.Table, mask: Mask) -> None:
+        """Add the chosen rows of a table; few enough bytes wait for those of the next one."""
+        for start in range(0, len(table), _FILTERED):
+            chosen = mask[start : start + _FILTERED]
+            rows = table.slice(start, _FILTERED)
+            self._waiting = pa.concat_tables([self._waiting, rows if chosen.all() else _filtered(rows, chosen)])
+            if whole := len(self._waiting) // self._size * self._size:
+                self._writer.write_table(self._waiting.slice(0, whole), row_group_size=self._size)
+                self._waiting = self._waiting.slice(whole)
+        if self._waiting.nbytes > _WAITING:
+            self.write()
+
+    def write(self) -> None:
+        """Write the rows that wait."""
+        if len(self._waiting):
+            self._writer.write_table(self._waiting, row_group_size=self._size)
+            self._waiting = self._waiting.slice(len(self._waiting))
 
 
 def _filtered(table: pa.Table, mask: Mask) -> pa.Table:

@@ -280,15 +280,15 @@ def test_where_an_index_can_be_made(tmp_path, folder):
     full.mkdir()
     (full / "mine").write_text("mine")
     for place, reason in (
-        (folder, "is not empty: an index needs a folder of its own"),
-        (full, "is not empty: an index needs a folder of its own"),
-        (file, "is not a folder"),
-        (tmp_path / "no" / "such", f"cannot be made: there is no folder '{tmp_path / 'no'}'"),
-        (file / "within", f"cannot be made: there is no folder '{file}'"),
+        (folder, " is not empty: an index needs a folder of its own"),
+        (full, " is not empty: an index needs a folder of its own"),
+        (file, " is not a folder"),
+        (tmp_path / "no" / "such", f": its folder does not exist: {tmp_path / 'no'}"),
+        (file / "within", f": its folder does not exist: {file}"),
     ):
         with pytest.raises(StorageRefused) as refused:
             Index.create(place)
-        assert str(refused.value) == f"{place} {reason}"
+        assert str(refused.value) == f"{place}{reason}"
     assert contents(folder) == before
     assert file.read_text() == "mine"
     assert [path.name for path in full.iterdir()] == ["mine"]

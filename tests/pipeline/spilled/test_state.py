@@ -236,7 +236,7 @@ def test_other_folders_are_refused(batches, tmp_path):
     (tmp_path / "folder" / "notes.txt").write_text("mine")
     with pytest.raises(StorageRefused, match="not a state"):
         dedup_files(batches[0], state=tmp_path / "folder")
-    with pytest.raises(StorageRefused, match="there is no folder"):
+    with pytest.raises(StorageRefused, match="its folder does not exist"):
         dedup_files(batches[0], state=tmp_path / "nothing" / "state")
     Index.create(tmp_path / "index").close()
     with pytest.raises(ParameterError, match="is an index without texts"):

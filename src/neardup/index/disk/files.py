@@ -135,7 +135,7 @@ class Disk:
             except FileExistsError:
                 raise StorageRefused(str(path), "is not a folder") from None
             except (FileNotFoundError, NotADirectoryError):
-                raise StorageRefused(str(path), f"cannot be made: there is no folder {str(path.parent)!r}") from None
+                raise StorageRefused(str(path), f"its folder does not exist: {path.parent}") from None
 
     def names(self, path: Path) -> list[str]:
         """List a folder, sorted."""

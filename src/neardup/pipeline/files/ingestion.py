@@ -348,6 +348,6 @@ def _require_room(folder: AnyPath) -> None:
     """Raise ``OutputRefused`` if no index can be created, before anything is read."""
     path = Path(os.path.realpath(folder))
     if not path.parent.is_dir():
-        raise OutputRefused(str(folder), "its folder does not exist")
+        raise OutputRefused(str(folder), f"its folder does not exist: {path.parent}")
     if path.exists() and not path.is_dir():
         raise OutputRefused(str(folder), "it is a file; an index is a folder")

@@ -443,7 +443,7 @@ def _require_new(folder: Path, *, write: bool) -> None:
     if not write and not folder.exists():
         raise StorageRefused(str(folder), "there is no such folder", _NOT_STATE)
     if not folder.parent.is_dir():
-        raise StorageRefused(str(folder), f"there is no folder {str(folder.parent)!r}")
+        raise StorageRefused(str(folder), f"its folder does not exist: {folder.parent}")
     others = [path.name for path in folder.iterdir()] if folder.exists() else []
     own = {_LOCK, WORK, f"{_HEADER}.partial"}
     if not write and _LOCK in others:
