@@ -420,3 +420,17 @@ def test_odd_names_of_folders(tmp_path, name):
     FullText.build(path, MARK, 5, [texts(DOCUMENTS)])
     assert path.exists()
     assert found(FullText(path, MARK), "storm") == [0, 1]
+
+
+def test_a_table_that_changes_while_it_is_copied_is_copied_again(tmp_path, monkeypatch):
+    FullText.build(tmp_path / fulltext.NAME, MARK, 5, [texts(DOCUMENTS)])
+    (tmp_path / "to").mkdir()
+    monkeypatch.setattr(fulltext, "_reading", lambda _: fulltext._STILL)
+    states = iter([None, (1, 1, 1), (1, 1, 1), (1, 1, 1)])
+    monkeypatch.setattr(fulltext, "_written", lambda _: next(states))
+    fulltext.copy(tmp_path, tmp_path / "to")
+    assert next(states, None) is None
+    times = iter(range(100))
+    monkeypatch.setattr(fulltext, "_written", lambda _: next(times))
+    with pytest.raises(StorageBusy, match="another process is changing it"):
+        fulltext.copy(tmp_path, tmp_path / "to")

@@ -42,6 +42,7 @@ REBUILD: Final = "rebuild it"
 PREFIX: Final = 1  # length of the prefixes with an index of their own: the dearest ones to gather
 TOKENIZER: Final = "ascii"  # which separates at spaces, and leaves folded words unchanged
 _STILL: Final = "ro&immutable=1"  # the mode of a connection to a table that does not change
+_TRIES: Final = 10  # to copy a table that changes
 _WAIT: Final = 5.0  # seconds to wait for another transaction
 _STEPS: Final = 1_000  # steps of SQLite's virtual machine between two checks of the clock
 _BUFFER: Final = 1 << 24  # bytes of new postings that are gathered before they are written
@@ -465,23 +466,31 @@ def copy(folder: Path, to: Path) -> None:
     with _translated(path):
         new.unlink(missing_ok=True)
         if path.exists():
-            while not _is_copied(path, new):
-                pass
+            if not any(_is_copied(path, new) for _ in range(_TRIES)):
+                raise StorageBusy(str(path), "another process is changing it")
             with _closing(sqlite3.connect(new)) as target:
                 target.execute("PRAGMA journal_mode = DELETE")
 
 
 def _is_copied(path: Path, new: Path) -> bool:
     """Copy a table; return false if it changed during this, without registered readers."""
-    mode, before = _reading(path), _written(path)
-    with _closing(_connect(path, mode)) as source, _closing(sqlite3.connect(new)) as target:
-        source.backup(target)
-    return mode != _STILL or (mode, before) == (_reading(path), _written(path))
+    before = _reading(path), _written(path)
+    try:
+        with _closing(_connect(path, before[0])) as source, _closing(sqlite3.connect(new)) as target:
+            source.backup(target)
+    except sqlite3.DatabaseError:
+        if before == (_reading(path), _written(path)):
+            raise
+        return False
+    return before[0] != _STILL or before == (_reading(path), _written(path))
 
 
-def _written(path: Path) -> tuple[int, int, int]:
-    """Return the identity, size and time of a table; a change of the table changes one of them."""
-    found = path.stat()
+def _written(path: Path) -> tuple[int, int, int] | None:
+    """Return the identity, size and time of a table, of which a change changes one; ``None`` if it is not there."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 

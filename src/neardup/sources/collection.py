@@ -410,10 +410,10 @@ class WholeInputs(Collection):
         number = int(np.searchsorted(self._edges, row, side="right")) - 1
         return self.pieces[number], row - int(self._edges[number])
 
-    def _pieces_without(self, name: str) -> list[InputPiece]:
+    def _pieces_without(self, name: str) -> set[InputPiece]:
         """Return the pieces without a field; ``FieldMissing`` if no record has it."""
         lacking = LackingFields([name])
-        without = [piece for piece in self.pieces if lacking.add(piece)]
+        without = {piece for piece in self.pieces if lacking.add(piece)}
         lacking.require(", ".join(self.names))
         return without
 

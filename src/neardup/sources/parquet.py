@@ -149,7 +149,7 @@ class ParquetTable(InputPiece):
             try:
                 yield append
                 for writer in writers:
-                    writer.write()
+                    writer.end()
                 opened.close()
             except pa.ArrowException as error:
                 raise OutputError(path, f"it cannot be written as Parquet: {error}") from error
@@ -316,25 +316,37 @@ class _Groups:
 
     def __init__(self, writer: pq.ParquetWriter, size: int) -> None:
         self.schema: pa.Schema = writer.schema
-        self._writer, self._size, self._waiting = writer, size, writer.schema.empty_table()
+        self._writer, self._size = writer, size
+        self._waiting: list[pa.Table] = []
+        self._rows = self._bytes = 0
 
     def append(self, table: pa.Table, mask: Mask) -> None:
         """Add the chosen rows of a table; few enough bytes wait for those of the next one."""
         for start in range(0, len(table), _FILTERED):
             chosen = mask[start : start + _FILTERED]
             rows = table.slice(start, _FILTERED)
-            self._waiting = pa.concat_tables([self._waiting, rows if chosen.all() else _filtered(rows, chosen)])
-            if whole := len(self._waiting) // self._size * self._size:
-                self._writer.write_table(self._waiting.slice(0, whole), row_group_size=self._size)
-                self._waiting = self._waiting.slice(whole)
-        if self._waiting.nbytes > _WAITING:
-            self.write()
+            self._wait(rows if chosen.all() else _filtered(rows, chosen))
+            if self._rows >= self._size:
+                self._write(self._rows // self._size * self._size)
+        if self._bytes > _WAITING:
+            self.end()
 
-    def write(self) -> None:
+    def end(self) -> None:
         """Write the rows that wait."""
-        if len(self._waiting):
-            self._writer.write_table(self._waiting, row_group_size=self._size)
-            self._waiting = self._waiting.slice(len(self._waiting))
+        if self._rows:
+            self._write(self._rows)
+
+    def _wait(self, rows: pa.Table) -> None:
+        if len(rows):
+            self._waiting.append(rows)
+            self._rows += len(rows)
+            self._bytes += rows.nbytes
+
+    def _write(self, number: int) -> None:
+        rows = pa.concat_tables(self._waiting)
+        self._writer.write_table(rows.slice(0, number), row_group_size=self._size)
+        self._waiting, self._rows, self._bytes = [], 0, 0
+        self._wait(rows.slice(number))
 
 
 def _filtered(table: pa.Table, mask: Mask) -> pa.Table:
