@@ -94,9 +94,9 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
 
 
 def require_once(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Return expanded inputs; ``InputRefused`` for files that would count twice.
+    """Return expanded inputs; ``InputRefused`` if files could count twice.
 
-    These are in inputs that are the same, also by a symbolic link, or in a folder and in another input inside it.
+    This is so for inputs that are the same, also by a symbolic link, and for one inside an input folder.
     """
     known: dict[str, str] = {}
     for path in paths:
@@ -108,8 +108,7 @@ def require_once(paths: tuple[str, ...]) -> tuple[str, ...]:
     folders = {own: path for own, path in known.items() if os.path.isdir(own)}  # noqa: PTH112 - a string
     for own, path in known.items() if folders else ():
         if outer := next((folders[above] for above in map(str, PurePath(own).parents) if above in folders), None):
-            rule = f"is inside {display(outer)}, a folder that is read with its subfolders; name each input once"
-            raise InputRefused(display(path), rule)
+            raise InputRefused(display(path), f"is inside the input folder {display(outer)}; name each input once")
     return paths
 
 

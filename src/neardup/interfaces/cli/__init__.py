@@ -212,7 +212,8 @@ def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str
         prog="neardup",
         allow_abbrev=False,
         description="Find, explain and eliminate near-duplicate documents.",
-        epilog="`neardup VERB --help` explains a verb. Exit codes: 0 done, 1 a problem in the data, 2 wrong usage.",
+        epilog="`neardup VERB --help` explains a verb."
+        " Exit codes: 0 done, 1 a problem of the data or the system, 2 wrong usage.",
     )
     parser.add_argument("--version", action="version", version=f"neardup {__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
