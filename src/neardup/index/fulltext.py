@@ -486,7 +486,7 @@ def _is_copied(path: Path, new: Path) -> bool:
 
 
 def _written(path: Path) -> tuple[int, int, int] | None:
-    """Return the identity, size and time of a table, of which a change changes one; ``None`` if it is not there."""
+    """Return the identity, size and time of a table, which show whether it changed; ``None`` if it is not there."""
     try:
         found = path.stat()
     except FileNotFoundError:
