@@ -36,7 +36,7 @@ from os import strerror
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-PERMISSION: Final = "permission"  # the code of ``StorageFailed`` if the user has no permission
+PERMISSION: Final = "permission"  # the code of an error if the user has no permission
 
 _LONGEST: Final = 100  # characters of a value in a message
 _PREDICATES: Final = frozenset(  # a rule that begins with one of them continues the sentence, without a colon

@@ -278,9 +278,13 @@ class Shards:
         raise IndexError(row)
 
     def every_piece(
-        self, rejected: list[Rejected], progress: Callable[[int, int], None] = lambda *_: None, *, markup: bool = False
+        self,
+        rejected: list[Rejected] | None = None,
+        progress: Callable[[int, int], None] = lambda *_: None,
+        *,
+        markup: bool = False,
     ) -> Iterator[InputPiece]:
-        """Yield the pieces of all shards, and collect their rejected records.
+        """Yield the pieces of all shards; collect their rejected records if a list for them is given.
 
         *progress* is called with the bytes read so far, and all. Raises the errors of ``pieces``, and ``FieldMissing``
         at the end if no record has the text field.
@@ -289,7 +293,8 @@ class Shards:
         total, done = sum(shard.size for shard in self.shards), 0
         for shard in self.shards:
             for piece in self.pieces(shard, markup=markup):
-                rejected.extend(piece.rejected)
+                if rejected is not None:
+                    rejected.extend(piece.rejected)
                 if not lacking.all_found:
                     lacking.add(piece)
                 yield piece

@@ -96,12 +96,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             return replace(audit_run(run, done.scheme, **ways), rejected=done.rejected)
     request = request_of(text=text, id=id, columns=policy.fields, **reading)
     with local_shards(inputs, request) as shards:
-
-        def collections() -> Iterator[Collection]:
-            for shard in shards.shards:
-                yield from shards.pieces(shard)
-
-        ids, order, rejected = _ranked(shards.every_piece([]), policy.keep)
+        ids, order, rejected = _ranked(shards.every_piece(), policy.keep)
         if not len(ids) and rejected:
             raise nothing_left(shards.inputs, rejected)
         if not len(ids):
@@ -113,7 +108,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
         else:
             decisions, name = _report(of, ids), os.fspath(of)
         chosen, _ = chosen_scheme(scheme, None, None, None)
-        run = audited(decisions, lambda: _texts(collections()), ids, order, chosen, name)
+        run = audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
         return replace(audit_run(run, chosen, **ways), rejected=len(rejected))
 
 

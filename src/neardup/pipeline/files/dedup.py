@@ -32,11 +32,7 @@ from neardup.pipeline.files.in_memory import check_outputs, decided_documents, w
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import DEFAULT_URL, Quoting, Rejected, WholeInputs
 from neardup.sources.formats import STDIN, WARC, Kind, common_format, expand, is_url, kind, local, require_once
-from neardup.sources.output import (
-    AnyPath,
-    check_separate,
-    is_special,
-)
+from neardup.sources.output import AnyPath, check_separate, is_special
 from neardup.sources.read import AUTO, MAX_BYTES, read, request_of
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction
@@ -265,7 +261,7 @@ def _earlier(
     if state is None and against is None:
         return None
     from neardup.engines.journal import is_work
-    from neardup.index.disk.manifest import NAME as MANIFEST
+    from neardup.pipeline.files.ingestion import is_index
     from neardup.pipeline.index.texts import IndexTexts
     from neardup.pipeline.spilled.files import EarlierDocuments
     from neardup.pipeline.spilled.state import is_state
@@ -283,7 +279,7 @@ def _earlier(
         require(not is_work(Path(path)), "against", os.fspath(path), rule)
     if len(paths) == 1 and is_state(Path(paths[0])):
         return EarlierDocuments(state=Path(paths[0]))
-    indexes = [path for path in paths if (Path(path) / MANIFEST).is_file()]
+    indexes = [path for path in paths if is_index(path)]
     return EarlierDocuments(
         inputs=tuple(os.fspath(path) for path in paths if path not in indexes),
         indexes=tuple(IndexTexts(os.fspath(path)) for path in indexes),

@@ -1,7 +1,6 @@
 """The list of common shingles of a run in pieces, from a sample of its texts; each shard is read once for it."""
 
 import math
-import os
 from threading import Lock
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ import pyarrow.compute as pc
 
 from neardup.engines.journal import WorkFolder, naming
 from neardup.model.arrays import Positions, Words
+from neardup.pipeline.spilled.earlier import mapped_table
 from neardup.pipeline.spilled.job import Job
 from neardup.schemes.terms import fitted_common
 from neardup.text.columns import gathered
@@ -65,9 +65,7 @@ def find(job: Job, share: float) -> dict[str, Any]:
     """Find the list of the shingles that are in more than a *share* of the different documents, and store it."""
     held = _SCHEMA.empty_table()
     for task in range(len(job.shards.shards)):
-        path = job.journal.path(_name(task))
-        with naming(path, doing="read"), pa.memory_map(os.fsencode(path)) as file:
-            held = _merged(held, pa.ipc.open_file(file).read_all())
+        held = _merged(held, mapped_table(job.journal.path(_name(task))))
     return store(job, fitted_common(job.scheme, held.column("text"), share))
 
 

@@ -34,6 +34,12 @@ _OF_KEPT: Final = ("text", TEXT_HIGH, "length", "features", "position")
 COUNTS: Final = ("common", "size", "size_of_representative")
 
 
+def mapped_table(path: Path) -> pa.Table:
+    """Map the table in a file; ``StorageFailed`` if the system refuses to read it."""
+    with naming(path, doing="read"):
+        return pa.ipc.open_file(pa.memory_map(os.fsencode(path))).read_all()
+
+
 class RunInputs(NamedTuple):
     """The inputs of one run; the documents of shard *i* have the positions from ``edges[i]`` to ``edges[i + 1]``.
 
@@ -63,9 +69,7 @@ class StoredSegment:
 
     def table(self, name: str) -> pa.Table:
         """Map a table."""
-        path = self.folder / name
-        with naming(path, doing="read"):
-            return pa.ipc.open_file(pa.memory_map(os.fsencode(path))).read_all()
+        return mapped_table(self.folder / name)
 
     @property
     def has_sites(self) -> bool:

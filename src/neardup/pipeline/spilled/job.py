@@ -20,7 +20,7 @@ from neardup.engines.journal import WorkFolder, naming
 from neardup.model.arrays import Corpus, Features, Words
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, Scheme
-from neardup.pipeline.spilled.earlier import Earlier
+from neardup.pipeline.spilled.earlier import Earlier, mapped_table
 from neardup.schemes.terms import written
 from neardup.sources.shards import Shards
 
@@ -146,9 +146,7 @@ class Job:
 
     def table(self, name: str) -> pa.Table:
         """Map a table."""
-        path = self.path(name)
-        with naming(path, doing="read"):
-            return pa.ipc.open_file(pa.memory_map(os.fsencode(path))).read_all()
+        return mapped_table(self.path(name))
 
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
