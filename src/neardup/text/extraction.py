@@ -21,8 +21,8 @@ View = Literal["auto", "main", "visible"]
 _LEAST: Final = 5  # letters of visible text for each of main text, at most
 _UNKNOWN: Final = "\ufffd"
 
-LINKS: Final = {"links": "ignored"}
-"""How the visible text of pages is read if their host has a template; part of the rule of templates."""
+OTHER_LINES: Final = {"links": "ignored", "notices": "ignored"}
+"""Lines that do not count on pages of a host with a template, besides those of the template; part of their rule."""
 
 
 def _nothing(_page: str, _asked: str) -> None:
@@ -81,11 +81,12 @@ class Extraction:
     ``main`` and ``auto`` need the library resiliparse (extra ``warc``), and depend on its version.
 
     ``templates``
-        lines that do not count, of each host (see ``neardup.learn_templates``). In the visible text of pages of these
-        hosts, lines whose words are all in links do not count either. With ``auto``, templates also decide which view
-        the pages of a host have. A *thin* page, which has fewer than 12 words besides its host's template,
-        keeps all visible text; it matches only thin pages of its host, from a resemblance of 0.9. Two pages of one host
-        without a template match from 0.8, and from 0.9 if both have hardly any main text.
+        lines that do not count, of each host (see ``neardup.learn_templates``). On pages of these hosts, lines of
+        visible text whose words are all in links do not count either, nor do copyright notices, which have the sign ©,
+        and what follows one in the last quarter of a page. With ``auto``, templates also decide which view the pages of
+        a host have. A *thin* page, which has fewer than 12 words besides all these lines, keeps all visible text; it
+        matches only thin pages of its host, from a resemblance of 0.9. Two pages of one host without a template match
+        from 0.8, and from 0.9 if both have hardly any main text.
 
     ``known``
         contents of pages that this run has extracted before, which need not be extracted again. They change no result.
@@ -99,7 +100,7 @@ class Extraction:
         require(self.view in get_args(View), "view", self.view, "must be auto, main or visible")
         if self.templates is not None:
             require_kind("templates", self.templates, HostTemplates)
-            learned, own = self.templates.rule.get("extraction"), replace(self, templates=None).identity | LINKS
+            learned, own = self.templates.rule.get("extraction"), replace(self, templates=None).identity | OTHER_LINES
             rule = f"were learned from other texts ({learned}, not {own}); learn them again"
             require(learned == own, "templates", str(self.templates), rule)
 
@@ -202,6 +203,7 @@ class Extraction:
         lines = Lines.of([content.whole for content, _ in pages])
         numbers = templates.numbers(hosts)
         flags = lines.listed(numbers, templates.terms, templates.begins)
+        flags |= lines.notices() & np.repeat(numbers >= 0, np.diff(lines.parts))
         found = lines.others(flags)
         thin = (numbers >= 0) & (lines.words_left(flags) < THIN)
         for page in np.flatnonzero(thin).tolist():

@@ -17,6 +17,7 @@ from neardup.text.tokenizer import tokenizer
 
 LINES: Final = Shingling(analysis=Analysis(unit="line"), size=1)
 """The hash of a line is its feature: upper and lower case and punctuation do not count."""
+NOTICE: Final = "©"
 _WORDS: Final = Analysis()
 
 
@@ -59,6 +60,25 @@ class Lines:
         """Flag the lines that are in the list of their text: see ``neardup.kernels.lines.listed``."""
         flags = np.empty(len(self.hashes), np.bool_)
         kernels.listed(self.parts, self.hashes, self.words, lists, terms, begins, flags)
+        return flags
+
+    def notices(self) -> Flags:
+        """Flag the copyright notices, which have the sign ©, and what follows a notice in the last quarter of a text.
+
+        Only lines with words are counted. So two copies still share three quarters of them if only one has a notice.
+        """
+        first, second = NOTICE.encode()
+        data = self.batch.data
+        signs = np.flatnonzero((data[:-1] == first) & (data[1:] == second))
+        lines = np.unique(np.searchsorted(self.cuts, signs, "right") - 1)
+        flags = np.zeros(len(self.hashes), np.bool_)
+        flags[lines] = True
+        counts = np.concatenate([[0], np.cumsum(self.words > 0)])
+        texts = np.searchsorted(self.parts, lines, "right") - 1
+        begins, ends = self.parts[texts], self.parts[texts + 1]
+        last = 4 * (counts[ends] - counts[lines]) <= counts[ends] - counts[begins]
+        for line, end in zip(lines[last].tolist(), ends[last].tolist(), strict=True):
+            flags[line:end] = True
         return flags
 
     def words_left(self, flags: Flags) -> Positions:

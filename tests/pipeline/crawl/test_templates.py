@@ -174,6 +174,22 @@ def test_lines_of_links_do_not_count_on_hosts_with_a_template():
     assert kept(texts(other, HostTemplates([template], rule_of(visible)), "visible")) == len(menus)  # they are thin
 
 
+@pytest.mark.parametrize("view", ["main", "visible"])
+def test_copyright_notices_and_what_follows_them_do_not_count_on_hosts_with_a_template(view):
+    own, other = "c.example", "d.example"
+    bodies = [article(number, 8) for number in range(24)]
+    notices = [f"<div><p>&copy; 20{n:02} Writer {n}<p>Writer {n} grants a licence.</div>" for n in range(24)]
+    pages = [
+        (f"https://{own}/{n}", f"<p>{'<p>'.join(body)}{notice}")
+        for n, (body, notice) in enumerate(zip(bodies, notices, strict=True))
+    ]
+    learned = learn_templates(pages, extraction=Extraction(view=view))
+    assert [(one.host, len(one.lines)) for one in learned.templates] == [(own, 0)]
+    for page, text, body in zip(pages, texts(pages, learned, view), bodies, strict=True):
+        assert text.split() == " ".join(body).split()
+        assert "grants a licence" in texts([(f"https://{other}/", page[1])], learned, view)[0]
+
+
 def test_templates_of_texts_with_links_are_refused():
     before = HostTemplates(LEARNED.templates, LEARNED.rule | {"extraction": Extraction().identity})
     with pytest.raises(ParameterError, match="learn them again"):

@@ -30,7 +30,7 @@ from neardup.sources.pages import host_of
 from neardup.sources.read import AUTO, request_of
 from neardup.sources.shards import SHARD, Shards, is_distant, local_shards
 from neardup.text import sites
-from neardup.text.extraction import LINKS, BothViews, Extraction
+from neardup.text.extraction import OTHER_LINES, BothViews, Extraction
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
 from neardup.text.page_contents import PageContents
@@ -228,7 +228,7 @@ def rule_of(extraction: Extraction) -> dict[str, Any]:
     return {
         **RULE,
         **sites.RULE,
-        "extraction": extraction.identity | LINKS,
+        "extraction": extraction.identity | OTHER_LINES,
         "line": LINES.recipe,
         "same": same,
         "frozen": FROZEN,
