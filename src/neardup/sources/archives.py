@@ -148,14 +148,16 @@ class Archives(InputPiece):
         self._columns["canonical"] = without_empty(named)  # of pages that name several
         known = pa.compute.coalesce(self._columns["noindex"], pa.scalar(0, pa.int64()))
         self._columns["noindex"] = pa.compute.max_element_wise(known, said["noindex"])
-        super().__init__([path], WARC, found["texts"], pa.chunked_array([self._ids(request)]), pages.rejected)
+        super().__init__(
+            [path], WARC, found["texts"], pa.chunked_array([self._ids(request, request.name_of(path))]), pages.rejected
+        )
         self.sites = None if request.extraction.templates is None else found["sites"]
 
-    def _ids(self, request: Request) -> pa.Array:
+    def _ids(self, request: Request, source: str) -> pa.Array:
         named = self._columns[_IDS.get(request.id, request.id)].cast(pa.large_string())
         if not named.null_count:
             return named
-        places = [f"{self.source}:{one.offset}" for one in self._pages.captures]
+        places = [f"{source}:{one.offset}" for one in self._pages.captures]
         return pa.compute.coalesce(named, pa.array(places, pa.large_string()))
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
@@ -311,7 +313,7 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, marku
     if isinstance(found, str):
         pages.skipped[found] += 1
         if kind_ == "revisit":
-            named = places.get(_IDS.get(request.id, request.id)) or f"{display(path)}:{one.offset}"
+            named = places.get(_IDS.get(request.id, request.id)) or f"{request.name_of(path)}:{one.offset}"
             referred = {name: _bare(headers.get(name.replace("_", "-"), "")) or None for name in REFERENCES}
             pages.revisits.append({"id": str(named)} | places | referred)
         return

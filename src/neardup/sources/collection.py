@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from neardup.engines.processes import Processes
 from neardup.model.errors import DataError, FieldMissing, ParameterError, require
 from neardup.sources.fields import joined
-from neardup.sources.formats import FOLDER, WARC, Kind, display, kind
+from neardup.sources.formats import FOLDER, WARC, Kind, display, full_name, kind
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.pages import BATCH, extracted, table_of
 from neardup.sources.tables import check_representable, conformed, table_writer, united
@@ -75,6 +75,11 @@ class Request:
     html: bool = False  # whether the text field is HTML
     url: str = DEFAULT_URL  # the field of the address, by which a page has a template
     processes: Processes | None = None  # that extract pages; None: this one
+    full_names: bool = False  # whether names made of a file's name have its full path
+
+    def name_of(self, path: str) -> str:
+        """Return the name of a file in the names of its documents without an id."""
+        return full_name(display(path)) if self.full_names else display(path)
 
     def check(self, rejected: Sequence[Rejected]) -> None:
         """Raise ``DataError`` for the first rejected record, if the request is strict."""
@@ -110,7 +115,8 @@ class Collection(ABC):
     """Documents of one format, in input order: an ``InputPiece`` or, for whole inputs, ``WholeInputs``.
 
     *texts* is a chunked array of strings, null if a record has no text; *ids* one of strings, where a record without an
-    id (missing, null or empty) is named ``SOURCE:POSITION``. Ids need not be unique. *rejected* lists the records that
+    id (missing, null or empty) is named ``SOURCE:POSITION``, with the full path of the source if ``full_names`` is
+    requested. Ids need not be unique. *rejected* lists the records that
     are not documents; *quoted_lines* describes line ends inside quotes, if there are any and quoting was not requested
     explicitly. *text* is the name of the text field, and *has_pages* whether texts were extracted from web pages.
     *skipped* counts, by reason, the records of archives that are not pages; *revisits* has a row for each of them that

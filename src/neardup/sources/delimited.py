@@ -71,7 +71,7 @@ class DelimitedText(InputPiece):
         file, data = _open(kind, request, contents or load(path, kind.compression, request.max_bytes))
         self._file, rejected, self._columns = _parse(file, data, _wanted(file, request))
         request.check(rejected)
-        texts, ids = self._columns[request.text], _ids(self._file, self._columns.get(request.id))
+        texts, ids = self._columns[request.text], _ids(self._file, self._columns.get(request.id), request.name_of(path))
         super().__init__([path], kind.format, texts, ids, rejected)
         if request.quoting == "auto":
             self.quoted_lines = _quoted_lines(self._file)
@@ -380,10 +380,10 @@ def _joined(spans: Spans, data: memoryview) -> pa.Buffer:
     return pa.py_buffer(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
 
-def _ids(file: _File, column: pa.ChunkedArray | None) -> pa.ChunkedArray:
+def _ids(file: _File, column: pa.ChunkedArray | None, name: str) -> pa.ChunkedArray:
     if column is None:
-        return pa.chunked_array([named(file.spans.source, file.spans.line)], pa.string())
+        return pa.chunked_array([named(name, file.spans.line)], pa.string())
     absent = pc.equal(pc.binary_length(column), 0)
     if pc.any(absent).as_py():
-        column = pc.if_else(absent, named(file.spans.source, file.spans.line).cast(pa.large_string()), column)
+        column = pc.if_else(absent, named(name, file.spans.line).cast(pa.large_string()), column)
     return column.cast(pa.string())

@@ -7,7 +7,8 @@ link must not add files from elsewhere.
 
 A file is rejected if it is not valid UTF-8 (with the first invalid line), cannot be read, or is larger than the cap. An
 empty file is a document with an empty text. A folder without a text or HTML file is an error. With several folders, the
-name of the folder precedes each path, so these names must differ.
+name of the folder precedes each path, so these names must differ. If ``full_names`` are requested, the id of a document
+is its full path.
 """
 
 import os
@@ -108,7 +109,9 @@ class Folder(InputPiece):
 
         parts = [one.whole(found) for one, found in extracted(request.extraction, request.processes, batches())]
         self._pages = pa.concat_tables(parts)
-        ids = pa.array([display(document.relative) for document in self._documents], pa.string())
+        self._names = pa.array([display(document.relative) for document in self._documents], pa.string())
+        paths = [request.name_of(str(document.path)) for document in self._documents if request.full_names]
+        ids = pa.array(paths, pa.string()) if request.full_names else self._names
         super().__init__([path], FOLDER, self._pages["texts"], pa.chunked_array([ids]), rejected)
         self.sites = None if request.extraction.templates is None else self._pages["sites"]
 
@@ -136,10 +139,10 @@ class Folder(InputPiece):
         return without_empty(column) if name == "canonical" else column
 
     def rows(self) -> Iterator[pa.Table]:
-        """Yield the documents as a table of their ids, texts and fields."""
+        """Yield the documents as a table of their paths in the folder, as ids, texts and fields."""
         pages = {name: self._of_pages(name) for name in PAGE_FIELDS}
         fields = {name: self.column(name) for name in _FIELDS}
-        table = pa.table({"id": self.ids.cast(pa.large_string()), "text": self.texts, **pages, **fields})
+        table = pa.table({"id": self._names.cast(pa.large_string()), "text": self.texts, **pages, **fields})
         yield from slices(table)
 
     def place(self, row: int) -> tuple[str, int]:

@@ -213,3 +213,9 @@ def display(path: str) -> str:
         scheme, *rest = PurePath(path.partition(f"{FETCHED}{os.sep}")[2]).parts
         return f"{scheme}://{'/'.join(rest)}"
     return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def full_name(source: str) -> str:
+    """Return the name of an input, as ``display`` returns it, with its full path; URLs and standard input have none."""
+    own = is_url(source) or source == display(STDIN)
+    return source if own else os.path.abspath(source)  # noqa: PTH100 - links stay

@@ -63,7 +63,7 @@ class JsonLines(InputPiece):
     ) -> None:
         """Read a file, or only some *contents* of it."""
         require(request.id != request.text, "id", request.id, "must be another field than the text")
-        reader = _Reader(request)
+        reader = _Reader(request, request.name_of(path))
         kind = input_kind(path, request.format)
         self._spans = reader.read(contents or load(path, kind.compression, request.max_bytes), advance)
         self._has_ids = reader.has_ids
@@ -153,8 +153,9 @@ class JsonLines(InputPiece):
 class _Reader:
     """Collects the requested fields of a file."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, name: str) -> None:
         self.request = request
+        self._name = name  # of documents without an id
         self.texts: list[pa.Array] = []
         self.ids: list[pa.Array] = []
         self.rejected: list[Rejected] = []
@@ -201,7 +202,7 @@ class _Reader:
                 reasons[index] = f"its {self.request.id!r} must be a string or a number, not {error}", "type"
             else:
                 records.append(record)
-                ids.append(written or f"{source}:{number + index}")
+                ids.append(written or f"{self._name}:{number + index}")
                 self.has_ids = self.has_ids or bool(written)
         self.texts.append(pa.array([record.f0 for record in records], pa.large_string()))
         self.ids.append(pa.array(ids, pa.string()))

@@ -76,7 +76,7 @@ class ParquetTable(InputPiece):
         text = _texts(path, table, request.text, part.schema, binary=request.html)
         name, broken = pa.chunked_array([pa.nulls(len(table), pa.string())]), {}
         if part.ids:
-            name = _ids(path, table, request.id, first, part.schema)
+            name = _ids(path, table, request, first, part.schema)
             broken = dict.fromkeys(_invalid(name), request.id) | dict.fromkeys(_invalid(text), request.text)
         rejected = [
             Rejected(display(path), row + first, f"its {broken[row]!r} is not valid UTF-8", "encoding")
@@ -406,11 +406,11 @@ def _texts(path: str, table: pa.Table, name: str, schema: pa.Schema, *, binary: 
     return unpacked.cast(pa.string() if short else pa.large_string(), safe=False)
 
 
-def _ids(path: str, table: pa.Table, name: str, first: int, schema: pa.Schema) -> pa.ChunkedArray:
+def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Schema) -> pa.ChunkedArray:
     """Return the id column as strings; rows without one get their file and number, counted from *first*."""
-    positions = np.arange(first, first + len(table))
+    name, positions = request.id, np.arange(first, first + len(table))
     if name == DEFAULT_ID and name not in schema.names:
-        return pa.chunked_array([named(display(path), positions)], pa.string())
+        return pa.chunked_array([named(request.name_of(path), positions)], pa.string())
     column = _column(path, table, name, schema)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -423,7 +423,7 @@ def _ids(path: str, table: pa.Table, name: str, first: int, schema: pa.Schema) -
     column = column.cast(pa.string(), safe=False)
     absent = pc.fill_null(pc.equal(pc.binary_length(column), 0), fill_value=True)
     if pc.any(absent).as_py():
-        return pc.if_else(absent, named(display(path), positions), column)
+        return pc.if_else(absent, named(request.name_of(path), positions), column)
     return column
 
 

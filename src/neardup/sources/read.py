@@ -138,6 +138,7 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
     url: str = DEFAULT_URL,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
+    full_names: bool = False,
 ) -> Request:
     """Return what is requested of inputs; ``ParameterError`` for wrong parameters.
 
@@ -147,7 +148,7 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
     *extraction* decides how HTML becomes text; *html* is the field that holds it, instead of *text*, and *url* that of
     the address. *quoting* of CSV and TSV is explained in ``neardup.sources.delimited``. With *strict*, a record that
     cannot be read raises ``DataError``. *max_bytes* limits the expanded size of a compressed file, a Parquet file or
-    standard input in memory.
+    standard input in memory. With *full_names*, the names of documents without an id have the full path of their file.
     """
     require_name("text", text)
     require(html is None or text == DEFAULT_TEXT, "html", html, f"cannot be used with the text field {text!r}")
@@ -171,6 +172,7 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
         extraction=extraction,
         html=html is not None,
         url=url,
+        full_names=full_names,
     )
 
 

@@ -23,6 +23,14 @@ def test_what_a_run_missed_is_printed_and_drawn(neardup, pages, tmp_path):
     assert json.loads((tmp_path / "a.json").read_text())["missed"][0]["text"] in TEXTS
 
 
+def test_a_report_of_a_run_with_a_state_has_full_names(neardup, tmp_path):
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text('{"text": "one two three four"}\n{"text": "One two three four"}\n')
+    neardup("dedup", "plain.jsonl", "--state", "crawls", "--out", "kept.jsonl", "--report", "why.jsonl")
+    assert json.loads((tmp_path / "why.jsonl").read_text().splitlines()[1])["representative"] == f"{plain}:1"
+    assert "1 of 1 duplicate dropped" in neardup("audit", "plain.jsonl", "--of", "why.jsonl").out
+
+
 def test_without_a_report_the_inputs_are_deduplicated_first(neardup, pages):
     found = json.loads(neardup("audit", pages, "--sample", "100", "--draw", "2", "--json").out)
     assert (found["sample"], found["recall"]["value"], found["needed"]) == (100, 1.0, None)

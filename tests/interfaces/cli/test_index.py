@@ -21,7 +21,7 @@ RECORDS = [
     {"id": "baker", "text": BAKER, "url": "HTTP://A.example:80/baker#top"},
 ]
 COUNTS = {"documents": 5, "new": 2, "exact": 1, "near": 1, "empty": 1, "no_text": 0, "replaced": 0}
-COUNTS |= {"unchanged": 0, "repeated": 0}
+COUNTS |= {"replaced_lines": 0, "unchanged": 0, "repeated": 0}
 
 
 def written(path, records):
@@ -86,6 +86,16 @@ def test_twice_changes_nothing(neardup, pages):
     assert {name for name in before if after[name] != before[name]} <= written
 
 
+def test_lines_that_replace_others_are_reported_with_what_to_do(neardup, tmp_path):
+    plain = written(tmp_path / "plain.jsonl", [{"text": STORM}, {"text": BAKER}])
+    assert neardup("index", plain, "--to", "seen").err == ""
+    written(plain, [{"text": f"Tuesday. {STORM}"}, {"text": f"Tuesday. {BAKER}"}])
+    shown = neardup("index", plain, "--to", "seen")
+    assert "2  known, with other content: replaced\n" in shown.out
+    assert shown.err.startswith("neardup: 2 documents without an id replaced what their file had on the same line")
+    assert "--id or --url, or use a new file name" in shown.err
+
+
 def test_more_is_added_and_what_changed_replaced(neardup, pages, tmp_path):
     neardup("index", pages, "--to", "seen")
     more = written(tmp_path / "more.jsonl", [{"id": "storm", "text": BAKER}, {"id": "x", "text": STORM}])
@@ -121,7 +131,7 @@ def test_addresses_are_ids(neardup, pages):
 def test_documents_without_an_id_are_named_by_file_and_line(neardup, tmp_path):
     written(tmp_path / "in.jsonl", [{"text": STORM}, {"text": BAKER, "url": None}])
     neardup("index", "in.jsonl", "--to", "seen")
-    assert ids("seen") == ["in.jsonl:1", "in.jsonl:2"]
+    assert ids("seen") == [f"{tmp_path}/in.jsonl:1", f"{tmp_path}/in.jsonl:2"]
 
 
 def test_standard_input_needs_ids(tmp_path):
@@ -193,7 +203,7 @@ def test_a_folder_is_an_input(neardup, tmp_path):
     (tmp_path / "docs" / "other.bin").write_text("?")
     shown = neardup("index", "docs", "--to", "seen").out
     assert "1  other file ignored" in shown
-    assert ids("seen") == ["storm.html", "storm.txt"]
+    assert ids("seen") == [f"{tmp_path}/docs/storm.html", f"{tmp_path}/docs/storm.txt"]
 
 
 def test_the_scheme_is_a_choice_of_the_first_run(neardup, pages, tmp_path):

@@ -56,6 +56,38 @@ def test_records_that_cannot_be_documents_are_rejected(tmp_path, source):
     assert not is_index(tmp_path / "strict")
 
 
+def test_documents_without_ids_are_named_by_the_full_path_of_their_file(tmp_path, monkeypatch):
+    texts = {"old": ["one two three four five"], "new": ["six seven eight nine ten", "eleven twelve"]}
+    for name, own in texts.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pages.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in own))
+        (tmp_path / name / "page.txt").write_text(own[0])
+    folder = tmp_path / "index"
+    monkeypatch.chdir(tmp_path / "old")
+    assert add_files(["pages.jsonl"], folder).new == 1
+    assert add_files(["./pages.jsonl"], folder).unchanged == 1
+    monkeypatch.chdir(tmp_path / "new")
+    assert add_files(["pages.jsonl"], folder).new == 2
+    assert add_files(["../old/pages.jsonl"], folder).unchanged == 1
+    assert add_files([tmp_path / "old"], folder).exact == add_files([tmp_path / "new"], folder).exact == 1
+    names = ["old/pages.jsonl:1", "new/pages.jsonl:1", "new/pages.jsonl:2", "old/page.txt", "new/page.txt"]
+    with Index.open(folder) as index:
+        assert list(index.ids()) == [str(tmp_path / name) for name in names]
+
+
+def test_lines_without_ids_that_replace_others_are_counted(tmp_path, source):
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text('{"text": "one two three"}\n')
+    add_files([plain], tmp_path / "index")
+    plain.write_text('{"text": "four five six"}\n')
+    done = add_files([plain], tmp_path / "index")
+    assert (done.replaced, done.replaced_lines) == (1, 1)
+    add_files([source], tmp_path / "index")
+    source.write_text(source.read_text().replace("six", "nine"))
+    done = add_files([source], tmp_path / "index")
+    assert (done.replaced, done.replaced_lines) == (1, 0)
+
+
 def test_a_folder_of_other_files_is_left_alone(tmp_path, source):
     with pytest.raises(StorageError, match="is not empty"):
         add_files([source], tmp_path)

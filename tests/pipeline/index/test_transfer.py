@@ -319,7 +319,7 @@ def test_the_index_extracts_pages_as_the_state_does(tmp_path, monkeypatch):
     dedup_files([tmp_path / "pages"], state=tmp_path / "state", extraction=extraction)
     with State.open(tmp_path / "state") as state, Index.create(texts=True) as index:
         index.fill(state)
-        assert index.get(["a.html"])[0].text.strip() == "One two three four five six."
+        assert index.get([str(tmp_path / "pages" / "a.html")])[0].text.strip() == "One two three four five six."
         require_extraction(index, extraction)
         with pytest.raises(StorageError, match="text view visible"):
             require_extraction(index, Extraction(view="main"))

@@ -20,6 +20,7 @@ from neardup.model.errors import (
     RunChanged,
     StorageDamaged,
     StorageError,
+    counted,
 )
 
 if TYPE_CHECKING:
@@ -171,6 +172,12 @@ def advice_on_quotes(found: "QuotedLines") -> str:
     first = f"lines {found.first:,} to {found.last:,} of {found.source}"
     way_out = "--quoting none reads quotation marks as text, --quoting minimal confirms them"
     return f"{records} line ends inside quotation marks, the first in {first}; {way_out}"
+
+
+def advice_on_lines(replaced: int) -> str:
+    """Return a note on documents without an id that *replaced* others."""
+    what = f"{counted(replaced, 'document')} without an id replaced what their file had on the same line before"
+    return f"{what}; if they are new documents, name the field of their ids with --id or --url, or use a new file name"
 
 
 def advice_on_rejected(rejected: "Sequence[Rejected]") -> list[str]:

@@ -106,7 +106,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             decisions = dedup_files(shards.inputs, **given, threads=threads, progress=progress).result.decisions
             name = "the run"
         else:
-            decisions, name = _report(of, ids), os.fspath(of)
+            decisions, name = _report(of, ids, shards), os.fspath(of)
         chosen, _ = chosen_scheme(scheme, None, None, None)
         run = audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
         return replace(audit_run(run, chosen, **ways), rejected=len(rejected))
@@ -172,8 +172,8 @@ def _order(documents: pa.Table, policy: Policy) -> Positions:
     return ranking(policy, documents[_LENGTH].to_numpy(), values, address_ranks(policy, documents[DOCUMENT], values))
 
 
-def _report(of: AnyPath, ids: pa.ChunkedArray) -> pa.Table:
-    """Return the report of a run over documents with these ids."""
+def _report(of: AnyPath, ids: pa.ChunkedArray, shards: Shards) -> pa.Table:
+    """Return the report of a run over documents with these ids, or with the full names that a run with a state uses."""
     names = ["position", "representative_position", "rule", "resemblance", "contained_in_kept", "contains_kept"]
     rows = read([of], text="id", id="position", columns=[*names, THRESHOLD])
     found = pa.table({"id": rows.texts, **{name: rows.column(name, literal=name == "rule") for name in names}})
@@ -183,10 +183,18 @@ def _report(of: AnyPath, ids: pa.ChunkedArray) -> pa.Table:
     if not np.array_equal(found["position"].to_numpy(), np.arange(len(ids))):
         rule = f"is a report on {len(found):,} documents, but the inputs have {len(ids):,}"
         raise DataError(os.fspath(of), rule)
-    equal = pc.equal(found["id"].cast(pa.large_string()).combine_chunks(), ids.combine_chunks()).to_numpy(False)
-    if not equal.all():
+    own = found["id"].cast(pa.large_string())
+    equal = pc.equal(own.combine_chunks(), ids.combine_chunks()).to_numpy(False)
+    if not equal.all() and not own.equals(_full_names(shards)):
         row = int(np.argmin(equal))
         there, here = found["id"][row].as_py(), ids[row].as_py()
         rule = f"is a report on other inputs: document {row + 1:,} is {there!r} there, and {here!r} here"
         raise DataError(os.fspath(of), rule)
     return found
+
+
+def _full_names(shards: Shards) -> pa.ChunkedArray:
+    """Return the ids of documents, with the full path of their file if they have none."""
+    shards = replace(shards, request=replace(shards.request, full_names=True))
+    ids = [chunk.cast(pa.large_string()) for piece in shards.every_piece() for chunk in piece.ids.chunks]
+    return pa.chunked_array(ids, pa.large_string())

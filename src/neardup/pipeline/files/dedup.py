@@ -161,7 +161,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     extraction = extraction if file is None else file.extraction
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
-    reading |= {"strict": strict, "max_bytes": max_bytes}
+    reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}
     earlier = _earlier(state, against, for_index=for_index)
     if earlier is not None and earlier.state is not None and gather == "components":
         raise ParameterConflict("gather", gather, "against" if state is None else "state", str(earlier.state))

@@ -28,7 +28,7 @@ from neardup.pipeline.crawl.templates import TemplatesFile
 from neardup.pipeline.index.fields import SITE, field_kinds
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
-from neardup.pipeline.index.records import HOST, URL, address_fields, fields_of, named
+from neardup.pipeline.index.records import HOST, URL, address_fields, fields_of, is_name_of_line, named
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.search import TITLE, keeping_up
@@ -53,12 +53,12 @@ _ANOTHER: Final = "Create another index for that"
 class Added:
     """The result of admitting the documents of files: the counts add up to ``documents``.
 
-    ``replaced`` and ``unchanged`` documents had a known id, with other or with the same content; ``repeated`` ones have
-    the id of a later document of the same run, which is admitted instead. All others are new to the index and are
-    counted by their verdict. Of the empty ones, ``no_text`` have no text field or null in it, and ``empty`` are the
-    rest. ``without_text`` locates the first record without a text, also of known ones. If ``estimated``, near
-    duplicates are decided by estimates, because the index has no texts. ``total`` is the number of documents in the
-    index after the run.
+    ``replaced`` and ``unchanged`` documents had a known id, with other or with the same content; of the replaced ones,
+    ``replaced_lines`` have no id but the name of their line or row. ``repeated`` ones have the id of a later document
+    of the same run, which is admitted instead. All others are new to the index and are counted by their verdict. Of the
+    empty ones, ``no_text`` have no text field or null in it, and ``empty`` are the rest. ``without_text`` locates the
+    first record without a text, also of known ones. If ``estimated``, near duplicates are decided by estimates, because
+    the index has no texts. ``total`` is the number of documents in the index after the run.
     """
 
     documents: int
@@ -69,6 +69,7 @@ class Added:
     empty: int
     no_text: int
     replaced: int
+    replaced_lines: int
     unchanged: int
     repeated: int
     rejected: list[Rejected]
@@ -110,9 +111,9 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     """Admit the documents of files to the index in a folder, which is created if it does not exist.
 
     A document's id is its URL in the normal form of *addresses*, if *url* names the field of the URL; otherwise the
-    field *id*, or its place: ``SOURCE:POSITION``. Of several documents with one id, the last counts. Records without an
-    id on standard input are rejected, and so are those with ids that are too long. *fields* of the index are filled
-    from the records; ``url`` and ``host``, too.
+    field *id*, or its place, ``SOURCE:POSITION``, with the full path of its file: no other file replaces it then. Of
+    several documents with one id, the last counts. Records without an id on standard input are rejected, and so are
+    those with ids that are too long. *fields* of the index are filled from the records; ``url`` and ``host``, too.
 
     *learn_templates* is as in ``neardup.dedup_files``: the index, too, may have the templates that the file had before.
 
@@ -142,7 +143,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
         signed = scheme.columns if scheme else ()
         wanted = [*signed, *kinds, *([url] if url else [])]
-        reading |= {"text": text, "id": id, "url": url or DEFAULT_URL, "strict": strict}
+        reading |= {"text": text, "id": id, "url": url or DEFAULT_URL, "strict": strict, "full_names": True}
         reading["extraction"] = extraction = _extended(learn_templates, extraction, index, inputs, reading, progress)
         documents = read(inputs, progress=progress, columns=wanted, **reading)
         urls = None if url is None or not len(documents) else documents.column(url, literal=True).to_pylist()
@@ -172,7 +173,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         rows = np.array(sorted(last.values()), np.int64)
         columns = dict(zip(found.table.column_names, found.table.columns, strict=True))
         batch = _Batch(documents.texts, ids, urls, pa.table(columns | sites))
-        counts = _admitted(index, batch, rows, at, progress, catch_up)
+        counts, replaced = _admitted(index, batch, rows, at, progress, catch_up)
         total, estimated = len(index), index.estimates
     number = len(ids) - len(rejected)
     return Added(
@@ -183,7 +184,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         estimated=estimated,
         empty=counts[Empty.name],
         no_text=counts[_NO_TEXT],
-        replaced=counts[_REPLACED],
+        replaced=len(replaced),
+        replaced_lines=sum(is_name_of_line(documents, row, ids[row]) for row in replaced),
         unchanged=counts[_UNCHANGED],
         repeated=number - len(rows),
         rejected=[*documents.rejected, *rejected],
@@ -283,20 +285,26 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
     at: Moment,
     progress: Progress | None,
     catch_up: Callable[[], object],
-) -> "Counter[str]":
-    """Admit some documents, step by step, and count the verdicts; the search table is updated after each step."""
+) -> tuple["Counter[str]", list[int]]:
+    """Admit some documents, step by step; the search table is updated after each step.
+
+    Return the counts of the verdicts, and the rows of the documents that replaced others.
+    """
     counts: Counter[str] = Counter()
+    replaced: list[int] = []
     sizes = pc.fill_null(pc.binary_length(batch.texts), 0).to_numpy()[rows] if len(rows) else np.zeros(0, np.int64)
     steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
     done = 0
     for some in np.split(rows, steps) if len(rows) else []:
         ids, texts, fields = batch.at(index, some)
-        counts.update(map(_counted, index.visit(ids, texts, fields, at=at), texts.is_valid().to_pylist()))
+        outcomes = [*map(_counted, index.visit(ids, texts, fields, at=at), texts.is_valid().to_pylist())]
+        counts.update(outcomes)
+        replaced += [row for row, outcome in zip(some.tolist(), outcomes, strict=True) if outcome == _REPLACED]
         catch_up()
         done += len(some)
         if progress:
             progress("admit", done, len(rows))
-    return counts
+    return counts, replaced
 
 
 def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one document

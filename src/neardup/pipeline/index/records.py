@@ -11,7 +11,7 @@ from neardup.pipeline.index.field_values import READ, read_field
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, Rejected
-from neardup.sources.formats import STDIN, display
+from neardup.sources.formats import STDIN, display, full_name
 from neardup.sources.hosts import host
 
 URL: Final = "url"
@@ -49,12 +49,18 @@ def named(  # noqa: PLR0913, PLR0917 - what an id is made of
         reason, code = refused.get(row, ""), "value"
         if size > MOST_ID_BYTES:
             reason, code = f"its id has {size:,} bytes, but may have at most {MOST_ID_BYTES:,}", "id too long"
-        elif standing and own and own.startswith(standing) and own == "{}:{}".format(*documents.place(row)):
+        elif standing and own and own.startswith(standing) and is_name_of_line(documents, row, own):
             reason, code = _NAMELESS, "no id"
         if reason:
             rejected.append(Rejected(*documents.place(row), reason, code))
             found[place] = None
     return found, rejected
+
+
+def is_name_of_line(documents: Collection, row: int, own: str | None) -> bool:
+    """Return whether the id of a record, its *own*, only names its file and its line or row."""
+    source, position = documents.place(row)
+    return own == f"{full_name(source)}:{position}"
 
 
 class Fields(NamedTuple):

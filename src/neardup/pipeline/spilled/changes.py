@@ -32,7 +32,7 @@ def terms_of(
         "inputs": [list(one) for one in zip(shards.inputs, shards.identities, strict=True)],
         "compared": 0,
         "state": None,
-        "reading": {**reading, "columns": None, "extraction": pages},
+        "reading": {**reading, "columns": None, "full_names": None, "extraction": pages},
         "recipe": scheme.recipe,
         "key": scheme.key_identity,
         "ignore_common": None,
