@@ -1,4 +1,5 @@
 import re
+from pathlib import Path
 
 import pytest
 
@@ -109,7 +110,20 @@ def test_an_input_inside_another_one_is_refused(tmp_path):
     outer, inner = str(tmp_path / "outer"), str(tmp_path / "outer" / "inner")
     assert require_once(expand([outer, f"{outer}2"])) == (outer, f"{outer}2")
     for given in ([outer, inner], [inner, outer], [f"{outer}*", inner], [str(tmp_path / "link"), outer]):
-        with pytest.raises(InputRefused, match=f"is inside the input folder {re.escape(outer)}; name"):
+        with pytest.raises(InputRefused, match=f"is inside the input folder {re.escape(outer)}, which is read"):
             require_once(expand(given))
-    with pytest.raises(InputRefused, match=r"outer/a\.jsonl is inside"):
-        require_once(expand([outer, f"{outer}/*.jsonl"]))
+
+
+def test_a_file_inside_an_input_folder_is_refused_if_it_is_read_with_it(tmp_path):
+    folder, table, text = (str(tmp_path / name) for name in ("folder", "folder/a.csv", "folder/below/b.md"))
+    (tmp_path / "folder" / "below").mkdir(parents=True)
+    for path in (table, text):
+        Path(path).touch()
+    assert require_once((folder, table)) == (folder, table)
+    assert require_once((table, folder), ["*.md"]) == (table, folder)
+    for given, globs in (((folder, text), ()), ((folder, table), ["*.csv"]), ((text, folder), ["below/*"])):
+        with pytest.raises(InputRefused, match="which is read with it; name each input once"):
+            require_once(given, globs)
+    Path(text).unlink()  # a folder without texts represents its tables
+    with pytest.raises(InputRefused, match="which is read with it"):
+        require_once((folder, table))

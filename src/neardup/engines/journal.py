@@ -18,6 +18,7 @@ import msgspec
 from neardup import __version__
 from neardup.engines.claims import FOLDERS, Claims
 from neardup.model.errors import NeardupError, RunComplete, StorageBusy, StorageFailed, StorageRefused
+from neardup.model.folders import RUN
 
 LEASE: Final = 60.0  # seconds after which other processes do the task of a silent one
 CHANGEABLE: Final = "changeable"
@@ -25,8 +26,7 @@ SHORTEST_WAIT: Final = 0.005  # seconds until the next look at what other proces
 LONGEST_WAIT: Final = 0.25
 
 _FORMAT: Final = 1
-_LOCK: Final = "coordinator.lock"
-_TERMS: Final = "terms.json"
+_TERMS, _LOCK = RUN
 _COMPLETE: Final = "complete.json"  # the terms of a complete run whose folder is being removed
 _STAGE: Final = "stage.json"
 _OWN: Final = re.compile(

@@ -39,7 +39,7 @@ from neardup.sources.collection import (
     silent,
 )
 from neardup.sources.document import HTML
-from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, display, matches
+from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, display, is_document, matches
 from neardup.sources.lines import BOM
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary, writable
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, without_empty
@@ -205,7 +205,7 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
         others += sum(Path(folder, name).is_symlink() for name in subfolders)
         for path in (Path(folder, name) for name in names):
             relative = str(path.relative_to(root))
-            known = matches(relative, globs) if globs else path.suffix.lower() in DOCUMENTS
+            known = matches(relative, globs) if globs else is_document(path.name)
             if known and PurePath(os.path.realpath(path)).is_relative_to(inside) and not _is_special(path):
                 found.append(relative)
             else:

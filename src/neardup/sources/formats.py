@@ -93,10 +93,11 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     return tuple(paths)
 
 
-def require_once(paths: tuple[str, ...]) -> tuple[str, ...]:
+def require_once(paths: tuple[str, ...], globs: Sequence[str] = ()) -> tuple[str, ...]:
     """Return expanded inputs; ``InputRefused`` if files could count twice.
 
-    This is so for inputs that are the same, also by a symbolic link, and for one inside an input folder.
+    This is so for inputs that are the same, also by a symbolic link, and for one inside an input folder if its files
+    are read with the folder: texts, files that match *globs* if there are any, and tables of a folder without texts.
     """
     known: dict[str, str] = {}
     for path in paths:
@@ -107,9 +108,26 @@ def require_once(paths: tuple[str, ...]) -> tuple[str, ...]:
         known[own] = path
     folders = {own: path for own, path in known.items() if os.path.isdir(own)}  # noqa: PTH112 - a string
     for own, path in known.items() if folders else ():
-        if outer := next((folders[above] for above in map(str, PurePath(own).parents) if above in folders), None):
-            raise InputRefused(display(path), f"is inside the input folder {display(outer)}; name each input once")
+        outer = next((above for above in map(str, PurePath(own).parents) if above in folders), None)
+        if outer is not None and _is_read(outer, own, globs):
+            rule = f"is inside the input folder {display(folders[outer])}, which is read with it; name each input once"
+            raise InputRefused(display(path), rule)
     return paths
+
+
+def _is_read(folder: str, path: str, globs: Sequence[str]) -> bool:
+    """Return whether an input folder is read with a path inside it."""
+    if os.path.isdir(path):  # noqa: PTH112 - a string
+        return True
+    if globs:
+        return matches(os.path.relpath(path, folder), globs)
+    names = (name for _, _, files in os.walk(folder) for name in files)
+    return is_document(path) or not any(map(is_document, names))
+
+
+def is_document(name: str) -> bool:
+    """Return whether a file of a folder is a document by the ending of its name."""
+    return PurePath(name).suffix.lower() in DOCUMENTS
 
 
 def is_url(path: str) -> bool:

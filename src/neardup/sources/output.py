@@ -17,18 +17,19 @@ import pyarrow as pa
 
 from neardup.model.errors import PERMISSION, OutputError, OutputRefused, OutputsOverlap, ParameterError, require
 from neardup.sources.formats import (
-    DOCUMENTS,
     FOLDER,
     KNOWN,
     STDIN,
     WARC,
     Kind,
     expand,
+    is_document,
     is_url,
     kind,
     local,
     matches,
 )
+from neardup.sources.own_folders import require_outside
 from neardup.sources.remote import exists, send
 from neardup.sources.tables import table_writer
 
@@ -340,6 +341,7 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
         raise OutputRefused(path, f"its folder does not exist: {parent}")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputError(path, "its folder is not writable", PERMISSION)
+    require_outside(path)
     if not Path(path).exists():
         if (old := replaced(Path(os.path.realpath(path)))).exists():
             rule = (
@@ -366,7 +368,5 @@ def _check_only_documents(path: str, globs: Sequence[str]) -> None:
     """Refuse to replace a folder that a run cannot have written, even with *force*."""
     for folder, _, names in os.walk(path):
         for name in names:
-            if not (
-                Path(name).suffix.lower() in DOCUMENTS or matches(os.path.relpath(Path(folder, name), path), globs)
-            ):
+            if not (is_document(name) or matches(os.path.relpath(Path(folder, name), path), globs)):
                 raise OutputRefused(path, f"it contains files other than documents ({name}); remove it yourself")

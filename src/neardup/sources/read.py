@@ -82,7 +82,7 @@ def read(
     request = request_of(**reading)
     extraction = request.extraction
     request = with_address(request)
-    paths = require_once(expand(names))
+    paths = require_once(expand(names), request.globs)
     found = common_format(paths, request.format)
     forms = {found, *(common_format([path], request.format) for path in (expand(others) if others else ()))}
     require_used(request, forms, folders=FOLDER in forms)

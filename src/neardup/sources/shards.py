@@ -25,7 +25,6 @@ from neardup.sources.collection import InputPiece, LackingFields, Rejected, Requ
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.fields import joined
 from neardup.sources.formats import (
-    DOCUMENTS,
     FOLDER,
     STDIN,
     WARC,
@@ -33,9 +32,11 @@ from neardup.sources.formats import (
     display,
     expand,
     input_kind,
+    is_document,
     is_url,
     kind,
     matches,
+    require_once,
 )
 from neardup.sources.lines import blocks_of_lines
 from neardup.sources.standard_input import standard_input
@@ -100,7 +101,7 @@ class Shards:
         that do not fit any input, and ``DataError`` for a file that cannot be read. Standard input and files at
         URLs must be ``copied`` before the inputs are cut.
         """
-        given = expand(inputs)
+        given = require_once(expand(inputs), request.globs)
         paths = [table for path in given for table in _tables(path, request)]
         for path in paths:
             twice = path == STDIN or Path(path).is_file() or Path(path).is_dir() or not Path(path).exists()
@@ -424,7 +425,7 @@ def _tables(path: str, request: Request) -> list[str]:
     found: list[str] = []
     for folder, _, names in os.walk(path, onerror=unreadable):
         for relative in (Path(folder, name).relative_to(path) for name in names):
-            known = matches(str(relative), request.globs) if request.globs else relative.suffix.lower() in DOCUMENTS
+            known = matches(str(relative), request.globs) if request.globs else is_document(relative.name)
             if kind(str(relative)) is None:
                 if known:
                     return [path]

@@ -36,7 +36,7 @@ def test_what_cannot_be_copied(neardup, tmp_path):
     assert "is the index itself; copy it to another folder" in neardup("copy", "seen", "seen", code=2).err
     (tmp_path / "link").symlink_to("seen")
     for inside in ("seen/backup", "link/backup"):
-        assert f"{inside} is inside the index 'seen'" in neardup("copy", "seen", inside, code=2).err
+        assert f"{inside}: it is inside the index {tmp_path / 'seen'}" in neardup("copy", "seen", inside, code=2).err
     assert not (tmp_path / "seen/backup").exists()
 
 

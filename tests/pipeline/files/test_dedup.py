@@ -75,7 +75,7 @@ def test_a_folder_inside_another_input_is_refused(tmp_path, monkeypatch, ways):
     monkeypatch.chdir(tmp_path)
     Path("folder/inside").mkdir(parents=True)
     Path("folder/inside/a.txt").write_text("one two three four")
-    with pytest.raises(InputRefused, match="folder/inside is inside the input folder folder;"):
+    with pytest.raises(InputRefused, match="folder/inside is inside the input folder folder, which is read with it;"):
         dedup_files(["folder/inside", *(() if "against" in ways else ["folder"])], **ways)
     Index.create("folder/index", texts=True).close()
     assert dedup_files(["folder"], against="folder/index").result.summary.kept == 1

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from neardup.index import fulltext
 from neardup.index.disk.arrays import Stored, StoredArrays
-from neardup.index.disk.files import LOCK, Disk, require_outside
+from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
 from neardup.index.disk.manifest import NAME as MANIFEST
@@ -37,7 +37,6 @@ def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: Progress 
     manifest is in place, the earlier copy is intact. Raises ``StorageDamaged`` for damaged files, ``StorageRefused``
     for a folder of something else, ``StorageBusy`` if the copy is open to write.
     """
-    require_outside(to, folder)
     copying = _Copying(folder.absolute(), to.absolute(), source, target)
     target.make_folder(to)
     if source.identity(folder) == target.identity(to):

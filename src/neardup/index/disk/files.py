@@ -35,13 +35,6 @@ class _Held(NamedTuple):
     identity: Identity
 
 
-def require_outside(path: Path, folder: Path) -> None:
-    """Refuse a *path* for another index that is inside the *folder* of an index."""
-    real, index = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
-    if real != index and real.is_relative_to(index):
-        raise StorageRefused(str(path), f"is inside the index {str(folder)!r}; name a folder elsewhere")
-
-
 class Disk:
     """The file system for an index. An operation that the system refuses raises ``StorageFailed``.
 

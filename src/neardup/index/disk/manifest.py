@@ -16,9 +16,9 @@ from typing import Any, Final, Self
 from neardup.index.disk.arrays import Stored, checksum, counted, expect, understood
 from neardup.index.disk.files import Disk
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
+from neardup.model.folders import INDEX
 
-NAME: Final = "manifest.json"
-SECOND: Final = "manifest.copy"
+NAME, SECOND = INDEX
 UNFINISHED: Final = "manifest.new"
 UNFINISHED_SECOND: Final = "manifest.copy.new"
 FORMAT: Final = 4  # of the whole index: raised by every change after which older files cannot be read

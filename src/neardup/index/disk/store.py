@@ -35,7 +35,6 @@ from neardup.model.errors import StorageError, StorageFailed, StorageMoved, Stor
 Durability = Literal["commit", "interval", "bulk"]
 
 INTERVAL: Final = 1.0  # seconds between two syncs of the log, where durability is "interval"
-LEAST_MEMORY: Final = 1 << 20
 REPLAYED: Final = 1 << 25  # bytes of recent documents that closing leaves in the log, for opening to repeat
 
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()

@@ -21,6 +21,7 @@ from neardup.interfaces.cli.terminal import (
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, common_words, not_pages, pairs_not_compared, rule_of, without_text
 from neardup.model.errors import OutputRefused, ParameterError, plural, require
+from neardup.model.memory import LEAST_OF_RUN
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
@@ -132,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _in_pieces(given: dict[str, Any]) -> bool:
     """Return whether a run in pieces was requested; refuse options that do not fit."""
     requested = not {"work", "state", "against"}.isdisjoint(given)
-    options.require_memory(given, options.LEAST_MEMORY_OF_RUN)
+    options.require_memory(given, LEAST_OF_RUN)
     if not requested:
         options.refuse_without_work(given, _IN_PIECES)
     require("state" in given or not given.get("for_index"), "for_index", None, "can only be used with --state DIR")

@@ -12,6 +12,7 @@ from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import not_pages, without_text
 from neardup.model.errors import ParameterError, plural, require, require_path
+from neardup.model.memory import LEAST_OF_INDEX
 
 if TYPE_CHECKING:
     from neardup.pipeline.files.ingestion import Added
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     require_path("to", arguments.to)
     ways: dict[str, Any] = options.chosen(arguments, "url texts search durability")
-    options.require_memory(given, options.LEAST_MEMORY_OF_INDEX)
+    options.require_memory(given, LEAST_OF_INDEX)
     ways |= {"fields": _fields(given.get("field", [])), "memory": arguments.memory}
     if options.describes_scheme(arguments):
         ways["scheme"] = options.scheme_of(arguments)

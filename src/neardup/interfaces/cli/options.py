@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from neardup.interfaces.cli.amounts import number, size, size_words, whole
+from neardup.interfaces.cli.amounts import number, size_words, whole
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.model.errors import InputRefused, ParameterError, counted, require, require_whole
+from neardup.model.memory import LEAST_OF_RUN, OF_INDEX, OF_RUN
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD
 from neardup.model.presets import PRESETS
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from neardup.text.extraction import Extraction
 
 _TYPES: dict[Any, Any] = {"whole": whole, "number": number, "text": str}
-LEAST_MEMORY_OF_INDEX: Final = "1MiB"
-LEAST_MEMORY_OF_RUN: Final = "64M"
 _OF_LENGTH: Final = {option.name for option in SHORT}
 _OF_FEATURES: Final = {"words", *(option.name for option in (THRESHOLD, SHINGLE, BAG, *ANALYSIS))}
 
@@ -96,8 +95,8 @@ NEW_COMMON: Final = """
   headers, forms; 0.1 for small collections, 0.01 or less for large and mixed ones
 --common FILE: the list of these shingles: --ignore-common writes it, and without --ignore-common it is used again
 """
-INDEX_MEMORY: Final = """
---memory SIZE=256MiB: memory for new documents; beyond it, they are written to a segment
+INDEX_MEMORY: Final = f"""
+--memory SIZE={size_words(OF_INDEX)}: memory for new documents; beyond it, they are written to a segment
 """
 INDEX: Final = """
 index DIR: the folder of the index
@@ -115,10 +114,11 @@ _SEED: Final = """
 --seed N: public seed of all hash functions (default: 1)
 --key-file PATH: secret key of 16 bytes or 32 hexadecimal digits, so that others cannot forge near-duplicates
 """
-WORK: Final = """
+WORK: Final = f"""
 --work DIR: for %s in DIR, a new folder. If the run is interrupted, the same command continues it. DIR is removed at the
   end%s
---memory SIZE: with --work: memory for documents in progress, at least 64M (default: 2GiB)
+--memory SIZE: with --work: memory for documents in progress, at least {size_words(LEAST_OF_RUN)} (default:
+  {size_words(OF_RUN)})
 --restart: with --work: discard what an interrupted run has finished, and begin again
 """
 
@@ -142,12 +142,12 @@ def opened(arguments: argparse.Namespace, mode: Literal["r", "w"]) -> "Index":
     return Index.open(arguments.index, mode, key=key_of(arguments))
 
 
-def require_memory(given: Mapping[str, Any], least: str) -> None:
+def require_memory(given: Mapping[str, Any], least: int) -> None:
     """Raise ``ParameterError`` if ``--memory`` is smaller than *least*."""
     memory = given.get("memory")
-    if memory is not None and memory < size(least):
-        rule = f"must be at least {least}; units are K, M, G, KiB, MiB and GiB, and a number without a unit is in bytes"
-        raise ParameterError("memory", size_words(memory), rule)
+    if memory is not None and memory < least:
+        units = "units are K, M, G, KiB, MiB and GiB, and a number without a unit is in bytes"
+        raise ParameterError("memory", size_words(memory), f"must be at least {size_words(least)}; {units}")
 
 
 def refuse_without_work(given: Mapping[str, Any], names: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import plural
+from neardup.model.memory import LEAST_OF_RUN
 
 if TYPE_CHECKING:
     from neardup.pipeline.files.pairs import PairedFiles
@@ -37,7 +38,7 @@ EXAMPLE = "Example: neardup pairs news.jsonl --threshold 0.5 --out pairs.parquet
 def run(arguments: argparse.Namespace) -> int:
     """Find the pairs and write them; return 1 if records were rejected."""
     given = vars(arguments)
-    options.require_memory(given, options.LEAST_MEMORY_OF_RUN)
+    options.require_memory(given, LEAST_OF_RUN)
     if "work" not in given:
         options.refuse_without_work(given, ("memory",))
     threshold = given.pop("threshold", None)  # pairs are exact: no signature has to find it
@@ -77,7 +78,7 @@ def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFi
 
     names = [one for one in (arguments.left, arguments.right) if one is not None]
     check_table(arguments.out, names, force=arguments.force)
-    require_once(expand(names))
+    require_once(expand(names), vars(arguments).get("glob", ()))  # otherwise documents would be pairs with themselves
     with progress_bars() as bars:
         collections = [read([name], others=names, **options.reading_of(arguments), progress=bars) for name in names]
         found = pairs(*(pa.table({"id": one.ids, "text": one.texts}) for one in collections), progress=bars, **ways)

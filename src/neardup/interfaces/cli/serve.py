@@ -11,6 +11,7 @@ from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import ExtraMissing, InputRefused, ParameterError, require
+from neardup.model.memory import LEAST_OF_INDEX
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -64,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParameterError("host", arguments.host, rule)
     for address in given.get("trust_proxy", ()):
         require_proxy(address)
-    options.require_memory(given, options.LEAST_MEMORY_OF_INDEX)
+    options.require_memory(given, LEAST_OF_INDEX)
     server = loaded()
     say_if_cold()
     if token_file is not None:

@@ -36,6 +36,7 @@ from neardup.interfaces.http.middleware import Guard
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Tokens
 from neardup.model.errors import NeardupError, ParameterError, counted
+from neardup.model.memory import OF_INDEX
 from neardup.pipeline.config import load_config, scheme_from
 from neardup.pipeline.index.index import Index
 from neardup.sources.addresses import Addresses
@@ -85,7 +86,7 @@ class Deployment:
     token_file: str | None = None
     allow_hosts: tuple[str, ...] = ()
     read_only: bool = False
-    memory: int = 1 << 28
+    memory: int = OF_INDEX
     workers: int = 1
     access_log: str | None = None
     proxies: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The memory of a run over a corpus, estimated by a simple model before the run begins, and that of a run in pieces."""
+"""The memory of a run over a corpus, estimated by a simple model before the run begins."""
 
 import warnings
 from typing import Final
@@ -11,8 +11,6 @@ from neardup.model.arrays import Corpus
 from neardup.model.protocols import ColumnScheme, Scheme
 from neardup.text.columns import batches
 
-MEMORY: Final = 2 << 30  # bytes that a run in pieces may use
-LEAST_MEMORY: Final = 64_000_000
 EACH: Final = 280  # bytes per document: its ranks, digests, candidates, decisions
 ANY: Final = 1 << 25  # bytes of any run: batches of text in progress
 _FEATURE: Final = 8  # bytes of a feature

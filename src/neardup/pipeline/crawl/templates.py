@@ -24,7 +24,7 @@ from neardup.pipeline.corpus.run import dedup
 from neardup.pipeline.progress import Progress
 from neardup.schemes.minhash import MinHash
 from neardup.sources.collection import DEFAULT_URL, Rejected, Request
-from neardup.sources.formats import FOLDER, WARC, display, expand, require_once
+from neardup.sources.formats import FOLDER, WARC, display, expand
 from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.pages import host_of
 from neardup.sources.read import AUTO, request_of
@@ -121,7 +121,7 @@ def learn_from_files(
     address. Pages without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing
     field, and ``ParameterError`` for fields if no input is a table.
     """
-    opened = Shards.opened(require_once(expand(inputs)), request_of(format=format))
+    opened = Shards.opened(inputs, request_of(format=format))
     forms = {opened.kind(source).format for source in range(len(opened.inputs))}
     tables = not forms <= {FOLDER, WARC}
     rule = "must be only tables, or only folders and archives; learn from one kind, then from the other"

@@ -21,10 +21,11 @@ from neardup.model.errors import (
     require_sequence,
     require_whole,
 )
+from neardup.model.folders import WORK
+from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import require_policy
-from neardup.pipeline.corpus.memory import LEAST_MEMORY, MEMORY
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.templates import TemplatesFile
@@ -102,7 +103,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     out_format: str | None = None,
     part_size: int | None = None,
     work: AnyPath | None = None,
-    memory: int = MEMORY,
+    memory: int = OF_RUN,
     restart: bool = False,
     keep_work: bool = False,
     state: AnyPath | None = None,
@@ -186,7 +187,6 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     from neardup.pipeline.spilled.files import EarlierDocuments, RunSettings, check_run, dedup_in_pieces
 
     earlier = earlier or EarlierDocuments()
-    require_once((*expand(inputs), *(expand(earlier.inputs) if earlier.inputs else ())))
     require_once(tuple(index.path for index in earlier.indexes))
     with _work_folder(work) as folder, followed(progress) as follow, LocalEngine(threads) as engine:
         chosen, share = _listed(chosen, common, earlier)
@@ -196,7 +196,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             ignore_common=share,
             policy=policy,
             work=folder,
-            memory=require_whole("memory", memory, LEAST_MEMORY, unit="bytes"),
+            memory=require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"),
             restart=restart,
             keep_work=keep_work,
             force=force,
@@ -289,8 +289,6 @@ def _earlier(
 def _work_of(state: AnyPath | None, *outputs: AnyPath | None) -> Path | None:
     """Return the work folder of a run that names none; ``None`` if it has no outputs either."""
     if state is not None:
-        from neardup.pipeline.spilled.state import WORK
-
         return Path(state, WORK)
     known = (os.fspath(path) for path in outputs if path is not None)
     named = [path for path in known if not is_special(path) and not is_url(path)]

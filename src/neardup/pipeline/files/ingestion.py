@@ -20,6 +20,7 @@ from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.store import Durability
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, require
+from neardup.model.memory import OF_INDEX
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl.filter import Moment
@@ -37,8 +38,9 @@ from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import DEFAULT_URL, Collection, QuotedLines, Rejected, WithoutText
-from neardup.sources.formats import common_format, expand, require_once
+from neardup.sources.formats import common_format, expand
 from neardup.sources.output import AnyPath
+from neardup.sources.own_folders import require_outside
 from neardup.sources.read import AUTO, read, request_of
 from neardup.text.columns import gathered
 from neardup.text.extraction import Extraction
@@ -99,7 +101,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     texts: bool = False,
     search: bool = False,
     durability: Durability = "commit",
-    memory: int = 1 << 28,
+    memory: int = OF_INDEX,
     extraction: Extraction = AUTO,
     learn_templates: AnyPath | None = None,
     strict: bool = False,
@@ -129,7 +131,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
     """
     require(text != id, "id", id, "must be another field than the text")
-    common_format(require_once(expand(inputs)), reading.get("format"))
+    common_format(expand(inputs), reading.get("format"))
     kinds = dict(field_kinds(fields or {}))
     ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
     with ExitStack() as stack:
@@ -227,7 +229,7 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
     texts: bool = False,
     search: bool = False,
     durability: Durability = "commit",
-    memory: int = 1 << 28,
+    memory: int = OF_INDEX,
     addresses: Addresses | None = None,
     progress: Progress | None = None,
 ) -> Filled:
@@ -359,3 +361,4 @@ def _require_room(folder: AnyPath) -> None:
         raise OutputRefused(str(folder), f"its folder does not exist: {path.parent}")
     if path.exists() and not path.is_dir():
         raise OutputRefused(str(folder), "it is a file; an index is a folder")
+    require_outside(folder)

@@ -12,9 +12,9 @@ import numpy as np
 
 from neardup.engines.local import LocalEngine
 from neardup.model.errors import OutputRefused, ParameterError, require_whole
+from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.corpus.memory import LEAST_MEMORY, MEMORY
 from neardup.pipeline.partners.pairs import PairMeasure, PairRule, scheme_of_texts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.changes import abandoning, journal_of, terms_of
@@ -23,7 +23,7 @@ from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shin
 from neardup.pipeline.spilled.run import Stages, lacking_fields
 from neardup.pipeline.spilled.signed import fields_of
 from neardup.sources.collection import Rejected, missing_field
-from neardup.sources.formats import display, expand, require_once
+from neardup.sources.formats import display
 from neardup.sources.output import AnyPath, check_table, write_table
 from neardup.sources.pages import processes_for
 from neardup.sources.read import nothing_left, request_of
@@ -47,7 +47,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     *,
     out: AnyPath,
     work: AnyPath,
-    memory: int = MEMORY,
+    memory: int = OF_RUN,
     restart: bool = False,
     force: bool = False,
     measure: PairMeasure = "resemblance",
@@ -74,14 +74,13 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     """
     rule = PairRule.of(measure, threshold, clusters=clusters, between=others is not None)
     chosen = scheme_of_texts(scheme)
-    block = require_whole("memory", memory, LEAST_MEMORY, unit="bytes") // _BLOCKS
+    block = require_whole("memory", memory, LEAST_OF_RUN, unit="bytes") // _BLOCKS
     request = request_of(text=text, id=id, **reading)
     folder = Path(work)
     names = [*inputs, *(others or ())]
     check_table(out, [os.fspath(name) for name in names], force=force)
     if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(folder)):
         raise OutputRefused(os.fspath(out), "it must not be inside the work folder")
-    require_once(expand(names))  # between a collection and itself, every document would be a pair with itself
     with (
         followed(progress) as follow,
         LocalEngine(threads) as engine,

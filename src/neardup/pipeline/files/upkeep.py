@@ -16,6 +16,7 @@ from neardup.pipeline.index import terms
 from neardup.pipeline.index.index import Index, stats_of
 from neardup.pipeline.query.search import keeping_up
 from neardup.sources.output import AnyPath
+from neardup.sources.own_folders import require_outside
 
 
 def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:
@@ -70,4 +71,5 @@ def expire(index: Index, before: datetime, by: str) -> Removal:
 def copy_index(folder: AnyPath, to: AnyPath, progress: Callable[[int, int], None] | None = None) -> copies.Copied:
     """Copy an index, as ``Index.copy`` does. Needs no key."""
     Manifest.read(Disk(), Path(folder))
+    require_outside(to, folder)
     return copies.copy(Path(folder), Path(to), Disk(), Disk(), progress)

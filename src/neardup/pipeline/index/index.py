@@ -16,7 +16,7 @@ from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import create, open_
 from neardup.index.disk.memory_files import FOLDER, MemoryDisk
 from neardup.index.disk.reader import Places
-from neardup.index.disk.store import LEAST_MEMORY, Durability, Store, Ways
+from neardup.index.disk.store import Durability, Store, Ways
 from neardup.model.arrays import Signatures
 from neardup.model.errors import (
     DataError,
@@ -28,6 +28,7 @@ from neardup.model.errors import (
     require_share,
     require_whole,
 )
+from neardup.model.memory import LEAST_OF_INDEX, OF_INDEX
 from neardup.model.policy import Representative, require_representative
 from neardup.model.protocols import require_scheme
 from neardup.model.seen import Admission, Document, GroupPage, Removal, Stats
@@ -46,6 +47,7 @@ from neardup.schemes import registry
 from neardup.schemes.terms import common_of
 from neardup.schemes.thresholds import require_texts
 from neardup.sources.addresses import Addresses
+from neardup.sources.own_folders import require_outside
 
 
 class Index:
@@ -80,7 +82,7 @@ class Index:
         texts: bool = False,
         representative: Representative = "best-ranked",
         durability: Durability = "commit",
-        memory: int = 1 << 28,
+        memory: int = OF_INDEX,
         disk: Disk | None = None,
     ) -> Self:
         """Create an index in a folder that does not exist or is empty, and open it to write; without *path*, in memory.
@@ -111,6 +113,8 @@ class Index:
         if disk is None:
             disk = MemoryDisk() if path is None else Disk()
         folder = FOLDER if path is None else require_path("path", path)
+        if path is not None:
+            require_outside(folder)
         columns = own_terms.columns(chosen, field_kinds(fields or {}), texts=texts)
         terms = own_terms.terms(chosen, layout, columns, chosen=layout is not None)
         require_representative(representative)
@@ -129,7 +133,7 @@ class Index:
         key: bytes | None = None,
         scheme: Any = None,
         durability: Durability = "commit",
-        memory: int = 1 << 28,
+        memory: int = OF_INDEX,
         disk: Disk | None = None,
     ) -> Self:
         """Open an index to read (``"r"``) or to write (``"w"``).
@@ -537,7 +541,9 @@ class Index:
         """
         require_function("progress", progress)
         self._store.require_open()
-        return copies.copy(self._store.folder, require_path("to", to), self._disk, Disk(), progress)
+        target = require_path("to", to)
+        require_outside(target, self._store.folder)
+        return copies.copy(self._store.folder, target, self._disk, Disk(), progress)
 
     def check(self, progress: Callable[[int, int], None] | None = None) -> checking.Report:
         """Verify every byte of the committed files; see ``Report``."""
@@ -581,7 +587,7 @@ def stats_of(store: Store) -> Stats:
 def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:
     require_kind("disk", disk, Disk)
     require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
-    return Ways(durability, require_whole("memory", memory, LEAST_MEMORY, unit="bytes"), disk)
+    return Ways(durability, require_whole("memory", memory, LEAST_OF_INDEX, unit="bytes"), disk)
 
 
 def _least(changed_at_least: float | None) -> float | None:

@@ -10,13 +10,14 @@ import numpy as np
 from neardup.index.disk.buffers import taken
 from neardup.index.disk.check import require_permission
 from neardup.index.disk.columns import NEVER, Batch, decoded
-from neardup.index.disk.files import Disk, require_outside
+from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import create
 from neardup.index.disk.manifest import SECOND, Manifest
 from neardup.index.disk.rescue import Loss, Progress, Salvage
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Signatures, TextBatch
 from neardup.model.errors import StorageDamaged, StorageError
+from neardup.model.memory import OF_INDEX
 from neardup.model.recipe import RecipeId
 from neardup.pipeline.index import terms
 from neardup.pipeline.index.decisions import Judge
@@ -24,6 +25,7 @@ from neardup.pipeline.index.fields import SITE, has_sites
 from neardup.pipeline.index.inputs import TOGETHER
 from neardup.pipeline.index.verification import Asked
 from neardup.schemes.terms import common_of
+from neardup.sources.own_folders import require_outside
 from neardup.text.sites import NO_SITES
 
 
@@ -58,7 +60,7 @@ def rescue(
     list of common shingles, are lost, and ``StorageFailed`` for files that the user may not read.
     """
     source, disk = Path(folder), Disk()
-    require_outside(Path(to), source)
+    require_outside(to, source)
     require_permission(source, disk)
     manifest, losses = _manifest(disk, source)
     chosen = terms.scheme_of(source, manifest, scheme, key, disk)
@@ -68,7 +70,7 @@ def rescue(
         Path(to),
         own,
         manifest.terms,
-        Ways("bulk", 1 << 28, disk),
+        Ways("bulk", OF_INDEX, disk),
         attached=None if common is None else common.to_bytes(),
         mark=bytes.fromhex(manifest.mark),
     )

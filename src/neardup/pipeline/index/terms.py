@@ -14,9 +14,10 @@ from neardup.index.disk.folder import ATTACHED, open_
 from neardup.index.disk.lookup import Lookup, Terms
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.manifest import Manifest
-from neardup.index.disk.store import LEAST_MEMORY, Store, Ways
+from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
+from neardup.model.memory import LEAST_OF_INDEX
 from neardup.model.policy import Representative
 from neardup.model.protocols import require_scheme
 from neardup.model.tables import TableDesign
@@ -63,7 +64,7 @@ def terms_of(manifest: Manifest) -> Terms:
 
 def opened(folder: Path) -> Store:
     """Open an index to read what needs no key; its candidates are those of its own keys."""
-    return open_(folder, terms_of, Ways("commit", LEAST_MEMORY, Disk()), writes=False)
+    return open_(folder, terms_of, Ways("commit", LEAST_OF_INDEX, Disk()), writes=False)
 
 
 def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) -> Columns:

@@ -16,7 +16,6 @@ from neardup.model.errors import require_kind, require_path, require_sequence, r
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import Rejected
-from neardup.sources.formats import expand, require_once
 from neardup.sources.output import AnyPath
 from neardup.sources.read import request_of
 from neardup.sources.shards import local_shards
@@ -105,7 +104,6 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     for name, paths in (("training", training), ("items", items)):
         for path in require_sequence(name, paths, "names"):
             require_path(name, path)
-        require_once(expand(paths))
     rejected: list[Rejected] = []
     request = request_of(text=text, id=id, **reading)
     with local_shards(items, request, others=training) as shards:

@@ -13,6 +13,7 @@ from neardup.model.errors import Change, DataError, RunChanged
 from neardup.model.protocols import Scheme
 from neardup.schemes import terms as schemes
 from neardup.sources.formats import display
+from neardup.sources.own_folders import require_outside
 from neardup.sources.shards import Shards
 
 _TIMED: Final = 3  # parts of the identity of a file: the last is its time of change
@@ -42,7 +43,11 @@ def terms_of(
 
 
 def journal_of(folder: Path, terms: dict[str, Any], scheme: Scheme, *, restart: bool) -> Journal:
-    """Open the journal of a run; see ``Journal.open``, but for ``RunChanged`` with the differences of the terms."""
+    """Open the journal of a run; see ``Journal.open``, but for ``RunChanged`` with the differences of the terms.
+
+    Raises ``OutputRefused`` for a folder inside another one of neardup.
+    """
+    require_outside(folder)
     try:
         return Journal.open(folder, terms, restart=restart)
     except OtherTerms as error:

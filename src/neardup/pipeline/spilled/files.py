@@ -140,9 +140,11 @@ def check_run(inputs: Any, settings: RunSettings) -> None:
 
 def _check_places(settings: RunSettings) -> None:
     _check_kept(settings)
+    own = {"work folder": settings.work, "state": settings.earlier.state}
     for path in settings.outputs.values():  # the folder would have files of others when the run continues
-        if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(settings.work)):
-            raise OutputRefused(path, "it must not be inside the work folder")
+        for name, folder in own.items():
+            if folder is not None and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+                raise OutputRefused(path, f"it must not be inside the {name}; name a path elsewhere")
 
 
 @contextmanager

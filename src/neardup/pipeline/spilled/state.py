@@ -24,25 +24,23 @@ import pyarrow.compute as pc
 from neardup import __version__
 from neardup.engines.journal import has_file, locked, naming, replacing
 from neardup.index.disk.arrays import checksum
-from neardup.index.disk.manifest import NAME as INDEX
-from neardup.index.disk.manifest import SECOND
 from neardup.model.arrays import Flags
 from neardup.model.errors import Change, ParameterError, StorageDamaged, StorageRefused, require, require_path
+from neardup.model.folders import INDEX, STATE, WORK
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, RunInputs, StoredSegment
 from neardup.schemes import terms
+from neardup.sources.own_folders import require_outside
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction, View, other_extraction
 
-WORK: Final = "work"  # the work folder of runs that name none
 _EMPTY: Final = "it has no documents yet: no run with it was completed"
 _NOT_STATE: Final = "not a state"  # the code of errors about folders of something else
 _DAMAGED: Final = "it is damaged: restore the state from a copy, or make a new one"
 _FORMAT: Final = 2
-_HEADER: Final = "state.json"
 _READ: Final = 1 << 22  # bytes of a file that are read, and summed, at a time
-_LOCK: Final = "state.lock"
+_HEADER, _LOCK = STATE
 _TEXTS: Final = "texts.json"
 _SEGMENT: Final = "segment-"
 _NAMES: Final = (LEADERS, KEPT, DROPPED, IDS)  # in the order of ``Rows``
@@ -444,11 +442,12 @@ def _require_new(folder: Path, *, write: bool) -> None:
         raise StorageRefused(str(folder), "there is no such folder", _NOT_STATE)
     if not folder.parent.is_dir():
         raise StorageRefused(str(folder), f"its folder does not exist: {folder.parent}")
+    require_outside(folder)
     others = [path.name for path in folder.iterdir()] if folder.exists() else []
     own = {_LOCK, WORK, f"{_HEADER}.partial"}
     if not write and _LOCK in others:
         raise StorageRefused(str(folder), _EMPTY)
-    if {INDEX, SECOND} & {*others}:
+    if not {*INDEX}.isdisjoint(others):
         raise StorageRefused(str(folder), "it is an index, not a state of neardup", _NOT_STATE)
     if not write or any(name not in own and not name.startswith(_SEGMENT) for name in others):
         raise StorageRefused(str(folder), "it is not a state of neardup", _NOT_STATE)

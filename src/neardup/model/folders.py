@@ -1,0 +1,8 @@
+"""The names of the files by which the folders that neardup makes are recognised."""
+
+from typing import Final
+
+INDEX: Final = ("manifest.json", "manifest.copy")
+STATE: Final = ("state.json", "state.lock")
+RUN: Final = ("terms.json", "coordinator.lock")
+WORK: Final = "work"  # inside a state: the work folder of runs that name none

@@ -1,0 +1,67 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from neardup import Index, State, dedup_files, pair_files
+from neardup.model.errors import OutputRefused
+from neardup.pipeline.index.rescue import rescue
+from neardup.sources.own_folders import require_outside
+
+LINE = '{"text": "one two three four five"}\n'
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").write_text(LINE)
+    Index.create("index").close()
+    dedup_files(["a.jsonl"], state="state")
+    dedup_files(["a.jsonl"], work="work", keep_work=True)
+
+
+@pytest.mark.usefixtures("folders")
+@pytest.mark.parametrize(("folder", "kind"), [("index", "index"), ("state", "state"), ("work", "work folder")])
+def test_nothing_is_written_inside_the_folders_of_neardup(folder, kind):
+    before = {*Path().rglob("*")}
+    inside = f"{folder}/inside"
+    with Index.open("index") as index:
+        for attempt in (
+            lambda: index.copy(inside),
+            lambda: rescue("index", inside),
+            lambda: Index.create(inside),
+            lambda: dedup_files(["a.jsonl"], out=f"{inside}.jsonl"),
+            lambda: dedup_files(["a.jsonl"], report=f"{inside}.html", page=lambda _: b""),
+            lambda: dedup_files(["a.jsonl"], state=inside),
+            lambda: dedup_files(["a.jsonl"], work=inside),
+            lambda: pair_files(["a.jsonl"], out="p.jsonl", work=inside),
+        ):
+            rule = f"it is inside the {kind} {Path(folder).absolute()}, which is for its own files; name a path"
+            with pytest.raises(OutputRefused, match=re.escape(rule)):
+                attempt()
+    assert {*Path().rglob("*")} == before
+
+
+@pytest.mark.usefixtures("folders")
+def test_the_work_folder_of_a_state_is_inside_it():
+    require_outside("state/work")
+    with pytest.raises(OutputRefused, match="it is inside the state"):
+        require_outside("state/work/more")
+    Path("b.jsonl").write_text(LINE)
+    dedup_files(["b.jsonl"], state="state")
+    with State.open("state") as state:
+        assert len(state.segments) == 2
+
+
+def test_folders_of_other_programs_are_not_recognised_by_one_name(tmp_path):
+    (tmp_path / "manifest.json").write_text("{}")
+    require_outside(tmp_path / "kept.jsonl")
+
+
+@pytest.mark.parametrize("state", ["new", "there"])
+def test_an_output_is_not_inside_the_state_of_its_run(tmp_path, monkeypatch, state):
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").write_text(LINE)
+    Path("there").mkdir()
+    with pytest.raises(OutputRefused, match="it must not be inside the state; name a path elsewhere"):
+        dedup_files(["a.jsonl"], state=state, out=f"{state}/kept.jsonl")
