@@ -1,6 +1,6 @@
 import pytest
 
-from neardup.model.errors import DataError, InputRefused, OutputError, ParameterError
+from neardup.model.errors import PERMISSION, DataError, InputRefused, OutputError, ParameterError
 from neardup.text.files import load, save
 
 
@@ -13,11 +13,24 @@ def test_a_file_is_replaced_as_a_whole(tmp_path):
 
 def test_what_cannot_be_written_leaves_nothing(tmp_path):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OutputError, match="folder: Is a directory"):
+    with pytest.raises(OutputError, match="folder: it cannot be written: Is a directory"):
         save(tmp_path / "folder", b"content")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
     with pytest.raises(ParameterError, match="must be a path"):
         save("", b"content")
+
+
+@pytest.mark.usefixtures("permissions")
+def test_what_the_user_may_not_use_is_not_wrong_usage(tmp_path):
+    save(tmp_path / "a", b"content")
+    (tmp_path / "a").chmod(0)
+    with pytest.raises(DataError, match="the list cannot be read: Permission denied") as caught:
+        load(tmp_path / "a", "the list")
+    assert not isinstance(caught.value, InputRefused)
+    assert caught.value.code == PERMISSION
+    tmp_path.chmod(0o500)
+    with pytest.raises(OutputError, match="b: it cannot be written: Permission denied"):
+        save(tmp_path / "b", b"content")
 
 
 def test_what_cannot_be_read_is_named(tmp_path):

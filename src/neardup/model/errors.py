@@ -30,6 +30,7 @@ records have codes, too: see ``neardup.sources.collection.Rejected``.
 """
 
 from collections.abc import Callable, Sequence
+from errno import EDQUOT, ENOSPC
 from numbers import Real
 from operator import index
 from os import strerror
@@ -37,6 +38,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 PERMISSION: Final = "permission"  # the code of an error if the user has no permission
+NO_FILE: Final = "no such file"
+FOLDER_FOR_FILE: Final = "folder for a file"
+FULL: Final = "full"  # the disk, or what the user may use of it
 
 _LONGEST: Final = 100  # characters of a value in a message
 _PREDICATES: Final = frozenset(  # a rule that begins with one of them continues the sentence, without a colon
@@ -114,11 +118,34 @@ class DataError(_PlacedError, NeardupError, ValueError):
 
     code = "data"
 
+    @staticmethod
+    def by(error: OSError, where: object, what: str = "it") -> "DataError":
+        """Return the error for an input that the system refuses to have read; *what* it has names its contents.
+
+        It is ``InputRefused`` if there is no such file, or a folder.
+
+        >>> str(DataError.by(IsADirectoryError(21, "Is a directory"), "keys", "the key"))
+        'keys: the key cannot be read: Is a directory'
+        """
+        code = _code_of(error)
+        kind = InputRefused if code in {NO_FILE, FOLDER_FOR_FILE} else DataError
+        return kind(str(where), f"{what} cannot be read: {_reason(error)}", code)
+
 
 class OutputError(_PlacedError, NeardupError, OSError):
     """A result that cannot be written: *where*, and why (*rule*). No partial output is left."""
 
     code = "output"
+
+    @staticmethod
+    def by(error: OSError, where: object, doing: str = "written") -> "OutputError":
+        """Return the error for an output that the system refuses to have *doing*, such as ``written`` or ``made``.
+
+        It is ``OutputRefused`` if there is no folder for it, or it is a folder.
+        """
+        code = _code_of(error)
+        kind = OutputRefused if code in {NO_FILE, FOLDER_FOR_FILE} else OutputError
+        return kind(str(where), f"it cannot be {doing}: {_reason(error)}", code)
 
 
 class StorageError(_PlacedError, NeardupError, OSError):
@@ -229,8 +256,7 @@ class StorageFailed(StorageError):  # noqa: N818 - the name of the event
         'seen/log cannot be read: Permission denied'
         """
         code = PERMISSION if isinstance(error, PermissionError) else ""
-        reason = strerror(error.errno) if error.errno else str(error)  # libraries put names into their own
-        return cls(str(where), f"cannot be {doing}: {reason}", code)
+        return cls(str(where), f"cannot be {doing}: {_reason(error)}", code)
 
 
 class StorageMoved(StorageFailed):
@@ -325,6 +351,18 @@ class OutputsOverlap(OutputRefused):
     def words(self, named: Callable[[str], str] = str) -> str:
         """Describe the error; *named* returns how a parameter is called."""
         return f"{self.where}: {_apart(named(self.name), named(self.other))}"
+
+
+def _reason(error: OSError) -> str:
+    return strerror(error.errno) if error.errno else str(error)  # libraries put names into their own words
+
+
+def _code_of(error: OSError) -> str:
+    """Return the code of an error of the system; empty for kinds without one."""
+    if error.errno in {ENOSPC, EDQUOT}:
+        return FULL
+    kinds = {PermissionError: PERMISSION, FileNotFoundError: NO_FILE, IsADirectoryError: FOLDER_FOR_FILE}
+    return next((code for kind, code in kinds.items() if isinstance(error, kind)), "")
 
 
 def _apart(name: str, other: str) -> str:

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, get_args
 
-from neardup.model.errors import InputRefused, ParameterError, require_path
+from neardup.model.errors import DataError, InputRefused, ParameterError, require_path
 from neardup.model.options import Kind
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
@@ -56,8 +56,8 @@ class Config:
 def load_config(path: str | PathLike[str]) -> Config:
     """Read settings from a TOML file with the tables ``recipe``, ``layout`` and ``policy``; an empty one sets nothing.
 
-    Raises ``InputRefused`` with the file and the key for a file that cannot be read, for an unknown table or key, and
-    for a value that breaks its rule.
+    Raises ``InputRefused`` with the file and the key for an unknown table or key, and for a value that breaks its rule,
+    ``DataError`` for a file that cannot be read.
     """
     path = str(require_path("path", path))
     tables = _tables(path)
@@ -153,7 +153,7 @@ def _tables(path: str) -> dict[str, dict[str, Any]]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputRefused(path, f"is not valid TOML: {error}") from None
     except OSError as error:
-        raise InputRefused(path, f"the settings cannot be read: {error.strerror}") from None
+        raise DataError.by(error, path, "the settings") from None
     for name, table in tables.items():
         if name not in {"recipe", "layout", "policy"} or not isinstance(table, dict):
             homes = [home for scheme in kinds() for home, keys in _allowed(scheme).items() if name in keys]

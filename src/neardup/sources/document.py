@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from neardup.sources.compression import load
-from neardup.sources.formats import COMPRESSIONS, STDIN, display, require_file
+from neardup.sources.formats import COMPRESSIONS, display, require_file
 from neardup.sources.lines import BOM
 from neardup.text.extraction import Extraction
 
@@ -29,8 +29,7 @@ def read_document(path: str, max_bytes: int, extraction: Extraction) -> NamedTex
     cannot be read.
     """
     name = display(path)
-    if path != STDIN:
-        require_file(path, max_bytes)
+    require_file(path, max_bytes)
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     data = bytes(load(path, compression, max_bytes).data)

@@ -233,7 +233,7 @@ def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]") -> Dat
 
 def unreadable(error: OSError) -> None:
     """Raise ``DataError`` for a folder that cannot be listed."""
-    raise DataError(str(error.filename), f"this folder cannot be read: {error.strerror}") from error
+    raise DataError.by(error, error.filename, "this folder") from error
 
 
 def _name(folder: str) -> str:

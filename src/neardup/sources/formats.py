@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import Final
 
-from neardup.model.errors import DataError, InputRefused, ParameterError, require
+from neardup.model.errors import FOLDER_FOR_FILE, DataError, InputRefused, ParameterError, require
 
 STDIN: Final = "-"
 FETCHED: Final = ".neardup-inputs"  # the folder of copies of remote files
@@ -141,7 +141,12 @@ def local(path: str | os.PathLike[str]) -> str:
 
 
 def require_file(path: str, max_bytes: int) -> None:
-    """Raise ``InputRefused`` for a path that is not that of a file, ``DataError`` for more than *max_bytes*."""
+    """Raise ``InputRefused`` for a path that is not that of a file, ``DataError`` for more than *max_bytes*.
+
+    Standard input is accepted.
+    """
+    if path == STDIN:
+        return
     if not path:
         raise InputRefused("input ''", "the name of a file is empty", "no file")
     name = display(path)
@@ -149,10 +154,13 @@ def require_file(path: str, max_bytes: int) -> None:
         size = Path(path).stat().st_size
     except FileNotFoundError:
         raise InputRefused(name, "there is no such file", "no file") from None
+    except PermissionError as error:
+        raise DataError.by(error, name) from error
     except (OSError, ValueError) as error:  # a name that is too long, or has a NUL, is probably a text
-        raise InputRefused(name[:_NAME], getattr(error, "strerror", None) or str(error), "no file") from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputRefused(name[:_NAME], f"it is not the name of a file: {reason}", "no file") from error
     if Path(path).is_dir():
-        raise InputRefused(name, "it is a folder, not a file")
+        raise InputRefused(name, "it is a folder, not a file", FOLDER_FOR_FILE)
     if size > max_bytes:
         raise DataError(name, f"it is larger than {max_bytes:,} bytes", "too large")
 
@@ -214,7 +222,7 @@ def readable(source: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise DataError(source, f"it cannot be read: {error.strerror or error}") from error
+        raise DataError.by(error, source) from error
 
 
 def matches(relative: str, patterns: Sequence[str]) -> bool:

@@ -113,7 +113,7 @@ class LabelFile:
             except IsADirectoryError:
                 raise OutputRefused(self._name, "it is a folder, and the output is a file", "folder") from None
             except OSError as error:
-                raise OutputRefused(self._name, f"it cannot be opened: {error.strerror or error}") from error
+                raise OutputError.by(error, self._name, "opened") from error
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

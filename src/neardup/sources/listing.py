@@ -2,7 +2,7 @@
 
 from neardup.model.errors import DataError
 from neardup.sources.compression import load
-from neardup.sources.formats import expand
+from neardup.sources.formats import require_file
 from neardup.sources.lines import BOM
 
 
@@ -11,7 +11,8 @@ def listed(path: str, max_bytes: int = 1 << 30) -> list[str]:
 
     Raises ``InputRefused`` for a file that does not exist, ``DataError`` for invalid UTF-8.
     """
-    contents = load(expand([path])[0], None, max_bytes)
+    require_file(path, max_bytes)
+    contents = load(path, None, max_bytes)
     names = []
     for number, line in enumerate(bytes(contents.data).removeprefix(BOM).split(b"\n"), 1):
         try:

@@ -169,7 +169,7 @@ def writable(path: str) -> Iterator[None]:
     except OutputError:
         raise
     except OSError as error:
-        raise OutputError(path, f"it cannot be written: {error.strerror or error}") from error
+        raise OutputError.by(error, path) from error
 
 
 def write_table(path: AnyPath, table: pa.Table | Iterable[pa.Table], *, force: bool = False) -> None:

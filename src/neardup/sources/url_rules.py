@@ -5,14 +5,14 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from html import escape
-from os import PathLike
+from os import PathLike, fspath
 from typing import Final
 
 import msgspec
 
 from neardup.model.errors import DataError, require
 from neardup.sources.compression import load
-from neardup.sources.formats import expand
+from neardup.sources.formats import require_file
 
 FORMAT: Final = 1
 MAX_BYTES: Final = 1 << 30
@@ -99,7 +99,8 @@ class UrlRules:
 
         Raises ``DataError`` for any other file.
         """
-        name = expand([path])[0]
+        name = fspath(path)
+        require_file(name, MAX_BYTES)
         try:
             found = msgspec.json.decode(bytes(load(name, None, MAX_BYTES).data), type=_File)
         except msgspec.DecodeError as error:

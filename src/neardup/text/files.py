@@ -2,7 +2,7 @@
 
 import os
 
-from neardup.model.errors import DataError, InputRefused, OutputError, require_path
+from neardup.model.errors import DataError, OutputError, require_path
 
 
 def save(path: str | os.PathLike[str], content: bytes) -> None:
@@ -14,16 +14,15 @@ def save(path: str | os.PathLike[str], content: bytes) -> None:
         partial.replace(target)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise OutputError(str(target), error.strerror or str(error)) from error
+        raise OutputError.by(error, target) from error
 
 
 def load(path: str | os.PathLike[str], what: str, most: int | None = None) -> bytes:
-    """Read a file of *what* it contains; ``InputRefused`` if that fails, ``DataError`` if it has over *most* bytes."""
+    """Read a file of *what* it contains; ``DataError`` if that fails, or if it has over *most* bytes."""
     source = require_path("path", path)
     try:
         if most is not None and source.stat().st_size > most:
             raise DataError(os.fspath(path), f"it is larger than {most:,} bytes", "too large")
         return source.read_bytes()
     except OSError as error:
-        code = "no such file" if isinstance(error, FileNotFoundError) else ""
-        raise InputRefused(os.fspath(path), f"{what} cannot be read: {error.strerror}", code) from error
+        raise DataError.by(error, os.fspath(path), what) from error

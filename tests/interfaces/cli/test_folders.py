@@ -45,10 +45,30 @@ def kinds(neardup, tmp_path):
         ("dedup pages.jsonl --dry-run --work seen", "it is an index, which neardup stats seen describes; name a new"),
         ("pairs pages.jsonl --out new.jsonl --work crawls", "it is a state, which neardup state info crawls describes"),
         ("audit pages.jsonl --of seen", "seen is a folder, but must be the report of a run"),
+        ("audit pages.jsonl --of seen", "it is an index, which does not record a run; name the report of the run"),
+        ("remove seen --ids crawls", "crawls: it is a folder, not a file; it is a state, and a file is needed here"),
+        ("state forget crawls --ids seen", "seen: it is a folder, not a file; it is an index, and a file is needed"),
+        ("remove seen --ids empty", "empty: it is a folder, not a file; name a file in it"),
+        ("remove seen --ids *.jsonl", "*.jsonl: there is no such file"),
+        ("dedup pages.jsonl --dry-run --stop-words run", "run: it is a folder, not a file; it is the work folder of a"),
+        ("dedup pages.jsonl --dry-run --key-file empty", "the key cannot be read: Is a directory; name a file in it"),
+        ("dedup pages.jsonl --dry-run --common empty", "cannot be read: Is a directory; name a file in it"),
+        ("dedup pages.jsonl --dry-run --report empty", "and the output is a file; name a file in it\n"),
+        ("index pages.jsonl --to new --url url --rules seen", "it is an index, and a file is needed here"),
+        ("config check empty", "empty: the settings cannot be read: Is a directory; name a file in it"),
+        ("compare seen pages.jsonl", "seen: it is a folder, not a file; it is an index, and a file is needed here"),
     ],
 )
 def test_the_command_for_this_kind_of_folder(neardup, command, words):
     assert words in neardup(*command.split(), code=2).err
+
+
+def test_the_settings_in_a_folder_are_named(neardup, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "neardup.toml").touch()
+    (tmp_path / "pages.jsonl").write_text(TEXTS)
+    for command in (("config", "check", "mine"), ("dedup", "pages.jsonl", "--dry-run", "--config", "mine")):
+        assert "Is a directory; name the file in it: mine/neardup.toml\n" in neardup(*command, code=2).err
 
 
 @pytest.mark.usefixtures("kinds")

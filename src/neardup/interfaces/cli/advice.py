@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.folders import folder_advice, input_advice
 from neardup.model.errors import (
+    FULL,
+    NO_FILE,
+    PERMISSION,
     DataError,
     ExtraMissing,
     FieldMissing,
@@ -61,6 +64,11 @@ _NEXT = {  # by the code of an error
     "one group": "neardup label with the same --out continues where it stopped",
     "exists": "--force replaces it",
     "folder": "name a file in it",
+    PERMISSION: "change its permissions, or run this as another user",
+}
+_NEXT_OUTPUT = {
+    PERMISSION: "change its permissions, or name a path elsewhere",
+    FULL: "make room, or name a path elsewhere, and run the same command again",
 }
 _NEXT_AUDIT = {
     "changed": "an audit reads the inputs as the run has read them: restore the changed input with its modification"
@@ -112,7 +120,7 @@ _NEXT_STORAGE = {
     "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
     "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
     "newer format": "update neardup",
-    "permission": "change its permissions, or run this as another user",
+    PERMISSION: _NEXT[PERMISSION],
     "no room": "make room, and start the same command again: it continues",
     "not empty": "name a new folder",
     "other URL rules": "use the same rules, or another folder",
@@ -217,16 +225,20 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if isinstance(error, FieldMissing):
         return _about_field(error, arguments)
     known = {**_NEXT, **_NEXT_READING} if reads else _NEXT
+    if isinstance(error, OutputError):
+        known = {**known, **_NEXT_OUTPUT}
     if error.where == "<stdin>":
         known = {**known, **_NEXT_STDIN}
     if _in_memory(arguments):
         known = {**known, **_NEXT_DEDUP}
+    if error.where in {vars(arguments).get(name) for name in ("report", "dropped", "mark", "common")}:
+        known = {**known, "folder": _NEXT["folder"]}
     verb = getattr(arguments, "verb", "")
     known = {**known, **{"compare": _NEXT_COMPARE, "audit": _NEXT_AUDIT, "pairs": _NEXT_PAIRS}.get(verb, {})}
-    if error.code == "no such file":
+    if error.code == NO_FILE:
         given = vars(arguments)
         return next((advised for option, advised in _NEXT_FILES.items() if given.get(option) == error.where), "")
-    if isinstance(error, DataError) and (advised := input_advice(error)):
+    if isinstance(error, DataError) and (advised := input_advice(error, arguments)):
         return advised
     pattern = _pattern_of(error.where) if error.code == "folder of tables" else ""
     return known.get(error.code, "").format(where=error.where, pattern=pattern, file=Path(error.where, "kept.jsonl"))

@@ -7,11 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from neardup.model.errors import DataError, StorageError, StorageFailed
+from neardup.model.errors import FOLDER_FOR_FILE, DataError, StorageError, StorageFailed
 
 NOT_INDEX: Final = "not an index"
 NOT_STATE: Final = "not a state"
 NOT_WORK: Final = "not a work folder"
+NOT_RUN: Final = "not of a run"
 _Commands = Mapping[str, str]
 
 _FOR_STATE: Final[_Commands] = {  # by verbs for an index; {0} is the folder
@@ -33,6 +34,7 @@ _AS_WORK: Final[_Commands] = {
     "state": "it is a state, which neardup state info {0} describes; runs with it work in {1} by default; ",
 }
 _NEW_WORK: Final = "name a new folder for --work, and the same one for neardup work"
+_NAMES: Final = {"index": "an index", "state": "a state", "run": "the work folder of a run"}
 _OF_RUN: Final = "it is the work folder of a run"
 _AUDIT: Final = "audit this run with: neardup audit INPUT ... --of {0}"
 _AS_INPUT: Final[_Commands] = {
@@ -40,14 +42,28 @@ _AS_INPUT: Final[_Commands] = {
     "state": "it is a state; name the inputs of its runs, which neardup state info {0} lists",
     "run": "it is the work folder of a run; name the inputs of the run",
 }
+_AS_RUN: Final[_Commands] = {  # of which an audit is
+    "index": "it is an index, which does not record a run; name the report of the run, or leave out --of to audit a new"
+    " run of the inputs",
+}
 _NEW_INDEX: Final = "to create one: neardup index INPUT --to DIR"
 _NEW_STATE: Final = "to create one: neardup dedup INPUT --out KEPT --state DIR"
 
 
-def input_advice(error: DataError) -> str:
-    """Return what a folder is that holds no documents, and the command for it; empty for folders of other programs."""
-    found = _kind(Path(error.where)) if error.code == "folder of other files" else ""
-    return _AS_INPUT.get(found, "").format(shlex.quote(error.where))
+def input_advice(error: DataError, arguments: argparse.Namespace) -> str:
+    """Return what a folder is that cannot be read, and what to do; empty for others of other programs.
+
+    It has no documents, or is in the place of a file or of the record of a run.
+    """
+    path = Path(error.where)
+    if error.code == FOLDER_FOR_FILE:
+        settings = path / "neardup.toml"
+        if error.where in {vars(arguments).get("config"), vars(arguments).get("file")} and settings.is_file():
+            return f"name the file in it: {settings}"
+        found = _kind(path)
+        return f"it is {_NAMES[found]}, and a file is needed here" if found else "name a file in it"
+    known = {"folder of other files": _AS_INPUT, NOT_RUN: _AS_RUN}.get(error.code, {})
+    return known.get(_kind(path), "").format(shlex.quote(error.where)) if known else ""
 
 
 def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:

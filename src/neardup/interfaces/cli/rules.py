@@ -6,7 +6,7 @@ from pathlib import Path
 
 from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of
 from neardup.interfaces.cli.terminal import summarise
-from neardup.model.errors import OutputRefused, plural, require_path
+from neardup.model.errors import PERMISSION, OutputError, OutputRefused, plural, require_path
 
 _JSON = (".json",)
 _NUTCH = ("regex-normalize.xml", "host-urlnormalizer.txt")
@@ -67,4 +67,4 @@ def _check_folder(path: str) -> None:
     if not above.is_dir():
         raise OutputRefused(str(above), "it is a file; name a folder for the files for Nutch")
     if not os.access(above, os.W_OK | os.X_OK):
-        raise OutputRefused(str(above), "nothing can be written into it: permission denied")
+        raise OutputError(str(above), "nothing can be written into it", PERMISSION)

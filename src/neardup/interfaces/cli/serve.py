@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.model.errors import ExtraMissing, InputRefused, ParameterError, require
+from neardup.model.errors import DataError, ExtraMissing, InputRefused, ParameterError, require
 from neardup.model.memory import LEAST_OF_INDEX
 
 if TYPE_CHECKING:
@@ -130,4 +130,4 @@ def _warn_if_exposed(token_file: str) -> None:
         if is_exposed(token_file):
             complain(f"{token_file}: others than its owner may read or write it; chmod 600 makes it private")
     except OSError as error:
-        raise InputRefused(token_file, f"the tokens cannot be read: {error.strerror}") from error
+        raise DataError.by(error, token_file, "the tokens") from error

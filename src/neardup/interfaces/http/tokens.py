@@ -9,7 +9,7 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import Final, Literal, Self, get_args
 
-from neardup.model.errors import InputRefused
+from neardup.model.errors import DataError, InputRefused, OutputError
 
 Scope = Literal["read", "write"]
 
@@ -61,7 +61,7 @@ class Tokens:
             with Path(name).open("rb") as stream:
                 content = stream.read(_MOST_BYTES + 1)
         except OSError as error:
-            raise InputRefused(name, f"the tokens cannot be read: {error.strerror}") from error
+            raise DataError.by(error, name, "the tokens") from error
         if len(content) > _MOST_BYTES:
             raise InputRefused(name, f"a token file has at most {_MOST_BYTES:,} bytes")
         known = cls.parsed(content.decode(errors="replace").splitlines(), name)
@@ -97,7 +97,7 @@ def add_token(scope: Scope, name: str) -> str:
                 line = line if stream.read(1) == b"\n" else f"\n{line}"
             stream.write(f"{line}\n".encode())
     except OSError as error:
-        raise InputRefused(name, f"the token cannot be added: {error.strerror}") from error
+        raise OutputError.by(error, name, "extended by a token") from error
     return token
 
 

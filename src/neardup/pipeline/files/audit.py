@@ -120,7 +120,7 @@ def is_folder_of_run(path: Path) -> bool:
 def _refuse_other_folders(of: AnyPath | None) -> None:
     if of is not None and Path(of).is_dir() and not is_folder_of_run(Path(of)):
         rule = "is a folder, but must be the report of a run, its state or its work folder, which is removed when the"
-        raise InputRefused(os.fspath(of), f"{rule} run ends, unless it is kept")
+        raise InputRefused(os.fspath(of), f"{rule} run ends, unless it is kept", "not of a run")
 
 
 def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int]:

@@ -140,11 +140,14 @@ def check_run(inputs: Any, settings: RunSettings) -> None:
 
 def _check_places(settings: RunSettings) -> None:
     _check_kept(settings)
-    own = {"work folder": settings.work, "state": settings.earlier.state}
-    for path in settings.outputs.values():  # the folder would have files of others when the run continues
-        for name, folder in own.items():
-            if folder is not None and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-                raise OutputRefused(path, f"it must not be inside the {name}; name a path elsewhere")
+    _require_outside(settings.work, "work folder", settings)
+
+
+def _require_outside(folder: Path, what: str, settings: RunSettings) -> None:
+    """Raise ``OutputRefused`` for an output inside a folder, which would have files of others when a run continues."""
+    for path in settings.outputs.values():
+        if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+            raise OutputRefused(path, f"it must not be inside the {what}; name a path elsewhere")
 
 
 @contextmanager
@@ -156,6 +159,7 @@ def _state(settings: RunSettings) -> Iterator[State | None]:
     with State.open(earlier.state, write=earlier.adds) as state:
         state.require(settings.scheme, settings.policy, for_index=earlier.for_index)
         state.check()
+        _require_outside(state.folder, "state", settings)
         yield state
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
-from neardup.model.errors import OutputRefused, ParameterError, require
+from neardup.model.errors import OutputError, OutputRefused, ParameterError, require
 from neardup.pipeline.corpus.revisits import revisit_rows
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
@@ -135,7 +135,7 @@ def _make_folder(path: str) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputRefused(str(folder), f"it cannot be made: {(error.strerror or str(error)).lower()}") from error
+        raise OutputError.by(error, folder, "made") from error
     return missing
 
 
