@@ -103,9 +103,14 @@ def kind_of(token: bytes) -> str:
     return _STARTS.get(token[:1], "a string" if token[:1] == b'"' else "a number")
 
 
+def is_blank(line: bytes) -> bool:
+    """Return whether a line has no record."""
+    return not line.strip(b" \t\r\n")
+
+
 def reason_of(line: bytes, error: Exception, text: str) -> str:
     """Describe what is wrong with a line; empty if the line is blank."""
-    if not line.strip(b" \t\r\n"):
+    if is_blank(line):
         return ""
     if isinstance(error, msgspec.ValidationError) and (found := _EXPECTED.search(str(error))):
         subject = f"its {text!r} must be a string" if found[2] else "it must be an object"

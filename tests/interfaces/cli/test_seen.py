@@ -96,10 +96,10 @@ def test_broken_lines_are_answered_and_counted(seen, asked):
     assert [answer.get("error", answer.get("verdict")) for answer in answers] == [
         "incomplete JSON: the line ends inside a value",
         "new",
-        "it is blank",
         "it has neither 'url' nor 'id'",
     ]
-    assert told == "neardup: 4 lines: 3 invalid, 1 new\n"
+    assert told == "neardup: 3 lines: 2 invalid, 1 new\n"
+    assert [answer["line"] for answer in answers] == [1, 2, 4]
 
 
 def test_after_a_kill_it_goes_on_behind_the_last_answer(seen, asked):

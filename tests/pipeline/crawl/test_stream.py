@@ -62,8 +62,6 @@ def test_without_admitting_nothing_changes_and_others_are_seen(index, tmp_path):
 @pytest.mark.parametrize(
     ("broken", "complaint"),
     [
-        (b"", "it is blank"),
-        (b" \r", "it is blank"),
         (b"{", "incomplete JSON: the line ends inside a value"),
         (b"[]", "it must be an object, not a list"),
         (b'{"text": "\xff"}', "it is not valid UTF-8"),
@@ -96,6 +94,18 @@ def test_broken_lines_are_answered_too(index, broken, complaint):
     assert [answers[0]["verdict"], answers[2]["verdict"]] == ["new", "known"]
     assert answering.failed == 1
     assert list(index.ids()) == ["good"]
+
+
+def test_blank_lines_are_counted_but_not_answered(index):
+    answering = Answering(index, admit=True)
+    lines = [b"\xef\xbb\xbf", line(id="a", text=STORM), b"", b" \t\r", line(id="b", text=STORM), b""]
+    answers = answering.answer(lines, 1)
+    assert [(answer["line"], answer["id"], answer["verdict"]) for answer in answers] == [
+        (2, "a", "new"),
+        (5, "b", "exact duplicate"),
+    ]
+    assert answering.answer([b""], 7) == []
+    assert answering.failed == 0
 
 
 def test_fields_are_filled(index):

@@ -19,7 +19,7 @@ from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.arriving import MOST_BYTES
 from neardup.sources.lines import BOM
-from neardup.sources.records import decoder, literal_of, reason_of
+from neardup.sources.records import decoder, is_blank, literal_of, reason_of
 from neardup.text.extraction import Extraction
 
 TOGETHER: Final = 1 << 12  # lines that are answered together, if that many are waiting
@@ -73,15 +73,18 @@ class Answering:
         self.failed = 0
 
     def answer(self, lines: Sequence[bytes | None], first: int) -> list[dict[str, Any]]:
-        """Answer some lines; *first* is the number of the first one."""
+        """Answer some lines, except blank ones; *first* is the number of the first one."""
         answers: list[dict[str, Any]] = []
         rows: list[int] = []
         pages: list[tuple[str, str | None, str, dict[str, Any]]] = []
         for number, line in enumerate(lines, first):
+            own = line.removeprefix(BOM) if line and number == 1 else line
+            if own is not None and is_blank(own):
+                continue
             answers.append({"line": number, "id": None})
             try:
-                pages.append(self._page(line.removeprefix(BOM) if line and number == 1 else line))
-                rows.append(number - first)
+                pages.append(self._page(own))
+                rows.append(len(answers) - 1)
             except _Refused as error:
                 answers[-1]["error"] = str(error)
                 self.failed += 1
@@ -130,7 +133,7 @@ class Answering:
         except UnicodeDecodeError:
             raise _Refused("it is not valid UTF-8") from None
         except (msgspec.MsgspecError, RecursionError) as error:
-            raise _Refused(reason_of(line, error, self._text) or "it is blank") from None
+            raise _Refused(reason_of(line, error, self._text)) from None
         tokens = {name: bytes(getattr(record, f"f{number}")) for number, name in enumerate(self._wanted, 1)}
         url, own = self._literal(self._url, tokens), self._literal(self._id, tokens)
         if url and url.strip():
