@@ -5,6 +5,8 @@ import sys
 import pytest
 
 from neardup import Index
+from neardup.sources.url_rules import HostRules, RuleEvidence
+from neardup.urls import UrlRules
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
@@ -30,6 +32,34 @@ def test_documents_are_removed_and_unknown_ids_counted(neardup, seen, tmp_path):
     assert ids(seen) == ["second", "third"]
     again = json.loads(neardup("remove", "seen", "--ids", "gone", "--json").out)
     assert again == {"removed": 0, "unknown": 3, "promoted": 0, "documents": 2}
+
+
+def test_urls_may_be_removed_by_any_form(neardup, tmp_path):
+    pages = ["http://a.example/", "http://b.example/x", "HTTP://as-written.example/"]
+    with Index.create(tmp_path / "seen") as index:
+        index.admit(pages, [STORM, BAKER, f"{BAKER} again"])
+    given = [
+        "HTTP://A.example:80/?utm_source=x#top",
+        "http://a.example",
+        "HTTP://as-written.example/",
+        "http://c.example",
+    ]
+    (tmp_path / "gone").write_text("\n".join(given))
+    shown = neardup("remove", "seen", "--ids", "gone").out
+    assert "2  documents removed\n1  id not in the index: http://c.example\n" in shown
+    assert ids("seen") == ["http://b.example/x"]
+    (tmp_path / "many").write_text("\n".join(map(str, range(7))))
+    assert "7  ids not in the index: 0, 1, 2, 3, 4 and 2 more\n" in neardup("remove", "seen", "--ids", "many").out
+
+
+def test_urls_follow_the_rules_of_their_host(neardup, tmp_path):
+    rules = UrlRules({"a.example": HostRules(parameters={"view": RuleEvidence(12, 11, 0.9231)})})
+    (tmp_path / "rules.json").write_bytes(rules.to_bytes())
+    (tmp_path / "pages.jsonl").write_text(json.dumps({"url": "http://a.example/?view=1", "text": STORM}) + "\n")
+    neardup("index", "pages.jsonl", "--to", "seen", "--url", "url", "--rules", "rules.json")
+    (tmp_path / "gone").write_text("http://a.example/?view=2\n")
+    assert "1  id not in the index" in neardup("remove", "seen", "--ids", "gone").out
+    assert "1  document removed" in neardup("remove", "seen", "--ids", "gone", "--rules", "rules.json").out
 
 
 def test_a_cluster_whose_representative_is_removed_has_another(neardup, seen, tmp_path):

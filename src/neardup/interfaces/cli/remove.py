@@ -2,15 +2,17 @@
 
 import argparse
 
-from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
+from neardup.interfaces.cli.options import JSON, KEYED_INDEX, RULES, addresses_of, opened
 from neardup.interfaces.cli.terminal import summarise
 from neardup.model.errors import plural
 
+_SHOWN = 5  # ids that are not in the index
 EXAMPLE = "Example: neardup remove seen --ids removed.txt"
 INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"
 USAGE = f"""
 {KEYED_INDEX}
---ids FILE!: a file of ids as the index has them (URLs in their normal form), one per line; - is standard input
+--ids FILE!: a file of ids, one per line; - is standard input; of a URL, any form that has the same normal form
+{RULES}
 {JSON}
 """
 
@@ -22,13 +24,20 @@ def run(arguments: argparse.Namespace) -> int:
 
     ids = listed(arguments.ids)
     with opened(arguments, "w") as index:
-        done = remove_ids(index, ids)
+        done = remove_ids(index, ids, addresses_of(arguments))
         total = len(index)
+    unknown = len(done.unknown)
     rows = [
         (done.removed, f"{plural(done.removed, 'document')} removed", True),
-        (done.unknown, f"{plural(done.unknown, 'id')} not in the index", False),
+        (unknown, f"{plural(unknown, 'id')} not in the index{_named(done.unknown)}", False),
         (done.promoted, f"{plural(done.promoted, 'document')} kept now, as the representative was removed", False),
         (total, f"{plural(total, 'document')} in the index", True),
     ]
-    record = {"removed": done.removed, "unknown": done.unknown, "promoted": done.promoted, "documents": total}
+    record = {"removed": done.removed, "unknown": unknown, "promoted": done.promoted, "documents": total}
     return summarise(arguments, record, rows)
+
+
+def _named(ids: list[str]) -> str:
+    """Return some ids, as the end of a line."""
+    shown = ", ".join(ids[:_SHOWN])
+    return f": {shown}{f' and {len(ids) - _SHOWN:,} more' if len(ids) > _SHOWN else ''}"

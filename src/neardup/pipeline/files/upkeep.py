@@ -1,6 +1,6 @@
 """Maintenance of an index: checks and statistics without its key, and removing documents."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,10 @@ from neardup.model.errors import StorageError
 from neardup.model.seen import Removal, Stats
 from neardup.pipeline.index import terms
 from neardup.pipeline.index.index import Index, stats_of
+from neardup.pipeline.index.page_terms import require_url_rules
 from neardup.pipeline.query.search import keeping_up
+from neardup.sources.addresses import Addresses
+from neardup.sources.formats import is_url
 from neardup.sources.output import AnyPath
 from neardup.sources.own_folders import require_outside
 
@@ -44,20 +47,38 @@ def index_stats(folder: AnyPath) -> Stats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
-    """The number of removed documents, the number of ``unknown`` ids, and the number of documents kept since then."""
+    """The number of removed documents, the *unknown* ids, and the number of documents kept since then."""
 
     removed: int
-    unknown: int
+    unknown: list[str]
     promoted: int
 
 
-def remove_ids(index: Index, ids: Sequence[str]) -> Removed:
-    """Remove documents in one step from the index, then from the search table."""
-    names = set(ids)
+def remove_ids(index: Index, ids: Sequence[str], addresses: Addresses | None = None) -> Removed:
+    """Remove documents in one step from the index, then from the search table.
+
+    An id that is unknown may be another form of a URL: then the document at its normal form is removed. Raises
+    ``StorageRefused`` if the ids of the index follow other URL rules than *addresses*, unless these have none.
+    """
+    addresses = addresses or Addresses()
+    if addresses.rules is not None:
+        require_url_rules(index, addresses.rules)
+    unknown = _unknown(index, dict.fromkeys(ids))
+    forms = {name: addresses.id_of(name) for name in unknown if is_url(name)}
+    found = {*forms.values()}.difference(_unknown(index, forms.values()))
     with keeping_up(index) as catch_up:
-        done = index.remove(names)
+        done = index.remove(found.union(ids).difference(unknown))
         catch_up()
-    return Removed(removed=done.removed, unknown=len(names) - done.removed, promoted=len(done.promoted))
+    lost = [name for name in unknown if forms.get(name) not in found]
+    return Removed(removed=done.removed, unknown=lost, promoted=len(done.promoted))
+
+
+def _unknown(index: Index, names: Iterable[str]) -> list[str]:
+    """Return which ids are not in an index."""
+    listed = [*names]
+    with index.store.busy:
+        places = index.store.with_ids(listed)
+    return [name for name, place in zip(listed, places.tolist(), strict=True) if place < 0]
 
 
 def expire(index: Index, before: datetime, by: str) -> Removal:
