@@ -19,7 +19,8 @@ from neardup.kernels.characters import (
     lookup,
 )
 from neardup.kernels.compile import high_at, kernel, njit, special_at, trailing_zeros
-from neardup.kernels.symbols import address_end, counts, is_ascii_symbol, is_picture, is_plain
+from neardup.kernels.neighbours import TOKEN, UNKNOWN, verdict_at
+from neardup.kernels.symbols import address_end, counts, is_ascii_symbol, is_picture
 
 GROWTH = 3  # folding makes a text at most three times as long: U+0390 is 2 bytes, its fold 6
 PADDING = 72  # zero bytes behind the last document, for readers of whole words
@@ -30,6 +31,7 @@ BLOCK = 64  # bytes looked at together
 
 _ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_LAST = np.uint64(1 << (BLOCK - 1))
 _BYTE = np.uint8
 _CODE = np.uint32
 _INVALID = np.uint32(INVALID)
@@ -75,16 +77,33 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                 target = folded[out : out + BLOCK]
                 for i in range(BLOCK):  # bytes handled below leave garbage, which is overwritten
                     target[i] = _fold_ascii(plain[i], lift)
-                if symbols:
-                    special = special_at(source, position)
-                    while special != 0 and is_plain(source, position + np.int64(trailing_zeros(special))):
-                        special &= special - _ONE
-                else:
-                    special = high_at(source, position)
+                special = special_at(source, position) if symbols else high_at(source, position)
+                apart = special & ~(special << _ONE) & ~(special >> _ONE) & ~_LAST  # beside no other one
+                verdict = UNKNOWN
+                while symbols and special != 0:
+                    place = np.int64(trailing_zeros(special))
+                    verdict = verdict_at(source, position + place)
+                    if verdict == UNKNOWN:
+                        break
+                    if verdict == TOKEN:
+                        begins = out + place == begin or folded[out + place - 1] == 0
+                        if not (begins and (apart >> np.uint64(place)) & _ONE and target[place + 1] == 0):
+                            break
+                        target[place] = source[position + place]
+                    special &= special - _ONE
                 plain_bytes = np.int64(trailing_zeros(special))
                 out += plain_bytes
                 position += plain_bytes
                 if plain_bytes == BLOCK:
+                    continue
+                if verdict == TOKEN:
+                    if out > begin and folded[out - 1] != 0:
+                        folded[out] = 0
+                        out += 1
+                    folded[out] = source[position]
+                    folded[out + 1] = 0
+                    out += 2
+                    position += 1
                     continue
             elif source[position] < 0x80 and not (symbols and is_ascii_symbol(source[position])):
                 folded[out] = _fold_ascii(source[position], lift)

@@ -52,14 +52,12 @@ _SYMBOLS = np.array([byte in ASCII_SYMBOLS for byte in range(256)])
 _MARKERS = np.array([chr(byte) in "#*+->|/" for byte in range(256)])
 _BEFORE_SIGN = np.array([chr(byte) in "([{<=>+*/^|~:,;%&!\"'" for byte in range(256)])
 _BEFORE_VARIABLE = np.array([chr(byte) in "([{=^*/<>+," for byte in range(256)])
-_ALPHANUMERIC = np.array([byte < 0x80 and chr(byte).isalnum() for byte in range(256)])
 _IN_ADDRESS = np.array(
     [byte < 0x80 and (chr(byte).isalnum() or chr(byte) in "-._~:/?#@!$&'*+,;=%") for byte in range(256)]
 )
 _ENDS_SENTENCE = np.array([chr(byte) in ".,;:!?'*" for byte in range(256)])
 _VISIBLE = np.array([0x20 <= byte < 0x7F or chr(byte) in "\t\n\r" for byte in range(256)])
 _CODE = np.uint32
-_BESIDE_SLASH = np.array([0x20 < byte < 0x7F and chr(byte) not in "/:=0123456789" for byte in range(256)])
 _EDGE = np.uint32(0x20)  # what is beyond the ends of a text
 _EXCLAMATION, _DOLLAR, _BRACKET, _ASTERISK, _MINUS = 0x21, 0x24, 0x28, 0x2A, 0x2D
 _POINT, _SLASH, _COLON, _EQUALS, _QUESTION, _PIPE = 0x2E, 0x2F, 0x3A, 0x3D, 0x3F, 0x7C
@@ -69,17 +67,6 @@ _POINT, _SLASH, _COLON, _EQUALS, _QUESTION, _PIPE = 0x2E, 0x2F, 0x3A, 0x3D, 0x3F
 def is_ascii_symbol(byte):
     """Return whether a byte is one of ``ASCII_SYMBOLS``."""
     return _SYMBOLS[byte]
-
-
-@njit(nogil=True)
-def is_plain(source, position):
-    """Return whether a byte is ASCII and, regardless of its neighbours, not a symbol that counts."""
-    byte = source[position]
-    if byte == _MINUS and 0 < position < source.size - 1:  # a hyphen, as in most texts
-        return _ALPHANUMERIC[source[position - 1]] and 0x61 <= (source[position + 1] | 0x20) <= 0x7A
-    if byte == _SLASH and 0 < position < source.size - 1:  # between words, as in paths
-        return _BESIDE_SLASH[source[position - 1]] and _BESIDE_SLASH[source[position + 1]]
-    return byte < 0x80 and not _SYMBOLS[byte]
 
 
 @njit(nogil=True)
