@@ -203,6 +203,19 @@ def test_groups_are_whole_and_in_order_and_small_inputs_share_one(tmp_path, monk
         assert sizes.count(min(size, 25)) >= 4 * (16 // min(size, 25))
 
 
+@pytest.mark.parametrize("rows", [[], [0, 3], [0, 1, 2, 3, 4]])
+def test_rows_may_be_chosen_before_they_are_appended(collection, tmp_path, monkeypatch, rows):
+    monkeypatch.setattr(parquet, "_FILTERED", 2)
+    (piece,) = collection({"text": list("abcde"), "n": range(5)}).pieces
+    mask, marks = np.isin(np.arange(5), rows), pa.table({"mark": range(5)})
+    piece.choose(mask, marks)
+    monkeypatch.setattr(parquet, "_filtered", None)  # this is not done again
+    with piece.writer(str(tmp_path / "out.parquet")) as append:
+        append(piece, mask, marks)
+    out = pq.read_table(tmp_path / "out.parquet")
+    assert out["n"].to_pylist() == out["mark"].to_pylist() == rows
+
+
 def test_uncompressed_stays_uncompressed(collection, tmp_path):
     collection({"text": ["a"]}, storage={"compression": "none"}).write(tmp_path / "out.parquet", np.array([0]))
     column = pq.ParquetFile(tmp_path / "out.parquet").metadata.row_group(0).column(0)

@@ -291,6 +291,9 @@ class InputPiece(Collection):
         if len(self) and self.lacking(SITE) is None:
             self.sites = pa.chunked_array([self.column(SITE).to_numpy().view(np.uint64)])
 
+    def choose(self, mask: Mask, marks: pa.Table | None) -> None:
+        """Prepare what ``Append`` is called with next, in any thread; it does this itself if that is left out."""
+
     @classmethod
     @abstractmethod
     def writer(cls, path: str) -> AbstractContextManager[Append]:

@@ -90,6 +90,7 @@ class ParquetTable(InputPiece):
             table, text, name = _filtered(table, good), text.filter(good), name.filter(good)
             self._rows = [row for row in self._rows if row - first not in broken]
         self._table = table
+        self._chosen: list[pa.Table] | None = None
         super().__init__([path], "parquet", text, name, rejected)
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
@@ -144,7 +145,7 @@ class ParquetTable(InputPiece):
                     writers.append(_Groups(opened.enter_context(made), size))
                 else:
                     _require_equal(piece.source, table.schema, writers[0].schema, "the inputs before it")
-                writers[0].append(table, mask)
+                writers[0].append(_parts(table, mask) if piece._chosen is None else piece._chosen)
 
             try:
                 yield append
@@ -155,6 +156,10 @@ class ParquetTable(InputPiece):
                 raise OutputError(path, f"it cannot be written as Parquet: {error}") from error
             if buffer is not None:
                 file.write(buffer.getbuffer())
+
+    def choose(self, mask: Mask, marks: pa.Table | None) -> None:
+        """Filter the rows that are appended to an output next."""
+        self._chosen = [*_parts(self._marked(marks), mask)]
 
     def _marked(self, marks: pa.Table | None) -> pa.Table:
         table = self._table
@@ -320,12 +325,10 @@ class _Groups:
         self._waiting: list[pa.Table] = []
         self._rows = self._bytes = 0
 
-    def append(self, table: pa.Table, mask: Mask) -> None:
-        """Add the chosen rows of a table; few enough bytes wait for those of the next one."""
-        for start in range(0, len(table), _FILTERED):
-            chosen = mask[start : start + _FILTERED]
-            rows = table.slice(start, _FILTERED)
-            self._wait(rows if chosen.all() else _filtered(rows, chosen))
+    def append(self, tables: Iterable[pa.Table]) -> None:
+        """Add rows; few enough bytes wait for those that are added next."""
+        for rows in tables:
+            self._wait(rows)
             if self._rows >= self._size:
                 self._write(self._rows // self._size * self._size)
         if self._bytes > _WAITING:
@@ -347,6 +350,13 @@ class _Groups:
         self._writer.write_table(rows.slice(0, number), row_group_size=self._size)
         self._waiting, self._rows, self._bytes = [], 0, 0
         self._wait(rows.slice(number))
+
+
+def _parts(table: pa.Table, mask: Mask) -> Iterator[pa.Table]:
+    """Yield the chosen rows of a table, some at a time."""
+    for start in range(0, len(table), _FILTERED):
+        chosen, rows = mask[start : start + _FILTERED], table.slice(start, _FILTERED)
+        yield rows if chosen.all() else _filtered(rows, chosen)
 
 
 def _filtered(table: pa.Table, mask: Mask) -> pa.Table:

@@ -18,7 +18,7 @@ from neardup.model.errors import OutputError, OutputRefused, ParameterError, req
 from neardup.pipeline.corpus.revisits import revisit_rows
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
-from neardup.sources.collection import Collection, check_marks, converter
+from neardup.sources.collection import InputPiece, check_marks, converter
 from neardup.sources.formats import COMPRESSIONS, FOLDER, KNOWN, STDIN, WARC_COMPRESSIONS, display, is_url, kind
 from neardup.sources.output import check_target, output_kind, write_table
 from neardup.sources.read import reader
@@ -228,17 +228,23 @@ def write(
         schema = schema_of(job.shards, output, job.journal.records(FIELDS))
         writer = converter(path, output_kind(path, "jsonl"), schema)
     _make_folder(path)
-    with writer as append:
+
+    def records() -> Iterator[tuple[InputPiece, Flags, pa.Table | None]]:
         markup = form is not None or job.shards.request.html  # copies, and fields of HTML, need no texts
-        pieces = _pieces(job, result, output.sources, begin, end, markup=markup)
-        for piece, first in ahead(pieces) if reading_ahead else pieces:
+        for piece, first in _pieces(job, result, output.sources, begin, end, markup=markup):
             representatives = np.asarray(result.representatives[first : first + len(piece)])
             own = np.arange(first, first + len(piece))
             chosen = _chosen(output, representatives) & (own >= begin) & (own < end)
             marks = _marks(result, first, representatives) if output.target == "mark" else None
             if output.revisits:
                 marks = _originals(job, result, np.where((own >= begin) & (own < end), representatives, -1))
-            append(piece, chosen, marks)
+            if form is not None:
+                piece.choose(chosen, marks)
+            yield piece, chosen, marks
+
+    with writer as append:
+        for each in ahead(records()) if reading_ahead else records():
+            append(*each)
     return _written(path)
 
 
@@ -264,7 +270,7 @@ def _written(path: str) -> dict[str, Any]:
 
 def _pieces(  # noqa: PLR0913 - a part of an output, and how to read it
     job: Job, result: StoredResult, sources: list[int], begin: int, end: int, *, markup: bool
-) -> Iterator[tuple[Collection, int]]:
+) -> Iterator[tuple[InputPiece, int]]:
     """Yield the pieces of some inputs with documents from *begin* to *end*, and the position of their first document.
 
     Shards without documents are read, too: an output without documents has their columns.
