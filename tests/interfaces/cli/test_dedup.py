@@ -740,11 +740,18 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
     )
 
 
+def test_a_file_that_begins_with_a_hyphen_is_found_by_its_path(run, tmp_path):
+    (tmp_path / "-in.jsonl").write_text('{"text": "one two three"}\n')
+    assert "-in.jsonl is taken for an option, as it begins with -; write ./-in.jsonl" in run("-in.jsonl", code=2).err
+    assert run("./-in.jsonl", "--dry-run").out.startswith("1  document\n")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--threshold", "60"], "--threshold 60: the value must be a number above 0 and at most 1; for 60 % write 0.6"),
         (["--threshold", "0,8"], "--threshold: '0,8' is not a number; write 0.8, with a point"),
+        (["--threshold", "80%"], "--threshold: '80%' is not a number; write 0.8;"),
         (["--thresh", "0.8"], "unknown option --thresh; did you mean --threshold?"),
         (["--treshold", "0.8"], "unknown option --treshold; did you mean --threshold?"),
         (["--ouput", "k"], "unknown option --ouput; did you mean --out?"),

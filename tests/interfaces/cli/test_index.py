@@ -145,6 +145,15 @@ def test_standard_input_needs_ids(tmp_path):
     assert "it has no id" in added["rejected"][0]["reason"]
 
 
+def test_rejected_records_alone_make_no_index(tmp_path):
+    command = [sys.executable, "-m", "neardup", "index", "-", "--to", "seen"]
+    done = subprocess.run(command, input=b'{"text": "a b c"}', capture_output=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1
+    assert b"<stdin>:1: it has no id" in done.stderr
+    assert b"no index is made" in done.stderr
+    assert not (tmp_path / "seen").exists()
+
+
 def test_nothing_makes_an_empty_index(tmp_path):
     command = [sys.executable, "-m", "neardup", "index", "-", "--to", "seen", "--url", "url", "--field", "url:string"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True, cwd=tmp_path)

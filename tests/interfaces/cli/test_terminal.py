@@ -1,4 +1,5 @@
 import json
+import subprocess
 import sys
 import time
 
@@ -111,3 +112,28 @@ def test_progress_is_printed_for_programs(capsys, monkeypatch):
     assert capsys.readouterr().err.splitlines() == [
         json.dumps({"stage": "read", "done": done, "total": 4}) for done in (1, 3, 4)
     ]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "export seen --to -",
+        "export seen --to /dev/stdout",
+        "pairs pages.jsonl --out -",
+        "contamination pages.jsonl --against pages.jsonl --items -",
+        "mirrors why.jsonl --out -",
+        "rules why.jsonl --out -",
+    ],
+)
+def test_the_summary_is_not_in_an_output_on_standard_output(neardup, tmp_path, command):
+    page = {"url": "http://a.example/", "text": "The storm broke over the harbour at dawn"}
+    pages = [{"id": f"{page['url']}{name}", **page} for name in "ab"]
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(one) + "\n" for one in pages))
+    neardup("index", "pages.jsonl", "--to", "seen")
+    neardup("dedup", "pages.jsonl", "--dry-run", "--report", "why.jsonl")
+    done = subprocess.run(
+        [sys.executable, "-m", "neardup", *command.split(), "--json"], capture_output=True, check=True, cwd=tmp_path
+    )
+    assert isinstance(json.loads(done.stderr), dict)
+    lines = [done.stdout] if command.startswith("rules") else done.stdout.splitlines()
+    assert all(isinstance(json.loads(line), dict) for line in lines)

@@ -15,9 +15,10 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from textwrap import fill, wrap
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from neardup import __version__
 from neardup.interfaces.cli.advice import advice
@@ -105,9 +106,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 class _Parser(argparse.ArgumentParser):
     """A parser that accepts only full names of options, and escapes control characters in errors."""
 
+    _given: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments, which errors may be about."""
+        self._given = args or ()
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         from neardup.interfaces.escaping import printable
 
+        file = next((one for one in self._given if one.startswith("-") and Path(one).is_file()), None)
+        if file is not None and message.startswith("the following arguments are required"):
+            message = f"{file} is taken for an option, as it begins with -; write ./{file}"
         if message.startswith("argument -h/--help: "):  # such as a search for -harbour
             message = "an argument that begins with - is taken for an option; write -- before it"
         if choice := _CHOICE.fullmatch(message):

@@ -10,6 +10,7 @@ from neardup.model.errors import require
 
 _NUMBER: Final = re.compile(r"(\d{1,18}(?:[,_]\d{3})*(?:\.\d{1,18})?)(?:[eE](\d{1,2}))? ?([A-Za-z]*)", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?\d*,\d+")
+_PERCENT: Final = re.compile(r"\d{1,18}(\.\d{1,18})?%", re.ASCII)
 _POWER: Final = re.compile(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", re.ASCII)
 _AGE: Final = re.compile(r"(\d{1,6}) ?([hdw])", re.ASCII)
 _AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -77,7 +78,10 @@ def number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        hint = f"; write {text.strip().replace(',', '.')}, with a point" if _COMMA.fullmatch(text.strip()) else ""
+        own = text.strip()
+        hint = f"; write {own.replace(',', '.')}, with a point" if _COMMA.fullmatch(own) else ""
+        if _PERCENT.fullmatch(own):
+            hint = f"; write {float(Fraction(own[:-1]) / 100):g}"
         raise ArgumentTypeError(f"{text[:50]!r} is not a number{hint}") from None
 
 

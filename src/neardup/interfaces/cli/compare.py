@@ -6,12 +6,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.options import SCHEME, VIEW_IF_GIVEN, describes_scheme, scheme_of
-from neardup.interfaces.cli.terminal import console, marked
+from neardup.interfaces.cli.terminal import STDOUT, console, marked, name_standard_output
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.rulings import decided_of, estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals
-from neardup.model.errors import InputRefused, OutputRefused, ParameterError, counted, require
+from neardup.model.errors import InputRefused, ParameterError, counted, require
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,7 +28,6 @@ _NARROW = 72  # columns, below which tables are not side by side
 _NARROW_FOR_SCHEMES = 100
 _NUMBER = 6  # columns of a share
 _STDIN = "-"
-_STDOUT = "/dev/stdout"
 
 USAGE = f"""
 a TEXT_A: a file of text or HTML (see --text-view; also .gz .zst .bz2 .xz), - for standard input, or, with --strings,
@@ -55,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     require(not arguments.strings or "text_view" not in given, "text_view", view, "cannot be used with --strings")
     texts = [arguments.a, arguments.b]
     files = [] if arguments.strings else texts
+    name_standard_output(arguments, "html")
     html = _checked_page(given.get("html"), files, force=arguments.force)
     from neardup.sources.document import NamedText, read_document
     from neardup.text.extraction import Extraction
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         from neardup.sources.output import PAGES, write_file
 
         write_file(html, _page(one, other, found, context), PAGES, force=arguments.force)
-    beside = html == _STDOUT  # only the page is written to standard output
+    beside = html == STDOUT  # only the page is written to standard output
     if arguments.json:
         told = {"a": _about(one), "b": _about(other), **found.as_dict()}
         print(json.dumps(told), file=sys.stderr if beside else sys.stdout)
@@ -106,11 +106,8 @@ def _checked_page(html: str | None, files: list[str], *, force: bool) -> str | N
         return None
     from neardup.sources.output import PAGES, check_file
 
-    path = _STDOUT if html == "-" else html
-    if path == _STDOUT and sys.stdout is None:
-        raise OutputRefused(_STDOUT, "it is closed")
-    check_file(path, PAGES, files, force=force)
-    return path
+    check_file(html, PAGES, files, force=force)
+    return html
 
 
 def _about(source: "NamedText") -> dict[str, str | int]:

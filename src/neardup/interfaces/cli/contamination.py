@@ -3,7 +3,7 @@
 import argparse
 
 from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
-from neardup.interfaces.cli.terminal import progress_bars, summarise
+from neardup.interfaces.cli.terminal import name_standard_output, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import plural
 
@@ -26,6 +26,7 @@ USAGE = f"""
 
 def run(arguments: argparse.Namespace) -> int:
     """Search and summarise; return 1 if records were rejected."""
+    name_standard_output(arguments, "items", "documents")
     from neardup.sources.output import check_separate, check_table, write_table
 
     given = vars(arguments)

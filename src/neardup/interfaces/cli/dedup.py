@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.advice import advice_on_quotes
 from neardup.interfaces.cli.terminal import (
+    STDOUT,
     complain,
+    name_standard_output,
     progress_bars,
     progress_lines,
     show_counts,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
     from neardup.pipeline.files.dedup import FilesResult
 
-_STDOUT = "/dev/stdout"
+_OUTPUTS = ("out", "report", "dropped", "mark")
 _IN_PIECES = ("work", "memory", "part_size", "out_format")
 _PARAMETERS = "keep verify gather representative ignore_common force threads restart keep_work state for_index against"
 
@@ -79,9 +81,8 @@ EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.json
 def run(arguments: argparse.Namespace) -> int:
     """Deduplicate and summarise; return 1 if records were rejected."""
     given = vars(arguments)
-    paths: dict[str, Any] = {
-        name: _STDOUT if given.get(name) == "-" else given.get(name) for name in ("out", "report", "dropped", "mark")
-    }
+    name_standard_output(arguments, *_OUTPUTS)
+    paths: dict[str, Any] = {name: given.get(name) for name in _OUTPUTS}
     for name, path in paths.items():
         if path == "":
             raise OutputRefused(f"--{name}", "the path is empty")
@@ -89,9 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
         paths["out"] = None
     elif paths["out"] is None:
         raise ParameterError("out", None, "is needed: a path for the kept documents, or --dry-run to write none")
-    to_stdout = _STDOUT in paths.values()
-    if to_stdout and sys.stdout is None:
-        raise OutputRefused(_STDOUT, "it is closed")
+    to_stdout = STDOUT in paths.values()
     from neardup.sources.formats import expand
     from neardup.sources.output import ARRAYS, check_file, write_file
 

@@ -42,7 +42,7 @@ _AS_INPUT: Final[_Commands] = {
     "state": "it is a state; name the inputs of its runs, which neardup state info {0} lists",
     "run": "it is the work folder of a run; name the inputs of the run",
 }
-_AS_RUN: Final[_Commands] = {  # of which an audit is
+_AS_RUN: Final[_Commands] = {  # in the place of the record of a run
     "index": "it is an index, which does not record a run; name the report of the run, or leave out --of to audit a new"
     " run of the inputs",
 }

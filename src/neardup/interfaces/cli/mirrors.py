@@ -4,7 +4,7 @@ import argparse
 from collections import Counter
 
 from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of
-from neardup.interfaces.cli.terminal import summarise
+from neardup.interfaces.cli.terminal import name_standard_output, summarise
 from neardup.model.errors import plural, require
 
 EXAMPLE = "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup mirrors why.parquet --out m.jsonl"
@@ -20,6 +20,7 @@ USAGE = f"""
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the mirrors and write them; return 1 if records were rejected."""
+    name_standard_output(arguments, "out", "report")
     from neardup.sources.output import PAGES, check_file, check_table, write_file, write_table
     from neardup.text.host_templates import HostTemplates
 

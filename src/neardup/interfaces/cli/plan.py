@@ -7,13 +7,13 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from neardup.interfaces.cli import amounts, chart
+from neardup.interfaces.cli.terminal import name_standard_output
 from neardup.interfaces.cli.usage import add_usage
-from neardup.model.errors import OutputRefused, ParameterError, require
+from neardup.model.errors import ParameterError, require
 
 if TYPE_CHECKING:
     from neardup.evaluation.plans import Plan
 
-_STDOUT: Final = "/dev/stdout"
 _WIDEST: Final = 100
 _ROWS: Final = 13
 _SHARES: Final = {
@@ -65,9 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name in _OF_TABLES:
         if name in given and given[name] is not False:
             raise ParameterError(name, None, "requires --fingerprints")
-    path = _STDOUT if given.get("svg") == "-" else given.get("svg")
-    if path == _STDOUT and sys.stdout is None:
-        raise OutputRefused(_STDOUT, "it is closed")
+    to_stdout, path = name_standard_output(arguments, "svg"), given.get("svg")
     if arguments.force and path is None:
         raise ParameterError("force", None, "requires --svg")
     named = (*_numbers(), *_SHARES, "documents", "scheme")
@@ -82,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         drawing = curve_svg(made.curves, title=_title(made), threshold=made.threshold)
         write_file(path, drawing.encode(), DRAWINGS, force=arguments.force)
-    screen = sys.stderr if path == _STDOUT else sys.stdout
+    screen = sys.stderr if to_stdout else sys.stdout
     if screen is not None:
         _show(made, screen, as_json=arguments.json)
     return 0

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of
-from neardup.interfaces.cli.terminal import summarise
+from neardup.interfaces.cli.terminal import name_standard_output, summarise
 from neardup.model.errors import PERMISSION, OutputError, OutputRefused, plural, require_path
 
 _JSON = (".json",)
@@ -26,6 +26,7 @@ EXAMPLE = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the rules and write them; return 1 if records were rejected."""
+    name_standard_output(arguments, "out")
     from neardup.sources.output import check_file, check_separate, write_file
 
     force, folder = arguments.force, vars(arguments).get("nutch")

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from neardup.model.errors import counted, plural
+from neardup.model.errors import OutputRefused, counted, plural
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -22,7 +22,21 @@ if TYPE_CHECKING:
     from neardup.interfaces.pieces import Excerpt
     from neardup.sources.collection import Rejected
 
+STDOUT = "/dev/stdout"
 _SHOWN = 5  # rejected records that are shown by name
+
+
+def name_standard_output(arguments: "Namespace", *options: str) -> bool:
+    """Replace ``-`` in options for outputs by the path of standard output; return whether an option has that path.
+
+    Raises ``OutputRefused`` if it is closed.
+    """
+    given = vars(arguments)
+    given.update({name: STDOUT for name in options if given.get(name) == "-"})
+    found = any(given.get(name) == STDOUT for name in options)
+    if found and sys.stdout is None:
+        raise OutputRefused(STDOUT, "it is closed")
+    return found
 
 
 def console(*, errors: bool = False) -> "Console":
@@ -89,15 +103,18 @@ def summarise(
 ) -> int:
     """Print what a command did: with ``--json`` the record, otherwise numbers and lines; return the exit code.
 
-    *rejected* are records that could not be read: they belong to both, and the exit code is 1 if there are any.
+    *rejected* are records that could not be read: they belong to both, and the exit code is 1 if there are any. If an
+    output is standard output, the summary is printed on standard error.
     """
+    errors = STDOUT in vars(arguments).values()
     if arguments.json:
-        print(json.dumps({**record, **({} if rejected is None else {"rejected": [asdict(one) for one in rejected]})}))
+        told = {**record, **({} if rejected is None else {"rejected": [asdict(one) for one in rejected]})}
+        print(json.dumps(told), file=sys.stderr if errors else sys.stdout)
     else:
         number = len(rejected or ())
-        show_counts([*rows, (number, f"{plural(number, 'record')} rejected", False)])
-        show_lines(lines)
-        show_rejected(rejected or ())
+        show_counts([*rows, (number, f"{plural(number, 'record')} rejected", False)], errors=errors)
+        show_lines(lines, errors=errors)
+        show_rejected(rejected or (), errors=errors)
     return 1 if rejected else 0
 
 

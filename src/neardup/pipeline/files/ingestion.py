@@ -41,7 +41,7 @@ from neardup.sources.collection import DEFAULT_URL, Collection, QuotedLines, Rej
 from neardup.sources.formats import common_format, expand
 from neardup.sources.output import AnyPath
 from neardup.sources.own_folders import require_outside
-from neardup.sources.read import AUTO, read, request_of
+from neardup.sources.read import AUTO, nothing_left, read, request_of
 from neardup.text.columns import gathered
 from neardup.text.extraction import Extraction
 
@@ -161,8 +161,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         kinds |= dict.fromkeys(sites, "integer")
         names = documents.ids.to_pylist()
         ids, rejected = named(documents, range(len(names)), names, urls, addresses or Addresses(), found.refused)
-        if strict and rejected:
-            raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason)
+        _require_accepted(documents, rejected, strict=strict, new=index is None)
         created = index is None
         if index is None:
             index = stack.enter_context(Index.create(folder, scheme, fields=kinds, texts=texts or search, **ways))
@@ -198,6 +197,15 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         created=created,
         total=total,
     )
+
+
+def _require_accepted(documents: Collection, rejected: Sequence[Rejected], *, strict: bool, new: bool) -> None:
+    """Raise ``DataError`` for a rejected record if they are *strict*, and if nothing is left for a *new* index."""
+    if strict and rejected:
+        raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason)
+    if new and rejected and len(rejected) == len(documents):
+        left = nothing_left(documents.names, rejected)
+        raise DataError(left.where, f"{left.rule}; no index is made")
 
 
 def _extended(  # noqa: PLR0913, PLR0917 - how inputs are read
