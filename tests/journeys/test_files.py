@@ -110,15 +110,12 @@ def test_in_a_pipeline(tmp_path):
 
 
 def test_a_reader_that_leaves_early_is_no_disaster():
-    for arguments, message in (
-        (["demo"], b""),
-        (["dedup", COLLECTION, "--out", "-"], b"neardup: /dev/stdout: it cannot be written: Broken pipe\n"),
-    ):
+    for arguments in (["demo"], ["dedup", COLLECTION, "--out", "-"], ["pairs", COLLECTION, "--out", "/dev/stdout"]):
         reading, writing = os.pipe()
         os.close(reading)  # as `| head` once it has seen enough
         done = run(*arguments, code=1, stdout=writing, stderr=subprocess.PIPE, capture_output=False)
         os.close(writing)
-        assert done.stderr == message
+        assert done.stderr == b""
 
 
 def test_what_others_write_to_the_same_file_stays(tmp_path):

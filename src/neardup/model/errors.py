@@ -40,7 +40,7 @@ from typing import Any, Final, NamedTuple, Self
 PERMISSION: Final = "permission"  # the code of an error if the user has no permission
 NO_FILE: Final = "no such file"
 FOLDER_FOR_FILE: Final = "folder for a file"
-FULL: Final = "full"  # the disk, or what the user may use of it
+FULL: Final = "no room"  # the disk, or what the user may use of it
 
 _LONGEST: Final = 100  # characters of a value in a message
 _PREDICATES: Final = frozenset(  # a rule that begins with one of them continues the sentence, without a colon
@@ -353,13 +353,18 @@ class OutputsOverlap(OutputRefused):
         return f"{self.where}: {_apart(named(self.name), named(self.other))}"
 
 
+def is_full(error: OSError) -> bool:
+    """Return whether the disk is full, or what the user may use of it."""
+    return error.errno in {ENOSPC, EDQUOT}
+
+
 def _reason(error: OSError) -> str:
     return strerror(error.errno) if error.errno else str(error)  # libraries put names into their own words
 
 
 def _code_of(error: OSError) -> str:
     """Return the code of an error of the system; empty for kinds without one."""
-    if error.errno in {ENOSPC, EDQUOT}:
+    if is_full(error):
         return FULL
     kinds = {PermissionError: PERMISSION, FileNotFoundError: NO_FILE, IsADirectoryError: FOLDER_FOR_FILE}
     return next((code for kind, code in kinds.items() if isinstance(error, kind)), "")

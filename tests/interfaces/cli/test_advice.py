@@ -14,9 +14,16 @@ from neardup.model.errors import (
     ParameterError,
     QueryTimeout,
     RunChanged,
+    StorageFailed,
     StorageRefused,
 )
 from neardup.sources.collection import QuotedLines, Rejected
+
+
+def _caused(error, cause):
+    error.__cause__ = cause
+    return error
+
 
 DEDUP = Namespace(verb="dedup", text="text", id="id")
 
@@ -39,6 +46,11 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         (ParameterError("text", "x" * 500, "must be short"), f"--text {'x' * 200}...: the value must be short"),
         (QueryTimeout(1.5), "the search was stopped after 1.5 seconds; use fewer or rarer words"),
         (OutputError("out.jsonl", "its folder is not writable", "permission"), "permissions, or name a path elsewhere"),
+        (
+            _caused(StorageFailed("log", "cannot be written"), OSError(28, "No space left")),
+            "written; make room, and start",
+        ),
+        (StorageFailed("log", "cannot be written"), "log cannot be written"),
         (OutputError.by(OSError(28, "No space left"), "out.jsonl"), "make room, or name a path elsewhere, and run the"),
         (
             DataError.by(PermissionError(13, "no"), "in.jsonl"),

@@ -24,7 +24,7 @@ from neardup import __version__
 from neardup.interfaces.cli.advice import advice
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
 from neardup.interfaces.cli.options import SCHEME, add_scheme_options, settings_of
-from neardup.interfaces.cli.terminal import complain
+from neardup.interfaces.cli.terminal import STDOUT, complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.model.errors import (
     ExtraMissing,
@@ -87,10 +87,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except NeardupError as error:
-        return _report(error, parsed)
-    except BrokenPipeError:  # the reader of the output has ended; it needs no message
-        _abandon_stdout()
-        return 1
+        ended = isinstance(error.__cause__, BrokenPipeError) and getattr(error, "where", "") == STDOUT
+        return _end_quietly() if ended else _report(error, parsed)
+    except BrokenPipeError:
+        return _end_quietly()
     except OSError as error:  # reading and writing documents raises own errors
         _abandon_stdout()
         doing = f"{error.filename} cannot be used" if error.filename else "standard output cannot be written"
@@ -246,6 +246,12 @@ def _escape_what_cannot_be_printed() -> None:
     """Escape characters that the encoding of standard output lacks, as standard error does by default."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in {"strict", "surrogateescape"}:
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _end_quietly() -> int:
+    """Return the exit code if the reader of standard output has ended; it needs no message."""
+    _abandon_stdout()
+    return 1
 
 
 def _abandon_stdout() -> None:

@@ -24,6 +24,7 @@ from neardup.model.errors import (
     StorageDamaged,
     StorageError,
     counted,
+    is_full,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ _NEXT_STORAGE = {
     "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
     "newer format": "update neardup",
     PERMISSION: _NEXT[PERMISSION],
-    "no room": "make room, and start the same command again: it continues",
+    FULL: "make room, and start the same command again: it continues",
     "not empty": "name a new folder",
     "other URL rules": "use the same rules, or another folder",
     "other extraction": "use the same --text-view, version and --templates (or ones learned from these), or another"
@@ -152,7 +153,11 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         return f"{message}; restore the index from a copy, or save what is intact: neardup rescue DIR TO"
     if isinstance(error, StorageError) and (ending := folder_advice(error, arguments)):
         return f"{message}{ending}"
-    following = _NEXT_STORAGE.get(error.code, "") if isinstance(error, StorageError) else _next(error, arguments)
+    if isinstance(error, StorageError):
+        full = isinstance(error.__cause__, OSError) and is_full(error.__cause__)
+        following = _NEXT_STORAGE.get(FULL if full else error.code, "")
+    else:
+        following = _next(error, arguments)
     return f"{message}; {following}" if following else message
 
 

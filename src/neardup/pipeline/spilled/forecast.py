@@ -14,7 +14,7 @@ from neardup.evaluation.crowding import background_of, expected_candidates
 from neardup.evaluation.plans import smaller_buckets
 from neardup.model.arrays import Signatures
 from neardup.model.candidates import ROOM
-from neardup.model.errors import StorageFailed
+from neardup.model.errors import FULL, StorageFailed
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import UNITS
 from neardup.pipeline.spilled.signed import Signed
@@ -97,7 +97,7 @@ def require_room(folder: Path, needed: float, stage: str) -> None:
     if needed > free:
         there_is = amount(free // _MEGABYTE * _MEGABYTE)
         reason = f"to {stage}, about {amount(needed)} of disk are needed, and {there_is} are free"
-        raise StorageFailed(str(folder), reason, "no room")
+        raise StorageFailed(str(folder), reason, FULL)
 
 
 def bytes_to_compare(job: Job, documents: int) -> int:
