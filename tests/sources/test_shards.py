@@ -178,13 +178,14 @@ def test_pieces_are_the_rows_of_a_table(tmp_path, case, group, size):
     check_equal(tmp_path, [tmp_path / "x.parquet"], ".parquet", size)
 
 
+@pytest.mark.parametrize("complete", [False, True])
 @pytest.mark.parametrize("case", tables())
-def test_tables_are_read_again_without_ids_if_all_rows_are_documents(tmp_path, case):
+def test_tables_are_read_again_without_ids_if_all_rows_are_documents(tmp_path, case, complete):
     pq.write_table(tables()[case], tmp_path / "x.parquet", row_group_size=7)
     shards = split([tmp_path / "x.parquet"], 500, columns=["n"] if "n" in tables()[case].column_names else [])
     for shard in shards.shards:
         whole = [*shards.pieces(shard)]
-        again = [*shards.pieces(shard, documents=sum(map(len, whole)))]
+        again = [*shards.pieces(shard, whole=complete, documents=sum(map(len, whole)))]
         assert [[*p.texts] for p in again] == [[*p.texts] for p in whole]
         assert [p.rejected for p in again] == [p.rejected for p in whole]
         assert [p.place(0) for p in again if len(p)] == [p.place(0) for p in whole if len(p)]

@@ -220,7 +220,7 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
     with _opened(path) as file:
         metadata, schema = file.metadata, file.schema_arrow
         rows, held = (sum(sizes[begin:end]) for sizes in _sizes(metadata))
-        ids = whole or documents != rows
+        ids = documents != rows
         fields = dict.fromkeys((request.text, *([request.id] * ids), *request.columns))
         paths = (_path(schema, name) for name in fields)
         wanted = None if whole else [".".join(path) for path in paths if path is not None]

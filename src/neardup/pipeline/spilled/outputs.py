@@ -230,8 +230,7 @@ def write(
     _make_folder(path)
 
     def records() -> Iterator[tuple[InputPiece, Flags, pa.Table | None]]:
-        markup = form is not None or job.shards.request.html  # copies, and fields of HTML, need no texts
-        for piece, first in _pieces(job, result, output.sources, begin, end, markup=markup):
+        for piece, first in _pieces(job, result, output.sources, begin, end, copied=form is not None):
             representatives = np.asarray(result.representatives[first : first + len(piece)])
             own = np.arange(first, first + len(piece))
             chosen = _chosen(output, representatives) & (own >= begin) & (own < end)
@@ -269,17 +268,18 @@ def _written(path: str) -> dict[str, Any]:
 
 
 def _pieces(  # noqa: PLR0913 - a part of an output, and how to read it
-    job: Job, result: StoredResult, sources: list[int], begin: int, end: int, *, markup: bool
+    job: Job, result: StoredResult, sources: list[int], begin: int, end: int, *, copied: bool
 ) -> Iterator[tuple[InputPiece, int]]:
     """Yield the pieces of some inputs with documents from *begin* to *end*, and the position of their first document.
 
     Shards without documents are read, too: an output without documents has their columns.
     """
-    signed = result.documents.signed
+    signed, markup = result.documents.signed, copied or job.shards.request.html  # neither copies nor fields need texts
     for number, shard in enumerate(job.shards.shards):
         first, last = (signed.edges[number : number + 2] - signed.first).tolist()
         if shard.source in sources and (first == last or (first < end and last > begin)):
-            for piece in job.shards.pieces(shard, whole=True, markup=markup):
+            documents = last - first if copied else None  # copies need no ids, and no further check
+            for piece in job.shards.pieces(shard, whole=True, markup=markup, documents=documents):
                 yield piece, first
                 first += len(piece)
 
