@@ -5,16 +5,36 @@ import pyarrow as pa
 import pytest
 
 from neardup import MinHash
+from neardup.model.errors import StorageDamaged
 from neardup.pipeline.spilled.job import digest
 
 
-@pytest.mark.parametrize("array", [np.arange(5), np.empty(0, np.int32), np.ones((2, 3)), np.zeros((0, 4), np.uint64)])
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(5),
+        np.empty(0, np.int32),
+        np.ones((2, 3)),
+        np.zeros((0, 4), np.uint64),
+        np.arange(6, dtype=np.int8).reshape(2, 3).T,
+        np.ones(3, np.bool_),
+    ],
+)
 def test_arrays_are_stored(job_of, sources, array):
     job = job_of(sources)
     assert job.save("a.npy", array) == job.sizes("a.npy") == {job.name("a.npy"): job.path("a.npy").stat().st_size}
     found = job.array("a.npy")
     assert (found.dtype, found.shape) == (array.dtype, array.shape)
     assert found.tolist() == array.tolist()
+
+
+@pytest.mark.parametrize("content", [b"", b"anything", b"\x93NUMPY\x01\0v\0{'descr': '|O', 'shape': (3,)}\n"])
+def test_what_is_not_an_array_is_damaged(job_of, sources, content):
+    job = job_of(sources)
+    job.save("a.npy", np.arange(5))
+    job.path("a.npy").write_bytes(content)
+    with pytest.raises(StorageDamaged, match="does not begin as an array"):
+        job.array("a.npy")
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (0, 2), (2, 0)])

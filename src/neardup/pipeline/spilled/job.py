@@ -2,14 +2,15 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from math import prod
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from threading import Lock
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -18,6 +19,7 @@ import pyarrow as pa
 
 from neardup.engines.journal import WorkFolder, naming
 from neardup.model.arrays import Corpus, Features, Words
+from neardup.model.errors import StorageDamaged
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, Scheme
 from neardup.pipeline.spilled.earlier import Earlier, mapped_table
@@ -114,14 +116,23 @@ class Job:
     def save(self, name: str, array: npt.NDArray[Any]) -> dict[str, int]:
         """Write an array; return the file's name and size for the record of the task."""
         with self.output(name) as file:
-            np.save(file, array, allow_pickle=False)
+            np.save(file, np.asarray(array, order="C"), allow_pickle=False)
         return self.sizes(name)
 
     def array(self, name: str) -> Any:
         """Map an array; an empty one is read."""
         path = self.path(name)
-        with naming(path, doing="read"), _PARSING:
-            return np.load(path, allow_pickle=False, mmap_mode="r" if path.stat().st_size > _HEADER else None)
+        with naming(path, doing="read"), path.open("rb") as file:
+            known = _KNOWN_HEADER.match(file.read(_HEADER))
+            if known is None:
+                raise StorageDamaged(str(path), "it does not begin as an array; remove the work folder, and run again")
+            kind, shape = (
+                np.dtype(known[1].decode()),
+                [int(number) for number in known[2].split(b",") if number.strip()],
+            )
+            if not prod(shape):
+                return np.empty(shape, kind)
+            return np.ndarray(shape, kind, mmap(file.fileno(), 0, access=ACCESS_READ), known.end())
 
     @contextmanager
     def new_array(self, name: str, kind: Any, shape: tuple[int, ...]) -> Iterator[npt.NDArray[Any]]:
@@ -150,8 +161,11 @@ class Job:
 
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
-_HEADER: Final = 128  # bytes of an empty array
-_PARSING: Final = Lock()  # of headers: in Python 3.11, threads that parse at the same time can make each other fail
+_HEADER: Final = 128  # bytes of a header, as NumPy writes it
+_KNOWN_HEADER: Final = re.compile(
+    rb"\x93NUMPY(?:\x01\0..|\x02\0....)\{'descr': '([<|>]\w+)', 'fortran_order': False, 'shape': \(([\d, ]*)\), \} *\n",
+    re.DOTALL,
+)  # NumPy's own way to read it takes longer, and in Python 3.11, threads can make each other fail
 
 
 def digest(values: Any) -> str:
