@@ -226,7 +226,8 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
         wanted = None if whole else [".".join(path) for path in paths if path is not None]
         size = min(size, _PIECE)
         together = max(1, min(_BATCH, rows * size // max(1, 2 * held)))
-        for batch in file.iter_batches(batch_size=together, row_groups=range(begin, end), columns=wanted):
+        ways = {"batch_size": together, "columns": wanted, "use_threads": False}  # shards are read in parallel already
+        for batch in file.iter_batches(row_groups=range(begin, end), **ways):
             parts.append(batch)
             number += batch.nbytes
             if number >= size:
