@@ -4,6 +4,7 @@
 """
 
 import ctypes
+import gc
 import importlib.util
 import os
 import shutil
@@ -95,6 +96,20 @@ def pytest_sessionstart():
         closed = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
         os.posix_spawn(sys.executable, watch, {}, file_actions=closed, setsid=True)
         os.environ["NEARDUP_TESTS"] = str(os.getpid())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Leave garbage collections out while tests are collected, and what was loaded then out of later collections.
+
+    Collections took a third of the time of collecting tests, and an eighth of that of compiling kernels.
+    """
+    gc.disable()
+    result = yield
+    gc.enable()
+    gc.freeze()
+    gc.set_threshold(50_000)
+    return result
 
 
 @pytest.fixture

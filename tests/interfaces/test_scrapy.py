@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("scrapy") is None, reas
 # Loads everything, and forks for each crawl: a line of standard input describes one, and is answered by its process
 # and, in the end, its exit code.
 CRAWLS = """
-import json, os, sys, tempfile
+import gc, json, os, sys, tempfile
 import tldextract
 from neardup import Index
 from scrapy import Request, Spider
@@ -86,6 +86,7 @@ for components in (
 ):
     for component in components:
         load_object(component)
+gc.freeze()  # or each process, when it ends, would copy and collect all that was loaded: a second
 for line in sys.stdin:
     begin, folder, feed, stats, said, settings = json.loads(line)
     number = os.fork()
