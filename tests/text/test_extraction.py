@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.model.errors import ParameterError
-from neardup.text import extraction
+from neardup.text import extraction, main_text
 from neardup.text.extraction import Extraction, Pages
 from neardup.text.html import visible_text
 
@@ -49,6 +49,20 @@ def test_a_page_that_costs_too_much_is_never_parsed(view, monkeypatch):
     page = b"<title>t</title>" + b"".join(b"<b id=%d>" % number for number in range(500)) + b"<p>x</p>" * 5_000
     assert one(page, view)[1:] == ("t", None, None, "visible")
     assert one(b"<div>" * 20_000, view)[-1] == "visible"
+
+
+@pytest.mark.parametrize("error", ["of the library", "memory"])
+def test_a_page_that_the_parser_fails_for_is_read_whole(error, monkeypatch):
+    _, extract, failed = main_text._library()
+
+    class Failing:
+        @staticmethod
+        def parse(_):
+            raise failed if error == "of the library" else MemoryError
+
+    monkeypatch.setattr(main_text, "_library", lambda: (Failing, extract, failed))
+    assert one(ARTICLE)[0] == visible_text(ARTICLE)
+    assert one(ARTICLE)[-1] == "visible"
 
 
 def test_encodings_are_guessed_only_where_bytes_are_invalid():

@@ -78,7 +78,7 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                 for i in range(BLOCK):  # bytes handled below leave garbage, which is overwritten
                     target[i] = _fold_ascii(plain[i], lift)
                 special = special_at(source, position) if symbols else high_at(source, position)
-                apart = special & ~(special << _ONE) & ~(special >> _ONE) & ~_LAST  # beside no other one
+                apart = special & ~(special << _ONE) & ~(special >> _ONE) & ~_LAST  # not next to another one
                 verdict = UNKNOWN
                 while symbols and special != 0:
                     place = np.int64(trailing_zeros(special))

@@ -1,16 +1,57 @@
-"""The shape of a page's markup: numbers that show whether it would cost a parser too much time or memory."""
+"""The shape of a page's markup: numbers that show whether it would cost a parser too much time or memory.
+
+The open elements that are counted are those that the tree construction of the HTML standard has, and more: an end tag
+closes only the element of its name, and nothing that is open in it. For if a parser has closed that before, it ignores
+the end tag, and what is open in the element stays open.
+"""
+
+import numpy as np
 
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.tags import attribute, is_blank, is_letter, kind_of, name_end, opens, other_end, packed, raw_end
 
-_GREATER, _SLASH, _SPACE = 0x3E, 0x2F, 0x20
+_GREATER, _SLASH, _SPACE, _SQUARE, _SQUARE_END = 0x3E, 0x2F, 0x20, 0x5B, 0x5D
 
-# What an element does to the shape; ordinary elements are 0.
-VOID, IMPLIED, FORMATTING, CHOICE, RAW = 1, 2, 3, 4, 5
+# What an element does to the shape: bits, 0 for other elements.
+VOID = 1  # it has no content
+CELL = 2  # a part of a table or the frame of a page: it is open only with another element
+FORMATTING = 4  # a parser opens it again in every block
+CHOICE = 8  # an option, which closes the last one
+RAW = 16  # its content is not markup
+SPECIAL = 32  # it stops the search for what an end tag of another element closes
+BLOCK = 64  # only SCOPE stops the search for what its own end tag closes
+SCOPE = 128  # it stops all of these searches
+LIGHT = 256  # special, but it does not stop the search for the last item
+ITEM = 512  # an item of a list, which closes the last one
+TERM = 1024  # an item of a list of descriptions, which closes the last one
+PARAGRAPH = 2048
+ENDS_PARAGRAPH = 4096
+FOREIGN = 8192  # svg and math: their content is not HTML
+HTML = 1 << 14  # in foreign content, it ends that
+INTEGRATION = 1 << 15  # its content is HTML, though it is foreign
+LASTING = 1 << 16  # its end tag closes it only if nothing else is open in it
+OPAQUE = 1 << 17  # in it, other elements may have no meaning
+MERGED = 1 << 18  # the attributes of all its tags are those of one element
+MARKER = 1 << 19  # a cell: formatting elements from before it cannot be closed in it
+LIST = 1 << 20  # it stops the search for the item that an end tag closes
+SINGLE = 1 << 21  # a formatting element that closes the last one of its name
+
+_INSIDE = 1 << 22  # of an open element: it is foreign, and so is its content
 
 # The numbers of a shape, by their places.
-NESTING, OPEN, ATTRIBUTES, CHOICES, REOPENED, WALKED, TAGS, VALUES, SHOWN = 0, 1, 2, 3, 4, 5, 6, 7, 8
-NUMBERS = 9
+NESTING, OPEN, ATTRIBUTES, CHOICES, REOPENED, WALKED, TAGS, VALUES, COMPARED, SHOWN = range(10)
+NUMBERS = 10
+
+DEEPEST = 1024  # open elements
+MOST_OPEN = 64  # formatting elements
+_CLONES = 7  # special elements in a formatting element that a parser closes for certain
+_ALIKE = 3  # formatting elements that a parser keeps of those with the same name and attributes
+
+# Tables of the open elements, and of the formatting elements that are not closed: their columns.
+_NAME, _PLACE, _KIND = 0, 1, 2  # of an open element: its packed name, where that is, and what it does
+_WITHIN, _CELLS = 1, 2  # of a formatting element: its place among the open ones, and the cells before it
+_DEPTH, _LISTED, _ROOTS, _OPAQUES, _PARAGRAPHS, _CELL = range(6)  # how many there are
+_COUNTS = 6
 
 
 @njit(nogil=True)
@@ -32,25 +73,183 @@ def _tag_end(page, position):
     return page.size, attributes, False
 
 
+@njit(nogil=True)
+def _same(page, one, other):
+    """Return whether two names are the same, which begin at these places; upper and lower case are equal."""
+    end, last = name_end(page, one), name_end(page, other)
+    if end - one != last - other:
+        return False
+    for place in range(end - one):
+        first, second = page[one + place], page[other + place]
+        if first != second and not (first ^ second == 0x20 and is_letter(first)):
+            return False
+    return True
+
+
+@njit(nogil=True)
+def _close(elements, formatting, counts, place):
+    """Close an element; those in it stay open, and may not be foreign any more."""
+    kind = elements[place, _KIND]
+    counts[_ROOTS] -= kind & FOREIGN > 0
+    counts[_OPAQUES] -= kind & OPAQUE > 0
+    counts[_PARAGRAPHS] -= kind & PARAGRAPH > 0
+    for inner in range(place + 1, counts[_DEPTH]):
+        elements[inner - 1] = elements[inner]
+        elements[inner - 1, _KIND] &= ~_INSIDE
+    counts[_DEPTH] -= 1
+    for number in range(counts[_LISTED]):
+        formatting[number, _WITHIN] -= formatting[number, _WITHIN] > place
+
+
+@njit(nogil=True)
+def _leave_foreign(elements, counts):
+    """Note that the foreign content that was read last may have ended."""
+    place = counts[_DEPTH] - 1
+    while place >= 0 and elements[place, _KIND] & _INSIDE:
+        elements[place, _KIND] &= ~_INSIDE
+        place -= 1
+
+
+@njit(nogil=True)
+def _innermost(page, elements, depth, name, place, barriers):
+    """Return the number of the last open element with a name, unless one of the *barriers* is open in it; or -1."""
+    for number in range(depth - 1, -1, -1):
+        if elements[number, _NAME] == name and (name > 0 or _same(page, elements[number, _PLACE], place)):
+            return number
+        if elements[number, _KIND] & barriers:
+            return -1
+    return -1
+
+
+@njit(nogil=True)
+def _last_of(elements, depth, wanted, barriers, passed):
+    """Return the number of the last open element of a *wanted* kind, unless a barrier is open in it; or -1."""
+    for number in range(depth - 1, -1, -1):
+        kind = elements[number, _KIND]
+        if kind & wanted:
+            return number
+        if kind & barriers and not kind & passed:
+            return -1
+    return -1
+
+
+@njit(nogil=True)
+def _make_way(elements, formatting, counts, kind):
+    """Close what the start tag of an element of this kind closes, outside of foreign content."""
+    last = -1
+    if kind & (ITEM | TERM):
+        last = _last_of(elements, counts[_DEPTH], kind & (ITEM | TERM), SPECIAL, LIGHT)
+    elif kind & CHOICE and counts[_DEPTH] > 0 and elements[counts[_DEPTH] - 1, _KIND] & CHOICE:
+        last = counts[_DEPTH] - 1
+    if last >= 0:
+        _close(elements, formatting, counts, last)
+    if kind & ENDS_PARAGRAPH and counts[_PARAGRAPHS] > 0:
+        last = _last_of(elements, counts[_DEPTH], PARAGRAPH, SCOPE, 0)
+        if last >= 0:
+            _close(elements, formatting, counts, last)
+
+
+@njit(nogil=True)
+def _end_formatting(elements, formatting, counts, name):
+    """Close the last formatting element with a name, if a parser does so for certain; return whether there is one."""
+    last, alike = -1, 0
+    for number in range(counts[_LISTED]):
+        if formatting[number, _NAME] == name:
+            last, alike = number, alike + 1
+    if last < 0:
+        return False
+    within = formatting[last, _WITHIN]
+    blocks = 0
+    for place in range(within + 1, counts[_DEPTH]):
+        if elements[place, _KIND] & SCOPE:
+            return True
+        blocks += elements[place, _KIND] & SPECIAL > 0
+    certain = blocks == 0 or (blocks <= _CLONES and alike <= _ALIKE)
+    if certain and formatting[last, _CELLS] == counts[_CELL]:
+        _close(elements, formatting, counts, within)
+        for number in range(last, counts[_LISTED] - 1):
+            formatting[number] = formatting[number + 1]
+        counts[_LISTED] -= 1
+    return True
+
+
+@njit(nogil=True)
+def _start(elements, formatting, counts, name, place, kind, alone):
+    """Open an element if its start tag does so; return whether its content is not markup."""
+    if kind & HTML:
+        _leave_foreign(elements, counts)
+    depth = counts[_DEPTH]
+    inside = depth > 0 and elements[depth - 1, _KIND] & _INSIDE > 0
+    if alone and (inside or kind & FOREIGN):
+        return False
+    foreign = counts[_ROOTS] > 0
+    if kind & (VOID | CELL) and (not foreign or kind & HTML):
+        counts[_CELL] += kind & MARKER > 0
+        return False
+    if not foreign:
+        if kind & RAW and counts[_OPAQUES] == 0:
+            return True
+        _make_way(elements, formatting, counts, kind)
+        if kind & SINGLE:
+            _end_formatting(elements, formatting, counts, name)
+        depth = counts[_DEPTH]
+    if counts[_OPAQUES] == 0 and (kind & FOREIGN or (inside and name > 0 and not kind & (FORMATTING | INTEGRATION))):
+        kind |= _INSIDE
+    if kind & RAW:
+        kind |= SCOPE
+    elements[depth, _NAME], elements[depth, _PLACE], elements[depth, _KIND] = name, place, kind
+    counts[_ROOTS] += kind & FOREIGN > 0
+    counts[_OPAQUES] += kind & OPAQUE > 0
+    counts[_PARAGRAPHS] += kind & PARAGRAPH > 0
+    counts[_DEPTH] += 1
+    if kind & FORMATTING:
+        number = counts[_LISTED]
+        formatting[number, _NAME], formatting[number, _WITHIN] = name, depth
+        formatting[number, _CELLS] = counts[_CELL]
+        counts[_LISTED] += 1
+    return False
+
+
+@njit(nogil=True)
+def _end(page, elements, formatting, counts, name, place, kind):
+    """Close what an end tag closes for certain."""
+    depth = counts[_DEPTH]
+    top = depth > 0 and elements[depth - 1, _NAME] == name
+    if not top:
+        _leave_foreign(elements, counts)
+    if kind & FORMATTING and _end_formatting(elements, formatting, counts, name):
+        return
+    barriers = SPECIAL
+    if kind & BLOCK:
+        barriers = SCOPE | LIST if kind & ITEM else SCOPE
+    number = _innermost(page, elements, depth, name, place, barriers)
+    lasting = kind & (LASTING | VOID | CELL) > 0  # parsers can ignore start tags of the last two
+    if number == depth - 1 or (number >= 0 and not lasting):
+        _close(elements, formatting, counts, number)
+
+
 @kernel
 def shape(page, names, kinds, found):
     """Measure a page (uint8, any encoding that keeps ASCII); *found* (int64[NUMBERS]) receives the numbers.
 
-    ``NESTING``: the most elements that are open at once; ``OPEN``: the most formatting elements, which a parser opens
-    again in every block; ``ATTRIBUTES``: the most in one tag; ``CHOICES``: the options of selections; ``REOPENED`` and
-    ``WALKED``: the sums over all tags of the open formatting elements and of the open elements; ``TAGS``: the tags,
-    comments and declarations; ``VALUES``: the attributes of all tags; ``SHOWN``: the bytes of text that are not white
-    space.
+    ``NESTING``: the most elements that are open at once; ``OPEN``: the most formatting elements that are not closed;
+    ``ATTRIBUTES``: the most of one element; ``CHOICES``: the options of selections; ``REOPENED`` and ``WALKED``: the
+    sums over all tags of the formatting elements that are not closed, and of the open elements; ``TAGS``: the tags,
+    comments and declarations; ``VALUES``: the attributes of all tags; ``COMPARED``: the sum over all tags of their
+    attributes times those of their element, with which a parser compares them; ``SHOWN``: the bytes of text that are
+    not white space, or more. The scan ends where ``DEEPEST`` or ``MOST_OPEN`` is exceeded.
 
     *names* (uint64, ascending, packed: see ``neardup.kernels.tags``) and *kinds* (int64) list the elements that are not
-    ordinary. ``VOID`` and ``IMPLIED`` elements, which another start tag closes, are not counted as open. The content of
-    ``RAW`` elements is not markup, and is not shown. The scan is that of ``neardup.kernels.visible_text``, and linear.
+    ordinary. The content of ``RAW`` elements is not shown. The scan is that of ``neardup.kernels.visible_text``; its
+    time is linear in the bytes and in ``WALKED``.
     """
-    nesting = formatting = attributes_seen = choices = shown = deepest = most_open = reopened = walked = 0
-    tags = values = 0
-    position = 0
+    elements = np.empty((DEEPEST + 1, 3), np.int64)
+    formatting = np.empty((MOST_OPEN + 1, 3), np.int64)
+    counts = np.zeros(_COUNTS, np.int64)
+    shown = attributes_seen = merged = choices = deepest = most_open = reopened = walked = tags = values = compared = 0
+    position = literal = 0
     size = page.size
-    while position < size:
+    while position < size and deepest <= DEEPEST and most_open <= MOST_OPEN:
         if not opens(page, position):
             shown += page[position] > _SPACE
             position += 1
@@ -59,29 +258,41 @@ def shape(page, names, kinds, found):
         closing = page[position + 1] == _SLASH
         first = position + 1 + closing
         if not (first < size and is_letter(page[first])):
+            if counts[_ROOTS] > 0 and position >= literal and first + 1 < size and page[first + 1] == _SQUARE:
+                literal = _literal_end(page, first)
             position = other_end(page, position)
             continue
         end = name_end(page, first)
-        name = packed(page, first, end)
-        kind = kind_of(name, names, kinds)
+        packed_name = packed(page, first, end)
+        name, kind = np.int64(packed_name), kind_of(packed_name, names, kinds)
         position, attributes, alone = _tag_end(page, end)
-        attributes_seen = max(attributes_seen, attributes)
+        together = attributes
+        if kind & MERGED and not closing:
+            merged += attributes
+            together = merged
+        attributes_seen = max(attributes_seen, together)
         values += attributes
-        reopened += formatting
-        walked += nesting
-        if kind == CHOICE:
-            choices += not closing
-        elif kind == FORMATTING:
-            formatting = max(0, formatting - 1) if closing else formatting + 1
-            most_open = max(most_open, formatting)
-        if kind == RAW and not closing:
-            position = raw_end(page, position, name)
-        elif kind == 0 or kind == FORMATTING:
-            if closing:
-                nesting = max(0, nesting - 1)
-            elif kind == FORMATTING or not alone:
-                nesting += 1
-                deepest = max(deepest, nesting)
+        compared += attributes * together
+        reopened += counts[_LISTED]
+        walked += counts[_DEPTH]
+        choices += kind & CHOICE > 0 and not closing
+        if not closing:
+            if _start(elements, formatting, counts, name, first, kind, alone):
+                position = raw_end(page, position, packed_name)
+            deepest = max(deepest, counts[_DEPTH])
+            most_open = max(most_open, counts[_LISTED])
+        elif position > literal and counts[_DEPTH] > 0:
+            _end(page, elements, formatting, counts, name, first, kind)
     found[NESTING], found[OPEN], found[ATTRIBUTES], found[CHOICES] = deepest, most_open, attributes_seen, choices
     found[REOPENED], found[WALKED], found[SHOWN] = reopened, walked, shown
-    found[TAGS], found[VALUES] = tags, values
+    found[TAGS], found[VALUES], found[COMPARED] = tags, values, compared
+
+
+@njit(nogil=True)
+def _literal_end(page, position):
+    """Return where "]]>" ends, from a place on: in foreign content, ``<![CDATA[`` opens text up to there."""
+    while position + 2 < page.size:
+        if page[position] == _SQUARE_END and page[position + 1] == _SQUARE_END and page[position + 2] == _GREATER:
+            return position + 3
+        position += 1
+    return page.size

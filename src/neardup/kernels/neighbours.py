@@ -84,7 +84,7 @@ for _row, _symbol in enumerate(sorted(ASCII_SYMBOLS), 1):
 
 @njit(nogil=True, forceinline=True)
 def verdict_at(source, position):
-    """Return whether the byte at *position* is a token, is none, or is unknown."""
+    """Return whether the byte at *position* is a token, is not a token, or is unknown."""
     if position < 2 or position + 1 >= source.size:
         return UNKNOWN
     byte, before, behind = source[position], source[position - 1], source[position + 1]

@@ -256,7 +256,8 @@ def _main(text: str) -> _MainContent | None:
 
     text, page = encoded(text)
     measured = shape(page)
-    return _MainContent(main_text(text), measured.shown) if measured.bearable else None
+    content = main_text(text) if measured.bearable else None
+    return None if content is None else _MainContent(content, measured.shown)
 
 
 def other_extraction(known: Mapping[str, str | None], own: Mapping[str, str | None]) -> str:

@@ -10,13 +10,16 @@ from neardup.model.errors import ExtraMissing
 from neardup.text.html import MOST_CANONICALS, PageContent, forbids_index
 
 
-def main_text(markup: str) -> PageContent:
-    """Return the main text of a page without lone surrogates, whose shape a parser can bear.
+def main_text(markup: str) -> PageContent | None:
+    """Return the main text of a page without lone surrogates, whose shape a parser can bear; ``None`` if it fails.
 
     Raises ``ExtraMissing`` without resiliparse.
     """
-    parser, extract = _library()
-    tree = parser.parse(markup)
+    parser, extract, failed = _library()
+    try:
+        tree = parser.parse(markup)
+    except (failed, MemoryError):  # there is too little memory
+        return None
     text: str = extract(
         tree, main_content=True, alt_texts=False, list_bullets=False, comments=False, post_meta=False
     ).strip()
@@ -55,10 +58,10 @@ def installed() -> str | None:
 
 
 @cache
-def _library() -> tuple[Any, Any]:
+def _library() -> tuple[Any, Any, Any]:
     try:
         from resiliparse.extract.html2text import extract_plain_text
-        from resiliparse.parse.html import HTMLTree
+        from resiliparse.parse.html import HTMLParserException, HTMLTree
     except ImportError as error:
         raise ExtraMissing("resiliparse", "warc") from error
-    return HTMLTree, extract_plain_text
+    return HTMLTree, extract_plain_text, HTMLParserException

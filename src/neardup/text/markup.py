@@ -12,24 +12,58 @@ import numpy as np
 from neardup.kernels import markup as kernels
 from neardup.kernels.tags import packed_name
 
-MOST_BYTES: Final = 16 << 20
+MOST_BYTES: Final = 12 << 20
 MOST: Final = {
-    "nesting": 1024,
-    "formatting": 64,
+    "nesting": kernels.DEEPEST,
+    "formatting": kernels.MOST_OPEN,
     "attributes": 8192,
     "choices": 4096,
     "reopened": 500_000,
     "walked": 15_000_000,
     "tags": 250_000,
     "values": 500_000,
+    "compared": 250_000_000,
 }
-_KINDS: Final = {
-    kernels.VOID: "area base br col embed hr img input link meta param source track wbr",
-    kernels.IMPLIED: "body caption colgroup dd dt head html li optgroup p rb rp rt rtc tbody td tfoot th thead tr",
-    kernels.FORMATTING: "a b big code em font i nobr s small strike strong tt u",
+_VOID: Final = (
+    "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr"
+)
+_CELLS: Final = "body caption colgroup head html tbody td tfoot th thead tr"
+_FORMATTING: Final = "a b big code em font i nobr s small strike strong tt u"
+_HEADINGS: Final = "h1 h2 h3 h4 h5 h6"
+_BLOCKS: Final = (
+    "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form header "
+    f"hgroup li dd dt listing main menu nav ol p pre section summary table ul {_HEADINGS}"
+)
+_SCOPES: Final = "applet button frameset marquee object select table template"
+_RAW: Final = "iframe noembed noframes script style textarea title xmp"
+_ELEMENTS: Final = {
+    kernels.VOID: _VOID,
+    kernels.CELL: _CELLS,
+    kernels.FORMATTING: _FORMATTING,
     kernels.CHOICE: "option",
-    kernels.RAW: "iframe noembed noframes noscript script style textarea title xmp",
+    kernels.RAW: _RAW,
+    kernels.SPECIAL: f"{_BLOCKS} {_SCOPES} {_RAW} noscript plaintext search",
+    kernels.BLOCK: f"{_BLOCKS} {_SCOPES}",
+    kernels.SCOPE: _SCOPES,
+    kernels.LIGHT: "address div p",
+    kernels.ITEM: "li",
+    kernels.TERM: "dd dt",
+    kernels.PARAGRAPH: "p",
+    kernels.ENDS_PARAGRAPH: _BLOCKS.replace("table ", ""),
+    kernels.FOREIGN: "math svg",
+    kernels.HTML: (
+        "b big blockquote body br center code dd div dl dt em embed head hr i img li listing menu meta nobr ol p pre "
+        f"ruby s small span strike strong sub sup table tt u ul var {_HEADINGS}"
+    ),
+    kernels.INTEGRATION: "desc mi mn mo ms mtext title",
+    kernels.LASTING: "form",
+    kernels.OPAQUE: "frameset select",
+    kernels.MERGED: "body html",
+    kernels.MARKER: "caption td th",
+    kernels.LIST: "ol ul",
+    kernels.SINGLE: "a nobr",
 }
+"""The elements of the kinds that ``neardup.kernels.markup`` names."""
 
 
 class Shape(NamedTuple):
@@ -43,6 +77,7 @@ class Shape(NamedTuple):
     walked: int
     tags: int
     values: int
+    compared: int
     shown: int
     size: int
 
@@ -62,6 +97,9 @@ def shape(page: bytes) -> Shape:
 @cache
 def _elements() -> tuple[Any, Any]:
     """Return the names of the listed elements as numbers, ascending, and their kinds."""
-    listed = {packed_name(name): kind for kind, names in _KINDS.items() for name in names.split()}
-    names = sorted(listed)
-    return np.array(names, np.uint64), np.array([listed[name] for name in names], np.int64)
+    listed: dict[int, int] = {}
+    for kind, names in _ELEMENTS.items():
+        for name in map(packed_name, names.split()):
+            listed[name] = listed.get(name, 0) | kind
+    ordered = sorted(listed)
+    return np.array(ordered, np.uint64), np.array([listed[name] for name in ordered], np.int64)
