@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.model.errors import OutputError, ParameterError
+from neardup.model.errors import DataError, OutputError, ParameterError
 from neardup.sources import output
 from neardup.sources.formats import common_format, expand
 from neardup.sources.output import (
@@ -279,6 +279,16 @@ def test_a_folder_without_permission_is_refused(tmp_path, source, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(OutputError, match="its folder is not writable"):
         check_output(tmp_path / "out.jsonl", [source], force=False)
+
+
+@pytest.mark.usefixtures("permissions")
+def test_a_folder_that_may_not_be_entered_is_named(tmp_path, source):
+    (tmp_path / "locked").mkdir(mode=0)
+    with pytest.raises(OutputError, match=r"out\.jsonl: its folder is not writable") as caught:
+        check_output(tmp_path / "locked" / "out.jsonl", [source], force=False)
+    assert caught.value.code == "permission"
+    with pytest.raises(DataError, match=r"in\.jsonl: it cannot be read: Permission denied"):
+        expand([tmp_path / "locked" / "in.jsonl"])
 
 
 def test_force_replaces_the_old_output(tmp_path, source):

@@ -70,8 +70,8 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
 
     So are URLs, which are reached here.
 
-    Raises ``InputRefused`` for a path that does not exist and for a pattern without matches, ``ParameterError`` for no
-    inputs and for standard input given twice.
+    Raises ``InputRefused`` for a path that does not exist and for a pattern without matches, ``DataError`` for one that
+    the user may not look for, ``ParameterError`` for no inputs and for standard input given twice.
     """
     require(len(inputs) > 0, "inputs", list(inputs), "must name at least one file or folder")
     require(list(inputs).count(STDIN) <= 1, "inputs", list(inputs), "must name standard input only once")
@@ -165,13 +165,15 @@ def require_file(path: str, max_bytes: int) -> None:
         raise DataError(name, f"it is larger than {max_bytes:,} bytes", "too large")
 
 
-def _absent(path: str) -> InputRefused:
+def _absent(path: str) -> DataError:
     if not path:
         return InputRefused("input ''", "the name of an input is empty")
     try:
         Path(path).lstat()
     except (FileNotFoundError, NotADirectoryError):
         return InputRefused(path, "there is no such file or folder")
+    except PermissionError as error:
+        return DataError.by(error, path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         return InputRefused(path, f"it cannot be opened: {reason.lower()}")

@@ -101,7 +101,7 @@ def check_separate(outputs: Mapping[str, AnyPath | None]) -> None:
         _require_name(path, name)
     places = [(name, path, Path(os.path.realpath(path))) for name, path in named if path != os.devnull]
     for (name, _, place), (other, path, second) in combinations(places, 2):
-        same = place == second or (place.exists() and second.exists() and place.samefile(second))
+        same = place == second or _is_same(place, second)
         if same or place.is_relative_to(second) or second.is_relative_to(place):
             raise OutputsOverlap(path, name, other)
 
@@ -320,12 +320,20 @@ def _check_apart(path: str, source: str) -> None:
             raise OutputRefused(path, "it is one of the inputs")
         return
     real, other = Path(os.path.realpath(path)), Path(os.path.realpath(source))
-    if real == other or (real.exists() and other.exists() and real.samefile(other)):
+    if real == other or _is_same(real, other):
         raise OutputRefused(path, "it is one of the inputs")
-    if other.is_dir() and real.is_relative_to(other):
+    if real.is_relative_to(other) and other.is_dir():
         raise OutputRefused(path, f"it is inside the input folder {source}")
-    if real.is_dir() and other.is_relative_to(real):
+    if other.is_relative_to(real) and real.is_dir():
         raise OutputRefused(path, f"it contains the input {source}")
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, such as by a hard link."""
+    try:
+        return path.samefile(other)
+    except OSError:  # there is none, or the user may not look for it
+        return False
 
 
 def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = ()) -> None:

@@ -45,6 +45,8 @@ KEPT = [representative is None for *_, representative in DOCUMENTS]
 TEXTS = {name: text for name, text, *_ in DOCUMENTS}
 MEMBERS = {"storm", "storm-edited", "storm-copy"}
 
+MAKE_ROOM = "make room, or name a path elsewhere, and run the same command again"
+
 
 @pytest.fixture
 def run(neardup):
@@ -1060,14 +1062,14 @@ def test_replacing_is_all_or_nothing(run, tmp_path, source):
 def test_a_page_that_cannot_be_written_leaves_nothing_else(run, tmp_path, source):
     (tmp_path / "full.html").symlink_to("/dev/full")
     shown = run(source, "--out", "k.jsonl", "--dropped", "d.jsonl", "--report", "full.html", code=1)
-    assert shown.err == "neardup: full.html: it cannot be written: No space left on device\n"
+    assert shown.err == f"neardup: full.html: it cannot be written: No space left on device; {MAKE_ROOM}\n"
     assert names(tmp_path) == ["full.html", "in.jsonl"]
 
 
 @pytest.mark.parametrize("options", [["--out", "/dev/full"], ["--out", "k.jsonl", "--report", "/dev/full"]])
 def test_a_full_disk(run, tmp_path, source, options):
     shown = run(source, *options, code=1)
-    assert shown.err == "neardup: /dev/full: it cannot be written: No space left on device\n"
+    assert shown.err == f"neardup: /dev/full: it cannot be written: No space left on device; {MAKE_ROOM}\n"
     assert names(tmp_path) == ["in.jsonl"]
 
 

@@ -32,6 +32,12 @@ def ids(answer):
     return [hit["id"] for group in answer["results"] for hit in group["shown"]]
 
 
+def test_an_id_is_shown_once(neardup, tmp_path):
+    (tmp_path / "plain.jsonl").write_text('{"id": "own", "text": "a heron by the harbour"}\n')
+    neardup("index", "plain.jsonl", "--to", "plain", "--search")
+    assert neardup("search", "plain", "heron").out.count("own") == 1
+
+
 def test_results_and_what_they_hide(neardup, seen):
     shown = neardup("search", "seen", "fishing", "boats").out
     assert shown.splitlines() == [

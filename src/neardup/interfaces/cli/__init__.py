@@ -33,6 +33,7 @@ from neardup.model.errors import (
     OutputRefused,
     ParameterError,
     RunComplete,
+    StorageFailed,
     StorageRefused,
 )
 
@@ -93,8 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _end_quietly()
     except OSError as error:  # reading and writing documents raises own errors
         _abandon_stdout()
-        doing = f"{error.filename} cannot be used" if error.filename else "standard output cannot be written"
-        return _complain(f"{doing}: {error.strerror or error}", 1)
+        where, doing = (error.filename, "used") if error.filename else ("standard output", "written")
+        return _report(StorageFailed.by(error, where, doing), parsed)
     except (Interrupted, KeyboardInterrupt):
         words = getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED)
         return _complain(words, SIGNALLED + signal.SIGINT)

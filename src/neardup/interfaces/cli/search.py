@@ -108,7 +108,7 @@ def _show_group(number: int, group: "AnswerGroup", collapse: str, *, repeats: bo
     for hit, snippet in group.shown:
         title = _marked(snippet.title, "bold") if hit.title else Text(printable(hit.id), "bold")
         _print(Text.assemble(f"{number}. ", title))
-        _print(_address(hit), 1)
+        _show_address(hit, 1)
         if snippet.body.text:
             _print(_marked(snippet.body), 1, wraps=True)
         _print(Text(f"admitted {hit.changed_at:%Y-%m-%d %H:%M} UTC", "dim"), 1)
@@ -117,7 +117,7 @@ def _show_group(number: int, group: "AnswerGroup", collapse: str, *, repeats: bo
         _print(Text(label, "cyan"), 1)
     for repeat in group.repeats if repeats else ():
         _print(Text(printable(repeat.hit.title or repeat.hit.id)), 2)
-        _print(_address(repeat.hit), 2)
+        _show_address(repeat.hit, 2)
         _print(Text(f"{_why(repeat)}, of {printable(repeat.of)}", "cyan"), 2)
     console().print()
 
@@ -134,10 +134,12 @@ def _print(line: "Text", indent: int = 0, *, wraps: bool = False) -> None:
         screen.print(Text.assemble(" " * begin, line), soft_wrap=True)
 
 
-def _address(hit: "FoundHit") -> "Text":
+def _show_address(hit: "FoundHit", indent: int) -> None:
+    """Print the URL of a hit, otherwise its id, unless that is in the place of its title."""
     from rich.text import Text
 
-    return Text(printable(hit.url or hit.id), "green")
+    if hit.title or hit.url:
+        _print(Text(printable(hit.url or hit.id), "green"), indent)
 
 
 def _why(repeat: "Repeat") -> str:
