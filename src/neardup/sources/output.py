@@ -329,7 +329,7 @@ def _check_apart(path: str, source: str) -> None:
 
 
 def _is_same(path: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file, such as by a hard link."""
+    """Return whether two paths are those of one file, such as by a hard link."""
     try:
         return path.samefile(other)
     except OSError:  # there is none, or the user may not look for it
