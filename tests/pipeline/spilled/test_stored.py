@@ -1,6 +1,9 @@
+from threading import current_thread, main_thread
+
 import numpy as np
 
 from neardup import dedup_files
+from neardup.pipeline.spilled.signed import Signed
 from neardup.sources.read import read
 
 
@@ -17,6 +20,25 @@ def test_stored_documents_are_those_in_memory(tmp_path, sources, small_parts):
     places = np.array([len(whole) - 1, 0, 30, 31])
     assert found.raw_texts(places) == whole.raw_texts(places)
     assert done.result.mask.sum() == len(done.result.kept) == done.result.summary.kept
+
+
+def test_texts_of_the_largest_clusters_are_read_by_several_threads(tmp_path, monkeypatch, small_parts):
+    small_parts(500)
+    shared = " ".join(f"word{number}" for number in range(50))
+    (tmp_path / "a.jsonl").write_text("".join(f'{{"text": "{shared} {number}"}}\n' for number in range(120)))
+    readers, read_again = set(), Signed.pieces
+
+    def pieces(signed, shard):
+        readers.add(current_thread())
+        yield from read_again(signed, shard)
+
+    monkeypatch.setattr(Signed, "pieces", pieces)
+    one = dedup_files([tmp_path / "a.jsonl"], work=tmp_path / "w", threads=1).result.summary
+    assert one.largest_clusters[0].shared > 0
+    assert readers == {main_thread()}
+    readers.clear()
+    assert dedup_files([tmp_path / "a.jsonl"], work=tmp_path / "w", threads=2).result.summary == one
+    assert main_thread() not in readers
 
 
 def test_lines_inside_quotation_marks_are_counted(tmp_path, small_parts):

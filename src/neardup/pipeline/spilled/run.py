@@ -152,7 +152,8 @@ def decided(
     record = stages.one("decide", job.deciding, lambda: decide(job, signed, blocks, engine))
     decisions = Decisions(job, signed, documents.ids, record["rules"])
     summary = replace(
-        _summary(job, documents, decisions, proposed, record, settled), **_hints(job, signed, documents, decisions)
+        _summary(job, StoredDocuments(job, records, engine.map), decisions, proposed, record, settled),
+        **_hints(job, signed, documents, decisions),
     )
     return StoredResult(decisions, documents, summary)
 

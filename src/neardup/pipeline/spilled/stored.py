@@ -1,7 +1,7 @@
 """The documents and the result of a run in pieces: most of both stays in files, and is read where it is asked for."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,12 @@ from neardup.text.columns import gathered
 class StoredDocuments:
     """The documents of a run in pieces, as ``WholeInputs`` has those in memory; *records* are of all shards.
 
-    The documents that are only compared with do not count. Their positions are those after the last one.
+    The documents that are only compared with do not count. Their positions are those after the last one. *map_* applies
+    the function that reads a shard, in order.
     """
 
-    def __init__(self, job: Job, records: list[dict[str, Any]]) -> None:
-        self._job = job
+    def __init__(self, job: Job, records: list[dict[str, Any]], map_: Callable[..., Iterable[Any]] = map) -> None:
+        self._job, self._map = job, map_
         self.signed = Signed(job, records)
         self.records = [
             one for one, shard in zip(records, job.shards.shards, strict=True) if shard.source >= job.compared
@@ -73,15 +74,18 @@ class StoredDocuments:
         """Return the texts at these positions, as bytes; null for a missing text. Their shards are read again."""
         signed, earlier = self.signed, self._job.earlier
         places = np.where(positions < len(self), positions + signed.first, positions - len(self))
-        found: dict[int, bytes | None] = {}
+        wanted: list[tuple[Iterable[Collection], Positions, Positions]] = []
         for shard in range(len(earlier.sizes)) if (places < signed.edges[0]).any() else ():
             leaders, rows = earlier.kept_of(shard)
-            wanted = np.isin(leaders, places)
-            found |= _texts(earlier.pieces(shard), leaders[wanted], rows[wanted])
+            chosen = np.isin(leaders, places)
+            wanted.append((earlier.pieces(shard), leaders[chosen], rows[chosen]))
         shards = np.searchsorted(signed.edges, places, side="right") - 1
         for shard in np.unique(shards[shards >= 0]).tolist():
             own = np.unique(places[shards == shard])
-            found |= _texts(signed.pieces(shard), own, own - signed.edges[shard])
+            wanted.append((signed.pieces(shard), own, own - signed.edges[shard]))
+        found: dict[int, bytes | None] = {}
+        for texts in self._map(lambda some: _texts(*some), wanted):
+            found |= texts
         return [found[place] for place in places.tolist()]
 
 
