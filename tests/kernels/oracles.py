@@ -11,6 +11,13 @@ SPREAD = 0xD6E8FEB86659FD93
 EMPTY = 2**32 - 1
 
 
+def read_only(array):
+    """Return a view as the library gives it to kernels: for another type they would be compiled once more."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 # How the names of the characters of Han, Kana, Thai, Lao, Khmer and Myanmar begin.
 UNSPACED = (
     "CJK ",

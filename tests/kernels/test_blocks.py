@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.index.disk.arrays import BlockGuard
 from neardup.kernels.blocks import (
     BLOCK,
     INTACT,
@@ -75,7 +76,7 @@ def guarded(size):
 def test_a_damaged_block_is_found_when_it_is_read_first():
     data, sums, seen = guarded(3 * BLOCK + 5)
     data[2 * BLOCK] ^= 1
-    guard = (data, sums, seen)
+    guard = BlockGuard(data, sums, seen)
     assert damaged_range(guard, 0, 2 * BLOCK) == INTACT
     assert seen.tolist() == [1, 1, 0, 0]
     assert damaged_range(guard, 2 * BLOCK - 1, 2 * BLOCK + 1) == 2
@@ -91,7 +92,7 @@ def unread(data):
     """Bytes as they lie in a file, with their checksums, none of them verified yet."""
     sums = np.empty(-(-len(data) // BLOCK), np.uint64)
     block_sums(data, sums)
-    return data, sums, np.zeros(len(sums), np.uint8)
+    return BlockGuard(data, sums, np.zeros(len(sums), np.uint8))
 
 
 @given(positions=st.lists(st.integers(0, 99), max_size=40), each=st.integers(1, 200))

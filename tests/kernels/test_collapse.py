@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import EMPTY, collapsed
+from oracles import EMPTY, collapsed, read_only
 
 from neardup.kernels import collapse
 
@@ -32,6 +32,7 @@ def run(kernel, rows, terms, case):
     near = next((rule for rule, own in enumerate(codes) if own is None), -1)
     equal = np.array([np.full(number, -1) if own is None else own for own in codes]).reshape(len(keeps), number)
     table = np.full((6, number), 77)
+    rows = read_only(rows) if rows.dtype.kind == "u" else rows  # signatures
     stay, groups = kernel(rows, np.array(terms), present, near, equal, np.array(keeps), table)
     of, by, heads, ranks, members, begins = table.tolist()
     assert ranks == sorted(range(number), key=lambda hit: (of[hit] >= 0, hit))
@@ -196,10 +197,10 @@ def test_sets(case, of_smaller, threshold, most):
     values = np.array([value for own in sets for value in own], np.uint64)
     sizes = np.array([len(own) for own in sets], np.int64)
     starts = np.cumsum(sizes) - sizes
-    estimated = np.array([listed[pair] for pair in pairs], np.bool_)
+    estimated = np.array([listed[pair] for pair in pairs], np.float64)
     measured, verified, required = np.ones(number), np.zeros(number, np.bool_), np.ones(number)
     listed_pairs = bounds, estimated, np.array([least[pair] for pair in pairs])
-    own = (values, starts, sizes), known, of_smaller, (measured, required, verified)
+    own = (values, starts, sizes), known, int(of_smaller), (measured, required, verified)
     kernel = partial(collapse.by_sets, listed_pairs, *own)
     assert run(kernel, np.array([better for _, better in pairs], np.int64), [most], case) == (of, by, heads)
     near_rule = next((rule for rule, own in enumerate(case[3]) if own is None), None)

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import read_only
 
+from neardup.index.disk.arrays import BlockGuard
 from neardup.kernels.blocks import BLOCK, INTACT, block_sums
 from neardup.kernels.ids import find_ids
 from neardup.kernels.postings import pack, prefixes
@@ -55,8 +57,8 @@ class File:
 
     def find(self, ids, alive):
         found = np.full(len(ids), 77)
-        guard = self.data, self.sums, self.seen
-        bounds, own = np.cumsum([0, *map(len, ids)]), array(b"".join(ids))
+        guard = BlockGuard(self.data, self.sums, self.seen)
+        bounds, own = np.cumsum([0, *map(len, ids)]), read_only(array(b"".join(ids)))
         lists = self.entries, self.starts, BITS, alive, guard, self.begins
         return find_ids(self.keys(ids), own, bounds, *lists, self.offsets, self.strings, found), found.tolist()
 

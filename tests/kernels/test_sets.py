@@ -156,7 +156,7 @@ def test_connect_finds_the_components(documents, threshold, groups, measure, sho
 def test_a_pair_already_connected_is_not_compared():
     documents = [[1, 2, 3, 4]] * 10
     values, starts, sizes = distinct(documents)
-    compared = sets.connect(*all_earlier(10), (values, starts, sizes), of(0.5, []), False, np.arange(10))
+    compared = sets.connect(*all_earlier(10), (values, starts, sizes), of(0.5, []), sets.RESEMBLANCE, np.arange(10))
     assert compared == 9
 
 

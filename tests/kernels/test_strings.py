@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.msgpack import encode
+from oracles import read_only
 
+from neardup.index.disk.arrays import BlockGuard
 from neardup.index.disk.columns import encoded
 from neardup.kernels.blocks import BLOCK, INTACT, block_sums
 from neardup.kernels.strings import WHOLE, copy, locate, unpack
@@ -29,10 +31,10 @@ class File:
         block_sums(self.bytes, self.sums)
 
     def locate(self, wanted, *, guarded=True, most=WHOLE):
-        guard = (self.bytes, self.sums, np.zeros(len(self.sums), np.uint8)) if guarded else None
+        guard = BlockGuard(self.bytes, self.sums, np.zeros(len(self.sums), np.uint8)) if guarded else None
         firsts, bounds = np.full(len(wanted), 77), np.full(len(wanted) + 1, 77)
-        places = np.array(wanted, np.int64)
-        return locate(guard, self.begins, self.offsets, self.data, places, most, firsts, bounds), firsts, bounds
+        file = self.begins, self.offsets, read_only(self.data)
+        return locate(guard, *file, np.array(wanted, np.int64), most, firsts, bounds), firsts, bounds
 
 
 @given(
@@ -46,7 +48,7 @@ def test_strings_are_copied_in_the_order_asked_for(strings, wanted, guarded, mos
     file = File(strings)
     block, firsts, bounds = file.locate(wanted, guarded=guarded, most=most)
     out = np.empty(bounds[-1], np.uint8)
-    copy(file.data, firsts, bounds, out)
+    copy(read_only(file.data), firsts, bounds, out)
     assert block == INTACT
     assert bounds.tolist() == np.cumsum([0, *(len(strings[number][:most]) for number in wanted)]).tolist()
     assert out.tobytes() == b"".join(strings[number][:most] for number in wanted)

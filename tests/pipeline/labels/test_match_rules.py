@@ -30,7 +30,7 @@ def test_scores_decide_as_dedup_does(rule, tmp_path):
         config = load_config(path)
         for one, other, score in zip(left.tolist(), right.tolist(), scores.tolist(), strict=True):
             if "" not in (TEXTS[one], TEXTS[other]):
-                dropped = not dedup([TEXTS[one], TEXTS[other]], **config.arguments).mask.all()
+                dropped = not dedup([TEXTS[one], TEXTS[other]], threads=1, **config.arguments).mask.all()
                 assert dropped == (score >= threshold), (TEXTS[one], TEXTS[other], score)
 
 
@@ -47,7 +47,7 @@ def test_stricter_scores_decide_as_dedup_does(rule, tmp_path):
             config = load_config(path)
             for one, other, score in zip(left.tolist(), right.tolist(), scores.tolist(), strict=True):
                 if "" not in (TEXTS[one], TEXTS[other]):
-                    dropped = not dedup([TEXTS[one], TEXTS[other]], **config.arguments).mask.all()
+                    dropped = not dedup([TEXTS[one], TEXTS[other]], threads=1, **config.arguments).mask.all()
                     assert dropped == (score >= threshold - 1e-9), (TEXTS[one], TEXTS[other], score)
 
 

@@ -78,6 +78,7 @@ def assert_same(sources, work, **options):
     assert found.rejected == expected.rejected
     assert found.documents.without_text == expected.documents.without_text
     assert not work.exists()
+    return expected.result, found.result
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: f"{scheme.name}-{scheme.threshold}")
@@ -279,10 +280,9 @@ def test_common_shingles_are_those_that_memory_finds(tmp_path, sources, small_pa
     size, limit = limits
     small_parts(size)
     monkeypatch.setattr(common_shingles, "BYTES", limit)
-    expected = dedup_files(sources, ignore_common=0.1).result.summary.common
+    results = assert_same(sources, tmp_path / "w", ignore_common=0.1, threads=1 + size % 2)
+    expected, found = (result.summary.common for result in results)
     assert len(expected)
-    assert_same(sources, tmp_path / "w", ignore_common=0.1, threads=1 + size % 2)
-    found = dedup_files(sources, work=tmp_path / "w", ignore_common=0.1).result.summary.common
     assert (found, found.documents) == (expected, expected.documents)
 
 
