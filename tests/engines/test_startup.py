@@ -1,10 +1,14 @@
 """What programs leave out; each test starts one."""
 
 import json
+import pickle
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
+
+from neardup.engines.startup import with_short_start
 
 pytest.importorskip("pandas")
 
@@ -32,6 +36,17 @@ def test_commands_do_not_load_pandas(tmp_path):
         code, "dedup", documents, "--out", tmp_path / "kept.parquet", "--report", tmp_path / "why.jsonl"
     )
     assert loaded == "['numba', 'pyarrow']"
+
+
+def test_a_process_that_unpickles_a_call_leaves_pandas_out_before_it_loads_the_function(tmp_path, monkeypatch):
+    listing = (
+        "import sys, pyarrow\npyarrow.array(['one'])\ndef loaded(*names): return sorted({*names} & sys.modules.keys())"
+    )
+    (tmp_path / "listing.py").write_text(listing)
+    monkeypatch.syspath_prepend(tmp_path)
+    call = pickle.dumps(with_short_start(import_module("listing").loaded, "pandas", "pyarrow"))
+    code = f"import pickle, sys; sys.path.insert(0, {str(tmp_path)!r}); print(pickle.loads({call!r})())"
+    assert printed(code) == ["['pyarrow']"]
 
 
 def test_importing_the_library_leaves_pandas_to_others():

@@ -3,6 +3,11 @@
 import gc
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 _YOUNG = 500_000  # objects between garbage collections: loading creates about 250,000, and few of them are garbage
 
@@ -25,3 +30,22 @@ def shorten_start() -> None:
     gc.set_threshold(_YOUNG)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.meta_path.insert(0, _WithoutPandas)
+
+
+def with_short_start(function: Callable[..., Result], *arguments: Any) -> Callable[[], Result]:
+    """Return a call of a function for a new process of this program: unpickling it first shortens the process's start.
+
+    The module of the function is loaded after that.
+    """
+    return partial(_call, _Shortening(), function, *arguments)
+
+
+class _Shortening:
+    """What shortens the start of the process in which it is unpickled."""
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return shorten_start, ()
+
+
+def _call(_: object, function: Callable[..., Result], *arguments: Any) -> Result:
+    return function(*arguments)

@@ -27,6 +27,7 @@ from prometheus_client.multiprocess import mark_process_dead
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
+from neardup.engines.startup import with_short_start
 from neardup.interfaces.http.access_log import AccessLog
 from neardup.interfaces.http.app import create_app
 from neardup.interfaces.http.hosts import Hosts
@@ -254,9 +255,10 @@ def _run_workers(
             own.bind(path)
             own.listen(_BACKLOG)
             own.setblocking(False)
-            app = partial(worker, replace(deployment, access_log=None, proxies=()), None)
-            writer = (_config(app, deployment, factory=True), own)
-        config = _config(partial(worker, reading, ready), deployment, factory=True, workers=deployment.workers)
+            changing = with_short_start(worker, replace(deployment, access_log=None, proxies=()), None)
+            writer = (_config(changing, deployment, factory=True), own)
+        answering = with_short_start(worker, reading, ready)
+        config = _config(answering, deployment, factory=True, workers=deployment.workers)
         log.addHandler(shown)
         log.setLevel(logging.INFO)
         supervisor = Supervisor(config, [listening], writer)
