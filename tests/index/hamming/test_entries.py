@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from neardup.index.hamming.entries import Coded, Layout, Plain
+from neardup.index.hamming.entries import Coded, Plain, layout_of
 from neardup.model.tables import TableDesign
 
 DESIGNS = [design for distance in (0, 1, 3, 5) for design in TableDesign.choices(distance)]
@@ -12,7 +12,7 @@ def test_both_forms_hold_and_find_the_same(design):
     rng = np.random.default_rng(5)
     values = np.unique(rng.integers(0, 2**64, 500, np.uint64))
     values = np.unique(np.concatenate([values, values[:50] ^ np.uint64(1 << 40)]))
-    layout = Layout.of(design)
+    layout = layout_of(design)
     plain, coded = Plain.of(design, layout, values), Coded.of(design, layout, values)
     assert plain.number == coded.number == len(values)
     assert plain.values().tolist() == coded.values().tolist() == values.tolist()

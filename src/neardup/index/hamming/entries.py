@@ -1,6 +1,7 @@
 """The entries of fingerprint tables, plain or compressed, and their lookup."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, Self
 
@@ -30,27 +31,28 @@ class Layout(NamedTuple):
     flips: Words
     flip_bounds: Positions
 
-    @classmethod
-    def of(cls, design: TableDesign) -> Self:
-        """Return the layout of a design; masks that a table does not need are empty."""
-        tables = design.tables
-        moves = [table.moves for table in tables]
-        most = max(map(len, moves))
-        rotations, masks = np.zeros((len(tables), most), np.int64), np.zeros((len(tables), most), np.uint64)
-        for number, move in enumerate(moves):
-            rotations[number, : len(move)] = list(move)
-            masks[number, : len(move)] = list(move.values())
-        flips = [table.flips for table in tables]
-        return cls(
-            design.distance,
-            rotations,
-            masks,
-            np.array([table.mask for table in tables], np.uint64),
-            np.array([table.radius for table in tables], np.uint64),
-            np.array([table.lead for table in tables], np.int64),
-            np.array(list(chain.from_iterable(flips)), np.uint64),
-            np.cumsum([0, *map(len, flips)], dtype=np.int64),
-        )
+
+@lru_cache(maxsize=8)
+def layout_of(design: TableDesign) -> Layout:
+    """Return the layout of a design, which all shards share; masks that a table does not need are empty."""
+    tables = design.tables
+    moves = [table.moves for table in tables]
+    most = max(map(len, moves))
+    rotations, masks = np.zeros((len(tables), most), np.int64), np.zeros((len(tables), most), np.uint64)
+    for number, move in enumerate(moves):
+        rotations[number, : len(move)] = list(move)
+        masks[number, : len(move)] = list(move.values())
+    flips = [table.flips for table in tables]
+    return Layout(
+        design.distance,
+        rotations,
+        masks,
+        np.array([table.mask for table in tables], np.uint64),
+        np.array([table.radius for table in tables], np.uint64),
+        np.array([table.lead for table in tables], np.int64),
+        np.array(list(chain.from_iterable(flips)), np.uint64),
+        np.cumsum([0, *map(len, flips)], dtype=np.int64),
+    )
 
 
 class Lists(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, overload
 import numpy as np
 
 from neardup.index.disk.arrays import ArraysWriter, StoredArrays
-from neardup.index.hamming.entries import NO_PLACES, Coded, Layout, Lists, Plain
+from neardup.index.hamming.entries import NO_PLACES, Coded, Lists, Plain, layout_of
 from neardup.index.hamming.tables_file import TablesFile, load, read, save, write
 from neardup.index.memory.buckets import changes
 from neardup.kernels import hamming as kernels
@@ -47,7 +47,7 @@ class HammingTables:
     ) -> None:
         """Use ``build`` and ``open``; *lists* has the positions of the distinct values."""
         self.design = design
-        self._layout = Layout.of(design)
+        self._layout = layout_of(design)
         self._entries = entries
         self._lists = lists
         self._file = file
@@ -249,7 +249,7 @@ class HammingTables:
 
 def _entries(design: TableDesign, values: Words, *, compressed: bool) -> Plain | Coded:
     """Make the tables of distinct values, ascending."""
-    return (Coded if compressed else Plain).of(design, Layout.of(design), values)
+    return (Coded if compressed else Plain).of(design, layout_of(design), values)
 
 
 def require_flags(there: Flags | None, number: int) -> Flags:
