@@ -136,7 +136,16 @@ def test_a_value_that_is_not_a_number_among_numbers_is_refused_with_its_row(odd,
 
 
 def test_strings_none_of_which_is_a_number_rank_as_text():
-    assert by_value("max:x", ["2024-02-01", "2024-11-30", " 2024-03-01", "", "inf"]) == [4, 1, 2, 0, 3]
+    assert by_value("max:x", ["2024-02-01", "2024-11-30", " 2024-03-01", ""]) == [1, 2, 0, 3]
+    assert by_value("max:x", ["beta", "gamma", " delta", "", "inf"]) == [4, 1, 2, 0, 3]
+
+
+@pytest.mark.parametrize("odd", ["n/a", "inf", "unknown", "30.11.2024", "2024-11-30x"])
+def test_a_value_that_is_not_a_date_among_dates_is_refused_with_its_row(odd):
+    for dates in (["2024-02-01", "2024-11"], ["2024-02-01T12:00:00Z", " 2024-02-01 12:00 "]):
+        with pytest.raises(ValueRefused, match=r"row 3 is .* which is not a date, but other values are") as caught:
+            by_value("max:x", [dates[0], None, "", odd, dates[1]])
+        assert (caught.value.row, caught.value.code) == (3, "not a date")
 
 
 @pytest.mark.parametrize("chunks", [1, 2])

@@ -15,6 +15,7 @@ from neardup.model.policy import CANONICAL, HTTPS, SHORTEST_ID, Policy
 
 _BLANKS: Final = " \t\r\n"
 _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
+_DATE: Final = r"^[0-9]{4}-[0-9]{2}(-[0-9]{2}([T ].*)?)?$"
 _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
 _SHOWN: Final = 40  # characters of a value in a message
@@ -52,7 +53,8 @@ def ranking(
     *lengths* are the texts' bytes; *values* are the columns of the policy, by name; *addresses* are needed if it ranks
     them. Documents without a value (null, NaN, an empty or blank string) rank last. Ordered categories rank by their
     order. If any string is a number, strings rank as numbers, exactly, with any number of digits; then all must be
-    numbers, and ``ValueRefused`` has the row of the first that is not. White space around a string does not count.
+    numbers, and ``ValueRefused`` has the row of the first that is not. If any is a date, such as ``2026-01-31``, all
+    must be dates. White space around a string does not count.
     Raises ``DataError`` for a column without an order.
     """
     keys = [_key(kind, field, lengths, values, addresses) for kind, field in policy.keys]
@@ -138,15 +140,22 @@ def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
     if pc.any(numbers).as_py():
         known = pc.or_(numbers, pc.match_substring_regex(written, _INFINITE))
         missing = pc.or_(pc.equal(written, ""), pc.match_substring_regex(written, _NOT_A_NUMBER))
-        odd = pc.invert(pc.or_(known, missing))
-        if pc.any(odd).as_py():
-            row = pc.index(odd.take(codes), value=True).as_py()
-            rule = f"is {values[row].as_py()[:_SHOWN]!r}, which is not a number, but other values are"
-            raise ValueRefused(f"column {field!r}, row {row:,}", rule, "not a number", row, field)
+        _require(pc.or_(known, missing).take(codes), "number", values, field)
         ranks = _ranks(pc.if_else(missing, None, written))
     else:
-        ranks = pc.if_else(pc.equal(written, ""), None, written)
+        missing, dates = pc.equal(written, ""), pc.match_substring_regex(written, _DATE)
+        if pc.any(dates).as_py():
+            _require(pc.or_(dates, missing).take(codes), "date", values, field)
+        ranks = pc.if_else(missing, None, written)
     return pa.chunked_array([ranks.take(codes)])
+
+
+def _require(known: pa.Array, kind: str, values: pa.ChunkedArray, field: str) -> None:
+    """Raise ``ValueRefused`` for the first value that is not *known* to be of a kind."""
+    row = pc.index(known, value=False).as_py()
+    if row >= 0:
+        rule = f"is {values[row].as_py()[:_SHOWN]!r}, which is not a {kind}, but other values are"
+        raise ValueRefused(f"column {field!r}, row {row:,}", rule, f"not a {kind}", row, field)
 
 
 def _ranks(written: pa.Array) -> pa.Array:

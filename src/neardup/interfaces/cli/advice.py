@@ -94,6 +94,7 @@ _NEXT_READING = {
     "text ending": "name the folder of such files; for JSON lines or a table add --format jsonl, csv or tsv",
     "folder of other files": "--glob reads others as text, such as --glob '*.py'",
     "not a number": "correct it, or leave it empty: documents without a value rank last",
+    "not a date": "correct it, or leave it empty: documents without a value rank last",
     "kinds": "write all values as numbers, or all as strings",
     "field taken": "mark the files from before, or remove the field",
 }
