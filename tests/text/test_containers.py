@@ -89,7 +89,7 @@ def test_columns_that_arrow_cannot_hold_do_not_matter_unless_they_are_needed():
     frame["meta"] = [1, "a"]
     frame[7] = frame[8] = 0.5
     assert table_or_column(frame, ["text"], ["id"]).to_pydict() == PAGES.to_pydict()
-    with pytest.raises(DataError, match="column 'meta' has values of different types"):
+    with pytest.raises(DataError, match="column 'meta', row 1 is a string"):
         table_or_column(frame, ["meta"])
     wide = polars_frame(PAGES).with_columns(big=library("polars").col("id").cast(library("polars").Int128))
     assert table_or_column(wide, ["text"]).to_pydict() == {"text": ["one", "two"]}
@@ -222,7 +222,7 @@ def test_records_are_a_table_of_the_keys_that_are_needed():
     [
         ([{"text": "one"}, "two"], "document 1 must be a mapping, as the first document, not a string"),
         ([{"text": "one"}, {"Text": "two", "id": 1}], "document 1 has no 'text'; its keys are Text, id"),
-        ([{"text": "one", "id": 1}, {"text": "two", "id": "b"}], "column 'id' has values of different types"),
+        ([{"text": "one", "id": 1}, {"text": "two", "id": "b"}], "column 'id', row 1 is a string"),
     ],
 )
 def test_records_that_make_no_table_are_refused(records, message):

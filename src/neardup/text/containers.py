@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError, counted, kind_of
+from neardup.text.values import column_of
 
 Rows = TypeVar("Rows")
 
@@ -243,8 +244,8 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
         array = pa.array(values, from_pandas=_is(values, "pandas"))
     except UnicodeEncodeError:  # lone surrogates: such text is bytes that are not UTF-8
         array = pa.array([_as_bytes(value) for value in values], pa.large_binary())
-    except _NOT_ARROW as error:
-        raise DataError(f"column {name!r}", f"has values of different types: {error}") from error
+    except _NOT_ARROW:
+        array = column_of(values, name, nan_is_missing=_is(values, "pandas"))
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 

@@ -1,0 +1,57 @@
+"""Python values that Arrow cannot represent in one column as they are: large integers, and values of several kinds."""
+
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
+from numbers import Number
+from typing import Any, Final
+
+import pyarrow as pa
+
+from neardup.model.errors import DataError, kind_of
+
+_MISSING: Final = {"NoneType", "NAType", "NaTType"}  # without importing pandas
+_NUMBER: Final = "a number"
+_SHOWN: Final = 40  # characters of a value in a message
+
+
+def column_of(values: Iterable[Any], name: str, *, nan_is_missing: bool = False) -> pa.Array:
+    """Return numbers that do not fit into 64 bits as decimals, which are exact.
+
+    Raises ``DataError`` for the first value of another kind than the first one, and for what is no column of numbers.
+    """
+    numbers: list[Decimal | None] = []
+    first = ""
+    for row, value in enumerate(values):
+        found = _kind_of(value, nan_is_missing=nan_is_missing)
+        first = first or found
+        if found and found != first:
+            rule = f"is {found} ({repr(value)[:_SHOWN]}), but earlier rows have {first}"
+            raise DataError(f"column {name!r}, row {row:,}", rule, "kinds")
+        if found == _NUMBER:
+            numbers.append(_decimal(value))
+        else:
+            numbers.append(None)
+    if first != _NUMBER:
+        raise DataError(f"column {name!r}", f"has values ({first}) that Arrow cannot represent in one column")
+    try:
+        return pa.array(numbers)
+    except pa.ArrowInvalid as error:
+        raise DataError(f"column {name!r}", "has numbers of more than 76 digits; pass all as strings") from error
+
+
+def _decimal(value: Any) -> Decimal | None:
+    try:
+        return Decimal(str(value))
+    except InvalidOperation:
+        return None
+
+
+def _kind_of(value: Any, *, nan_is_missing: bool) -> str:
+    """Return the name of a value's kind for messages; empty for missing values."""
+    if type(value).__name__ in _MISSING:
+        return ""
+    if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
+        return "true or false"
+    if isinstance(value, Number):
+        return "" if nan_is_missing and value != value else _NUMBER  # noqa: PLR0124 - only NaN differs from itself
+    return kind_of(value)

@@ -1,0 +1,47 @@
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import neardup
+from neardup.model.errors import DataError
+from neardup.text.values import column_of
+
+
+def test_numbers_of_any_size_are_exact():
+    found = column_of([2**70, None, -3, np.int64(5), 1.5], "v")
+    assert found.to_pylist() == [2**70, None, -3, 5, Decimal("1.5")]
+    with pytest.raises(DataError, match="'v' has numbers of more than 76 digits"):
+        column_of([10**80], "v")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([9, "10"], "'v', row 1 is a string ('10'), but earlier rows have a number"),
+        (["a b c", None, 5], "'v', row 2 is a number (5), but earlier rows have a string"),
+        ([None, True, 1], "'v', row 2 is a number (1), but earlier rows have true or false"),
+        ([1, float("nan"), [2]], "'v', row 2 is a list ([2]), but earlier rows have a number"),
+    ],
+)
+def test_the_first_value_of_another_kind_is_named(values, message):
+    with pytest.raises(DataError) as caught:
+        column_of(values, "v")
+    assert message in str(caught.value)
+    assert caught.value.code == "kinds"
+
+
+def test_large_integers_rank_as_in_files():
+    records = [{"text": "one two three", "v": value} for value in (2**70, 2**70 + 1, 3)]
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(records)
+    for documents in (records, frame):
+        assert neardup.dedup(documents, keep="max:v").kept.tolist() == [1]
+
+
+def test_values_of_several_kinds_are_refused_with_their_row():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": ["one"] * 2, "id": [9, "10"], "v": ["a", 5]})
+    for options, column in (({"id": "id"}, "id"), ({"keep": "max:v"}, "v"), ({"text": "v"}, "v")):
+        with pytest.raises(DataError, match=f"column '{column}', row 1 is a"):
+            neardup.dedup(frame, **options)
