@@ -93,7 +93,7 @@ def test_a_search_equals_its_definition(lists, queries, distance, radii, choice)
         if tables.finds(query, value) and (query ^ value).bit_count() <= distance
         for position in positions
     )
-    ranks = hamming.search(asked, (distance, *tables.layout), tables.entries, None)
+    ranks = hamming.search(asked, (distance, *tables.layout), tables.entries, tables.bounds, None, hamming.NEVER)[0]
     assert unpacked(hamming.listed(ranks, 2**30, ALL, tables.lists, None)) == expected
     counts = np.full(len(queries), 9)
     hamming.tally(ranks, tables.bounds, None, counts)
@@ -153,7 +153,7 @@ def test_a_crowded_bucket_is_searched_for_the_leading_bits():
     lists = {number << 40 | 5: [number] for number in range(hamming.NARROW + 40)}
     tables = Halves(lists)
     queries = np.array([*lists, 3, 5 << 32], np.uint64)
-    ranks = hamming.search(queries, (7, *tables.layout), tables.entries, None)
+    ranks = hamming.search(queries, (7, *tables.layout), tables.entries, tables.bounds, None, hamming.NEVER)[0]
     found = unpacked(hamming.listed(ranks, 2**30, ALL, tables.lists, None))
     pairs = [(a, b) for a in range(len(lists)) for b in range(len(lists)) if ((a ^ b) << 8).bit_count() <= 7]
     near = [(a, b, (a ^ b).bit_count()) for a, b in pairs]  # the low halves of all are equal

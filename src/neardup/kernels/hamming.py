@@ -48,6 +48,9 @@ FIRST = np.int64(0)
 BLOCK = 16  # entries that are compared at once, and that come from memory together; a row of lows has as many to spare
 NARROW = 512  # entries of a bucket that are scanned without a search, which waits for memory at each step
 AHEAD = 32  # probes whose memory is asked for together
+FEW = 8  # values near a query: they are always listed
+NEVER = 1 << 40  # more positions than a probe finds
+RANGES = 4093  # dense ranges that are remembered, by the remainder of their number
 FETCHED = 512  # entries of a bucket that are asked for; the processor foresees the others
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -146,7 +149,7 @@ def are_intact(guard, array, probes, number):
 
 
 @njit(nogil=True)
-def _rest(lows, highs, place):
+def rest_of(lows, highs, place):
     """Return the bits of an entry that its bucket does not imply."""
     rest = np.uint64(lows[place])
     for byte in range(highs.shape[1]):
@@ -161,7 +164,7 @@ def _first_from(lows, highs, begin, end, rest, guard, table):
         middle = (begin + end) >> 1
         is_intact(guard, LOWS, table, middle, middle + 1)
         is_intact(guard, HIGHS, table, middle, middle + 1)
-        if _rest(lows, highs, middle) < rest:
+        if rest_of(lows, highs, middle) < rest:
             begin = middle + 1
         else:
             end = middle
@@ -191,7 +194,7 @@ def room_for(found, number):
 
 
 @njit(nogil=True)
-def _rank(value, lows, highs, starts, to_bucket, guard):
+def rank_of(value, lows, highs, starts, to_bucket, guard):
     """Find a value that is in table 0."""
     bucket = np.int64(value >> to_bucket)
     if not is_intact(guard, STARTS, FIRST, bucket, bucket + 2):
@@ -248,7 +251,7 @@ def _collect(query, flip, place, end, table, layout, entries, guard, near, numbe
     behind = behind_first(leads[table])
     while place < end:
         is_intact(guard, HIGHS, table, place, place + 1)
-        difference = (above | _rest(row, high_row, place)) ^ query
+        difference = (above | rest_of(row, high_row, place)) ^ query
         differing = ones(difference)
         if differing <= np.uint64(distance) and (difference ^ flip) & ~behind == _ZERO:
             rank = place
@@ -257,7 +260,7 @@ def _collect(query, flip, place, end, table, layout, entries, guard, near, numbe
                 rank = -1
                 if is_first(difference, table, covers, radii):
                     value = restored(query, rotations[table], masks[table]) ^ difference
-                    rank = _rank(value, lows[0], highs[0], starts[0], to_bucket, guard)
+                    rank = rank_of(value, lows[0], highs[0], starts[0], to_bucket, guard)
             if rank >= 0:
                 near = room_for(near, number + 1)
                 near[number] = np.uint64(rank) << _DISTANCE | differing
@@ -349,30 +352,59 @@ def last_of(begin, end, most, positions, there, guard):
 
 
 @kernel
-def search(queries, layout, entries, guard):
+def search(queries, layout, entries, bounds, guard, dense):
     """Find the values near each of the *queries* (at most 2**30): packed ``query << 33 | rank << 3 | distance``.
 
-    The values of one query are not sorted.
+    The values of one query are not sorted. Once a probe has found more than *dense* positions in a range of entries,
+    later probes of this range are only listed: query, table, flip, and the range; see ``neardup.kernels.dense``.
     """
     distance, flips, lows = np.uint32(layout[0]), layout[6], entries[1]
     cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
     near = np.empty(64, np.uint64)
     found = np.empty(max(16, queries.size), np.uint64)
-    number = 0
+    ranges, later = np.full(RANGES, -1, np.int64), np.empty((0, 5), np.int64)
+    number = listed_later = 0
     while cursor[0] < queries.size:
         prepared = _prepare(queries, cursor, layout, entries, guard, words, probes)
         for i in range(prepared):
             query, table, flip = probes[i, 0], probes[i, 1], probes[i, 2]
             begin, end = probes[i, 3], probes[i, 4]
+            own = np.int64(table << POSITION_BITS | begin)
+            slot = own % RANGES
+            if end - begin > FEW and ranges[slot] == own:
+                if listed_later == later.shape[0]:
+                    later = _doubled(later)
+                later[listed_later] = probes[i]
+                listed_later += 1
+                continue
             place = _next_near(lows[table], begin, end, np.uint32(words[i] & _LOW), distance)
             if place == end:
                 continue
             near, matches = _collect(words[i], flips[flip], place, end, table, layout, entries, guard, near, _NONE)
+            if matches > FEW and _positions(near[:matches], bounds, guard) > dense:
+                ranges[slot] = own
             found = room_for(found, number + matches)
             for match in near[:matches]:
                 found[number] = np.uint64(query) << _RIGHT | match
                 number += 1
-    return found[:number]
+    return found[:number], later[:listed_later]
+
+
+@njit(nogil=True)
+def _positions(near, bounds, guard):
+    """Count the positions of values."""
+    number = 0
+    for match in near:
+        begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, guard)
+        number += end - begin
+    return number
+
+
+@njit(nogil=True)
+def _doubled(rows):
+    grown = np.empty((max(64, 2 * rows.shape[0]), rows.shape[1]), np.int64)
+    grown[: rows.shape[0]] = rows
+    return grown
 
 
 @kernel
@@ -427,7 +459,7 @@ def join(itself, layout, entries, lists, other_entries, other_lists):
         for entry in range(other_high_row.shape[0]):
             while other_start_row[bucket + 1] <= entry:
                 bucket += 1
-            query = np.uint64(bucket) << to_bucket | _rest(other_low_row, other_high_row, entry)
+            query = np.uint64(bucket) << to_bucket | rest_of(other_low_row, other_high_row, entry)
             low = np.uint32(query & _LOW)
             matches = _NONE
             for flip in table_flips:
@@ -440,7 +472,7 @@ def join(itself, layout, entries, lists, other_entries, other_lists):
             if matches == 0:
                 continue
             value = restored(query, rotations[table], masks[table])
-            rank = _rank(value, other_lows[0], other_highs[0], other_starts[0], to_bucket, None)
+            rank = rank_of(value, other_lows[0], other_highs[0], other_starts[0], to_bucket, None)
             other_begin, other_end = positions_of(rank, other_bounds, None)
             for match in near[:matches]:
                 begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, None)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.index.hamming import tables
+from neardup.index.hamming import entries, tables
 from neardup.index.hamming.tables import HammingTables
 from neardup.kernels.hamming import NARROW
 from neardup.model.errors import ParameterError
@@ -298,3 +298,17 @@ def test_the_public_names():
         words([1, 2]), design=neardup.hamming.TableDesign(kind="blocks", distance=3, pieces=5)
     )
     assert repr(tables) == "<HammingTables of 2 fingerprints, TableDesign(kind='blocks', distance=3, pieces=5)>"
+
+
+def test_the_first_ones_in_dense_ranges_are_the_same(monkeypatch):
+    random = np.random.default_rng(5)
+    base = random.integers(0, 2**64, 2, np.uint64)
+    fingerprints = changed(changed(base.repeat(150), 2, random), 1, random)
+    index, there = HammingTables.build(fingerprints), random.random(len(fingerprints)) < 0.8
+    for dense in (0, entries.DENSE, MASK):
+        monkeypatch.setattr(entries, "DENSE", dense)
+        for first in (1, 5, 40):
+            found = tuples(index.lookup(fingerprints, first=first, there=there))
+            for query in range(0, len(fingerprints), 7):
+                near = [own for own in brute([int(fingerprints[query])], fingerprints.tolist(), 3) if there[own[1]]]
+                assert [own[1:] for own in found if own[0] == query] == [own[1:] for own in near[:first]]

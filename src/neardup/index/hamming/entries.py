@@ -9,14 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.hamming.prefixes import PrefixCode
+from neardup.kernels import dense as dense_kernels
 from neardup.kernels import differences, radix
 from neardup.kernels import hamming as kernels
-from neardup.model.arrays import AnyPositions, Bytes, Positions, Words
+from neardup.model.arrays import AnyPositions, Bytes, Flags, Positions, Words
 from neardup.model.tables import TableDesign, high_bytes
 
 Places = npt.NDArray[np.uint32]
 
 NO_PLACES: Places = radix.NO_PLACES
+DENSE = 2  # times as many matches as are wanted: more make a range dense
 
 
 class Layout(NamedTuple):
@@ -113,8 +115,44 @@ class Plain(NamedTuple):
 
     def search(self, queries: Words, layout: Layout, guard: EntryGuard | None) -> Words:
         """Find packed triples of query, rank and distance."""
-        found: Words = kernels.search(queries, tuple(layout), tuple(self), guard)
+        found: Words = kernels.search(queries, tuple(layout), tuple(self), NO_PLACES, guard, kernels.NEVER)[0]
         return found
+
+    def first(  # noqa: PLR0913, PLR0917 - everything that is read
+        self, queries: Words, layout: Layout, lists: Lists, there: Flags, guard: EntryGuard | None, most: int
+    ) -> Words:
+        """Find packed triples of query, position and distance, at least the *most* first positions of each query.
+
+        No more of a dense range are listed, or many near queries would take the square of their number.
+        """
+        found, later = kernels.search(
+            queries, tuple(layout), tuple(self), lists.bounds, guard, min(DENSE * most, kernels.NEVER)
+        )
+        pairs: Words = kernels.listed(found, most, there, tuple(lists), guard)
+        if not len(later):
+            return pairs
+        dense = self._first_dense(later, queries, layout, lists, there, guard, most)
+        return np.concatenate([pairs, *dense])
+
+    def _first_dense(  # noqa: PLR0913, PLR0917 - everything that is read
+        self,
+        probes: Positions,
+        queries: Words,
+        layout: Layout,
+        lists: Lists,
+        there: Flags,
+        guard: EntryGuard | None,
+        most: int,
+    ) -> Iterator[Words]:
+        """Find the first of each probe, range by range."""
+        probes = probes[np.lexsort((probes[:, 3], probes[:, 1]))]
+        cuts = np.flatnonzero((np.diff(probes[:, 1]) != 0) | (np.diff(probes[:, 3]) != 0)) + 1
+        for own in np.split(probes, cuts):
+            keys, rests = dense_kernels.entries_of(
+                own[0], queries, tuple(layout), tuple(self), tuple(lists), there, guard
+            )
+            keys.sort()
+            yield dense_kernels.first_near(own, queries, tuple(layout), self.bucket_bits, keys, rests, most)
 
     def plain(self, _: TableDesign) -> "Plain":
         """Return the entries without compression."""
@@ -171,6 +209,14 @@ class Coded(NamedTuple):
         """Find packed triples of query, rank and distance."""
         found: Words = differences.search(queries, tuple(layout), tuple(self), guard)
         return found
+
+    def first(  # noqa: PLR0913, PLR0917 - everything that is read
+        self, queries: Words, layout: Layout, lists: Lists, there: Flags, guard: EntryGuard | None, most: int
+    ) -> Words:
+        """Find packed triples of query, position and distance, at least the *most* first positions of each query."""
+        found = self.search(queries, layout, guard)
+        pairs: Words = kernels.listed(found, most, there, tuple(lists), guard)
+        return pairs
 
     def plain(self, design: TableDesign) -> Plain:
         """Return the entries without compression."""

@@ -237,8 +237,7 @@ class HammingTables:
 
     def _lookup(self, queries: Words, shift: int, most: int, there: Flags) -> Found:
         guard = None if self._file is None else self._file.guard()
-        found = self._entries.search(queries, self._layout, guard)
-        pairs = kernels.listed(found, most, there, tuple(self._lists), guard)
+        pairs = self._entries.first(queries, self._layout, self._lists, there, guard, most)
         if self._file is not None and guard is not None:
             self._file.require(guard)
         index, positions, distances = _unpacked(pairs)
