@@ -161,13 +161,13 @@ def sniff(head: bytes) -> str | None:
     if head[1:4] == _SKIPPABLE and head[0] >> 4 == 5:  # noqa: PLR2004 - 0x50 to 0x5f
         return "zstd"
     found = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
-    return found or ("UTF-16 text" if _alternates(head) else None)
+    return found or next((f"UTF-{8 * size} text" for size in (4, 2) if _is_padded(head, size)), None)
 
 
-def _alternates(head: bytes) -> bool:
-    """Return whether every other byte is zero: ASCII letters in UTF-16, without a byte order mark."""
-    even, odd = head[0::2], head[1::2]
-    return len(odd) > 1 and any(not any(one) and any(other) for one, other in ((even, odd), (odd, even)))
+def _is_padded(head: bytes, size: int) -> bool:
+    """Return whether one byte of each *size* is not zero: ASCII letters in UTF-16 or 32, without a byte order mark."""
+    filled = [any(head[place::size]) for place in range(size)]
+    return len(head) >= 2 * size and sum(filled) == 1
 
 
 def load(path: str, compression: str | None, max_bytes: int) -> Contents:
@@ -185,7 +185,7 @@ def load(path: str, compression: str | None, max_bytes: int) -> Contents:
         if compression is not None:
             return _held(source, _expansion(source, file, compression), max_bytes)
         if stat.S_ISREG(about.st_mode) and about.st_size:
-            _check_plain(source, file.read(_HEAD))
+            check_plain(source, file.read(_HEAD))
             return Contents(source, file=_File(source, path, file.fileno()))
         return _held(source, available(file), max_bytes)
 
@@ -214,7 +214,7 @@ def stream(  # noqa: PLR0913, PLR0917 - a file, or frames of it
     source = display(path)
     with readable(source), Path(path).open("rb") as file:
         if compression is None:
-            _check_plain(source, file.read(_HEAD))
+            check_plain(source, file.read(_HEAD))
             file.seek(0)
             yield from iter(lambda: file.read(size), b"")
             return
@@ -223,13 +223,13 @@ def stream(  # noqa: PLR0913, PLR0917 - a file, or frames of it
             held += chunk
             check_size(source, before + len(held), max_bytes)
             if not begin and not before and len(held) >= _HEAD:
-                _check_plain(source, bytes(held[:_HEAD]))
+                check_plain(source, bytes(held[:_HEAD]))
             if len(held) >= size:
                 yield bytes(held)
                 before += len(held)
                 held = bytearray()
         if not begin and not before:
-            _check_plain(source, bytes(held[:_HEAD]))
+            check_plain(source, bytes(held[:_HEAD]))
         if held:
             yield bytes(held)
 
@@ -272,11 +272,15 @@ def _frame_end(file: BinaryIO, begin: int) -> int | None:
     return None
 
 
-def _check_plain(source: str, head: bytes) -> None:
+def check_plain(source: str, head: bytes) -> None:
+    """Raise ``DataError`` if the first bytes show that this is not UTF-8 text."""
     found = sniff(head)
     if found is None:
         return
-    code = "encoding" if found.endswith("text") else "compressed stream" if source == display(STDIN) else "ending"
+    if found.endswith("text"):
+        code = "utf-32" if found.startswith("UTF-32") else "encoding"
+    else:
+        code = "compressed stream" if source == display(STDIN) else "ending"
     raise DataError(source, f"it should be plain UTF-8 text, but its first bytes are those of {found}", code)
 
 
@@ -286,7 +290,7 @@ def _held(source: str, chunks: Iterable[bytes], most: int) -> Contents:
     for chunk in chunks:
         data += chunk
         check_size(source, len(data), most)
-    _check_plain(source, bytes(data[:_HEAD]))
+    check_plain(source, bytes(data[:_HEAD]))
     return Contents(source, memoryview(data))
 
 

@@ -39,7 +39,7 @@ from neardup.sources.collection import (
     missing_field,
     silent,
 )
-from neardup.sources.compression import Contents, compressed, load
+from neardup.sources.compression import Contents, check_plain, compressed, load
 from neardup.sources.fields import typed
 from neardup.sources.formats import input_kind
 from neardup.sources.lines import BOM, Positions, Spans, blocks_of_lines, invalid_utf8, start_of_text
@@ -48,11 +48,11 @@ from neardup.sources.records import decoder, field_names, literal_of, reason_of
 from neardup.sources.tables import table_of
 
 _BLOCK: Final = 1 << 23  # bytes of lines that are decoded, then gathered into one array
-_HEAD: Final = 1 << 16  # bytes searched for the first line
+HEAD: Final = 1 << 16  # bytes searched for the first line
 _MARKED: Final = 1 << 14  # rows created at a time
 _SAMPLE: Final = 1000  # records searched to list the existing fields
 _ARRAY: Final = re.compile(rb"\s*\[\s*(?:\{|$)")  # the beginning of an array of objects
-_OBJECT: Final = re.compile(rb"\s*\{\s*$")  # the beginning of an object over several lines
+_OBJECT: Final = re.compile(rb"\s*\{[ \t\r]*\n\s*[^{\s]")  # the beginning of an object over several lines
 
 
 class JsonLines(InputPiece):
@@ -167,7 +167,7 @@ class _Reader:
     def read(self, contents: Contents, advance: Advance) -> Spans:
         """Read a file, or some of its lines; return the places of its documents."""
         if contents.first == 1:
-            _check_lines(contents)
+            require_lines(bytes(contents.read(0, min(len(contents), HEAD))), contents.source)
         starts, stops, lines = ([np.zeros(0, np.int64)] for _ in range(3))
         number = contents.first
         for begin, data, stop in blocks_of_lines(contents, _BLOCK):
@@ -214,16 +214,12 @@ class _Reader:
         return list(reasons)
 
 
-def _check_lines(contents: Contents) -> None:
-    """Raise ``DataError`` for JSON that is one array, or has objects over several lines."""
-    head = bytes(contents.read(0, min(len(contents), _HEAD)))
-    first = next((line for line in head.removeprefix(BOM).split(b"\n") if line.strip()), b"")
-    refuse_array(first, contents.source)
-    if _OBJECT.match(first):
-        raise DataError(contents.source, "its JSON objects are spread over several lines", "json over lines")
-
-
-def refuse_array(first: bytes, source: str) -> None:
-    """Raise ``DataError`` for a first line that begins one JSON array."""
-    if _ARRAY.match(first.removeprefix(BOM)):
+def require_lines(head: bytes, source: str) -> None:
+    """Raise ``DataError`` if the first bytes are not UTF-8 text, or begin an array or an object over several lines."""
+    check_plain(source, head)
+    text = head.removeprefix(BOM)
+    first = next((line for line in text.split(b"\n") if line.strip()), b"")
+    if _ARRAY.match(first):
         raise DataError(source, "this is one JSON array, not JSON lines", "json array")
+    if _OBJECT.match(text):
+        raise DataError(source, "its JSON objects are spread over several lines", "json over lines")

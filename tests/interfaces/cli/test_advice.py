@@ -57,6 +57,9 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
             "Permission denied; change its permissions, or run this as",
         ),
         (DataError("a.jsonl", "is a JSON array", "json array"), "convert it: jq -c '.[]' a.jsonl > lines.jsonl"),
+        (DataError("a.jsonl.gz", "is", "json array"), "convert it: zcat a.jsonl.gz | jq -c '.[]' > lines.jsonl"),
+        (DataError("a.jsonl.xz", "is", "json over lines"), "convert them: xzcat a.jsonl.xz | jq -c . > lines.jsonl"),
+        (DataError("a.jsonl", "is", "utf-32"), "iconv -f UTF-32 -t UTF-8"),
         (DataError("a.jsonl:3", "is wrong"), "a.jsonl:3 is wrong"),
         (DataError("a.jsonl:3", "it is wrong"), "a.jsonl:3: it is wrong"),
         (

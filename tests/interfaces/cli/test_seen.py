@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 import select
@@ -206,6 +207,29 @@ def test_an_array_is_explained(seen, lines, asked):
     assert said == (
         "neardup: <stdin>: this is one JSON array, not JSON lines; convert it first: jq -c '.[]' FILE | neardup ...\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (b'\n{\n  "text": "a"\n}\n', "its JSON objects are spread over several lines; convert them first: jq -c ."),
+        (line(text="a").decode().encode("utf-16"), "UTF-16 text; convert it to UTF-8, such as with: iconv -f UTF-16"),
+        (
+            line(text="a").decode().encode("utf-32-le"),
+            "UTF-32 text; convert it to UTF-8, such as with: iconv -f UTF-32",
+        ),
+        (
+            gzip.compress(line(text="a"), mtime=0),
+            "those of gzip; decompress it first, such as with: zcat FILE | neardup",
+        ),
+    ],
+    ids=["objects over lines", "UTF-16", "UTF-32", "gzip"],
+)
+def test_input_that_is_not_json_lines_is_explained_as_by_dedup(seen, given, message, asked):
+    answers, said = asked(seen, given, code=1)
+    assert answers == []
+    assert said.count("\n") == 1
+    assert message in said
 
 
 def test_pages_of_html_are_read(asked, seen):

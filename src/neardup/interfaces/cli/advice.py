@@ -50,6 +50,7 @@ _OF_REPORTS = {  # columns of the reports that a verb reads
 }
 _NEXT = {  # by the code of an error
     "encoding": "convert it to UTF-8, such as with: iconv -f UTF-16 -t UTF-8 FILE > NEW",
+    "utf-32": "convert it to UTF-8, such as with: iconv -f UTF-32 -t UTF-8 FILE > NEW",
     "folder of tables": "name the files, such as '{pattern}'",
     "json as table": "rename it with the ending .jsonl",
     "ending": "rename it with the ending of its format",
@@ -57,8 +58,8 @@ _NEXT = {  # by the code of an error
     "too large": "that is the most that is read here",
     "changed": "run again when nothing writes to it",
     "earlier input": "restore it, with its modification time, or remove what its run added: neardup state forget",
-    "json array": "convert it: jq -c '.[]' {where} > lines.jsonl",
-    "json over lines": "convert them: jq -c . {where} > lines.jsonl",
+    "json array": "convert it: {unpack}jq -c '.[]'{operand} > lines.jsonl",
+    "json over lines": "convert them: {unpack}jq -c .{operand} > lines.jsonl",
     "all rejected": "nothing was written",
     "label": "`neardup label` writes files of labels",
     "one kind": "neardup label with the same --out continues where it stopped",
@@ -130,6 +131,7 @@ _NEXT_STORAGE = {
     " folder",
     "other settings": "leave out these options, or use the values of the index",
 }
+_UNPACKERS = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}  # commands, by endings
 _REJECTED = {  # by the code of a rejected record
     "encoding": "convert it to UTF-8, such as with: iconv -f LATIN1 -t UTF-8 FILE > NEW",
     "too large": "--max-bytes raises the cap",
@@ -247,7 +249,16 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if isinstance(error, DataError) and (advised := input_advice(error, arguments)):
         return advised
     pattern = _pattern_of(error.where) if error.code == "folder of tables" else ""
-    return known.get(error.code, "").format(where=error.where, pattern=pattern, file=Path(error.where, "kept.jsonl"))
+    unpacker = _UNPACKERS.get(Path(error.where).suffix)
+    unpack, operand = (f"{unpacker} {error.where} | ", "") if unpacker else ("", f" {error.where}")
+    places = {
+        "where": error.where,
+        "pattern": pattern,
+        "file": Path(error.where, "kept.jsonl"),
+        "unpack": unpack,
+        "operand": operand,
+    }
+    return known.get(error.code, "").format(**places)
 
 
 def _in_memory(arguments: argparse.Namespace) -> bool:

@@ -16,6 +16,7 @@ EXAMPLE = 'Example: echo \'{"url": "http://a.example/", "text": "..."}\' | neard
 INTERRUPTED = (
     "interrupted; answered pages were admitted if --admit was given; continue after the last answer with --skip"
 )
+_LINES = 64  # lines that are searched for the first one that is not blank
 USAGE = f"""
 {options.KEYED_INDEX}
 --admit: remember the pages
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.crawl.stream import TOGETHER, Answering
     from neardup.pipeline.query.search import keeping_up
     from neardup.sources.arriving import arriving
-    from neardup.sources.jsonl import refuse_array
+    from neardup.sources.jsonl import HEAD, require_lines
 
     encode, out = msgspec.json.Encoder().encode, sys.stdout.buffer
     counts: Counter[str] = Counter()
@@ -64,10 +65,12 @@ def run(arguments: argparse.Namespace) -> int:
         ways["changed_at_least"] = vars(arguments).get("changed_at_least")
         ways["extraction"] = None if html is None else options.extraction_of(arguments)
         answering = Answering(index, **fields, **ways)
-        number = 0
+        number, checked = 0, False
         for lines in arriving(sys.stdin.fileno(), "<stdin>"):
-            if number == 0 and lines[0]:
-                refuse_array(lines[0], "<stdin>")
+            if not checked:
+                head = b"\n".join(line for line in lines[:_LINES] if line)[:HEAD]
+                require_lines(head, "<stdin>")
+                checked = bool(head.strip())
             passed = min(max(arguments.skip - number, 0), len(lines))
             number += passed
             for begin in range(passed, len(lines), TOGETHER):
