@@ -1,5 +1,6 @@
 import tempfile
 
+import numba
 import numpy as np
 import pytest
 
@@ -70,3 +71,12 @@ def test_code_is_copied_once_and_never_over_other_code(tmp_path):
 def test_where_there_is_nothing_to_copy(tmp_path):
     machine_code._fill(tmp_path, tmp_path / "nowhere")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_first_compilation_is_announced_once():
+    calls = []
+    machine_code.on_first_compilation(lambda: calls.append("began"))
+    for function in (lambda x: x + 1, lambda x: x + 2):
+        compiled = numba.njit(function)
+        assert compiled(1) in {2, 3}
+        assert calls == ["began"]

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numba
 from numba import config
+from numba.core import event
 
 Kernel = Callable[..., Any]
 
@@ -57,6 +58,23 @@ def is_kept(function: Kernel) -> bool | None:
         return None
     module = Path(function.__code__.co_filename).stem  # type: ignore[attr-defined]
     return any(Path(place).glob(f"{module}.{function.__name__}-*.nbi"))
+
+
+def on_first_compilation(call: Callable[[], None]) -> None:
+    """Call a function once, when this process begins to compile; code that is loaded from its folder does not count."""
+    event.register("numba:compile", _Once(call))
+
+
+class _Once(event.Listener):
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._calls = [call]
+
+    def on_start(self, _: event.Event) -> None:
+        while self._calls:
+            self._calls.pop()()
+
+    def on_end(self, _: event.Event) -> None:
+        """Do nothing."""
 
 
 def _compiled(function: Kernel) -> Kernel:

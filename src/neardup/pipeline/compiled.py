@@ -1,6 +1,7 @@
 """Whether the kernels are compiled already."""
 
 from neardup.kernels.machine_code import is_kept
+from neardup.kernels.machine_code import on_first_compilation as on_first_compilation  # noqa: PLC0414 - for interfaces
 from neardup.kernels.minhash import sketch
 
 

@@ -13,6 +13,14 @@ def cold(monkeypatch):
     monkeypatch.setattr(warm_up, "warm", lambda: None)
 
 
+@pytest.fixture
+def begun(monkeypatch):
+    """What is called when compiling begins."""
+    calls = []
+    monkeypatch.setattr(compiled, "on_first_compilation", calls.append)
+    return calls
+
+
 def test_warming_what_is_warm_says_so(capsys, monkeypatch):
     monkeypatch.setattr(compiled, "is_warm", lambda: True)
     monkeypatch.setattr(warm_up, "warm", lambda: None)
@@ -28,19 +36,30 @@ def test_warming_says_what_it_does(capsys, cold):
     assert capsys.readouterr().out.startswith("Compiling the kernels for this machine")
 
 
-def test_a_cold_start_is_announced_on_standard_error(capsys, cold):
+def test_a_cold_start_is_announced_on_standard_error_when_compiling_begins(capsys, cold, begun):
     say_if_cold()
+    assert capsys.readouterr() == ("", "")
+    (call,) = begun
+    call()
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "compiling the kernels" in shown.err
 
 
-def test_a_warm_start_and_a_closed_standard_error_are_silent(capsys, monkeypatch):
+def test_a_wrong_argument_announces_nothing(tmp_path, capsys, cold, begun):
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n')
+    assert main(["dedup", str(tmp_path / "a.jsonl"), "--out", str(tmp_path)]) == 2
+    assert "compiling" not in capsys.readouterr().err
+
+
+def test_a_warm_start_and_a_closed_standard_error_are_silent(capsys, monkeypatch, begun):
     monkeypatch.setattr(compiled, "is_warm", lambda: True)
     say_if_cold()
+    assert begun == []
     monkeypatch.setattr(compiled, "is_warm", lambda: False)
     monkeypatch.setattr(sys, "stderr", None)
     say_if_cold()
+    begun[0]()
     assert capsys.readouterr() == ("", "")
 
 

@@ -32,15 +32,21 @@ def run(_: argparse.Namespace) -> int:
 
 
 def say_if_cold(compiled: "Callable[[], bool | None] | None" = None) -> None:
-    """Announce on standard error that this run compiles kernels, unless *compiled* (default: for ``dedup``) is true."""
-    if compiled is None:
-        from neardup.pipeline.compiled import is_warm
+    """Announce on standard error that this run compiles kernels, unless *compiled* (default: for ``dedup``) is true.
 
-        compiled = is_warm
-    warmed = compiled()
-    if sys.stderr is None or warmed:
+    It is announced when compiling begins: a command with an invalid argument compiles nothing.
+    """
+    from neardup.pipeline import compiled as kernels
+
+    warmed = (compiled or kernels.is_warm)()
+    if warmed:
         return
     message = "First use on this machine: compiling the kernels once, which takes about ten seconds."
     if warmed is None:
         message = f"Every command compiles the kernels, which takes about ten seconds: {_NO_FOLDER}"
-    print(message, file=sys.stderr, flush=True)
+
+    def say() -> None:
+        if sys.stderr is not None:
+            print(message, file=sys.stderr, flush=True)
+
+    kernels.on_first_compilation(say)
