@@ -71,8 +71,8 @@ def test_large_clusters_in_words():
     assert cluster_lines(summary()) == []
     assert cluster_lines(summary(largest_clusters=(small,))) == []
     assert cluster_lines(summary(largest_clusters=(large, template, small))) == [
-        f"largest cluster: 1,200 documents, 71% of the drops; kept: {'a' * 60}...",
-        "another large cluster: 30 documents, 2% of the drops; kept: c",
+        f"largest cluster: 1,200 documents, 71% of the drops; kept: document {'a' * 60}...",
+        "another large cluster: 30 documents, 2% of the drops; kept: document c",
         (
             '  These documents differ except for 1,096 shared shingles: "You are a...".'
             " If this is a template, leave it out with --ignore-common 0.02"

@@ -79,7 +79,7 @@ def cluster_lines(summary: "Summary") -> list[str]:
         what = "largest cluster" if number == 0 else "another large cluster"
         share, kept = percent(cluster.share_of_drops), cluster.representative
         kept = kept if len(kept) <= _NAME else f"{kept[:_NAME]}..."
-        lines.append(f"{what}: {cluster.documents:,} documents, {share} of the drops; kept: {kept}")
+        lines.append(f"{what}: {cluster.documents:,} documents, {share} of the drops; kept: document {kept}")
         if cluster.template:
             lines.append(f"  {template_hint(cluster)}")
     return lines
