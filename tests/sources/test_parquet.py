@@ -427,3 +427,25 @@ def test_html_in_strings_must_be_utf8(collection):
     bad = pa.array([b"\xff", b"<p>b"]).view(pa.string())
     got = collection({"page": bad}, html="page")
     assert (got.texts.to_pylist(), len(got.rejected)) == (["b"], 1)
+
+
+def test_a_file_that_is_cut_short_while_it_is_read_says_so(tmp_path, monkeypatch):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"text": [f"some text {row}" for row in range(20_000)]}), path, row_group_size=5_000)
+    whole, batches = path.read_bytes(), pq.ParquetFile.iter_batches
+
+    def cutting(file, *arguments, **options):
+        for batch in batches(file, *arguments, **options):
+            yield batch
+            path.write_bytes(whole[:100])
+
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match="its end is missing: it was cut short, or is still being written") as caught:
+        read([path])
+    assert caught.value.code == "changed"
+    path.write_bytes(whole)
+    monkeypatch.setattr(parquet, "_BUFFER", 1024)
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", cutting)
+    with pytest.raises(DataError, match="it was cut short while it was read") as caught:
+        read([path])
+    assert caught.value.code == "changed"

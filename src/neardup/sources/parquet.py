@@ -40,6 +40,9 @@ from neardup.sources.formats import STDIN, display
 from neardup.sources.output import atomic, is_special
 from neardup.sources.tables import slices
 
+_MAGIC: Final = b"PAR1"
+_ENDS: Final = (_MAGIC, b"PARE")  # the second one if the directory is encrypted
+_NO_END: Final = "it cannot be read as Parquet: its end is missing: it was cut short, or is still being written"
 _BUFFER: Final = 1 << 20  # bytes of a column that are read at a time: a whole one would need fresh memory
 _BATCH: Final = 1 << 16  # rows read at a time, at most
 _FEWEST: Final = 1 << 12  # rows of a whole file that are read at a time, if it has as many
@@ -216,7 +219,7 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
     *documents* is how many were found before; if they are all rows, they are not checked again, and have no ids.
     """
     parts: list[pa.RecordBatch] = []
-    number, start = 0, first
+    number, read, start = 0, 0, first
     with _opened(path) as file:
         metadata, schema = file.metadata, file.schema_arrow
         rows, held = (sum(sizes[begin:end]) for sizes in _sizes(metadata))
@@ -230,10 +233,12 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
         for batch in file.iter_batches(row_groups=range(begin, end), **ways):
             parts.append(batch)
             number += batch.nbytes
+            read += len(batch)
             if number >= size:
                 table = pa.Table.from_batches(parts)
                 yield ParquetTable(path, request, _Part(table, first, schema, metadata, ids))
                 first, number, parts = first + len(table), 0, []
+        _require_rows(read, rows)
         if parts or first == start:  # there are columns even without rows
             table = pa.Table.from_batches(parts) if parts else schema.empty_table()
             yield ParquetTable(path, request, _Part(table, first, schema, metadata, ids))
@@ -247,12 +252,16 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
     its end.
     """
     in_memory = max_bytes is not None and (path == STDIN or is_special(path))
+    then = None if in_memory else _state_of(path)
     try:
         with pa.BufferReader(_piped(path, max_bytes or 0)) if in_memory else pa.OSFile(path) as source:
             head = source.read(8)
-            if not head.startswith(b"PAR1"):
+            if not head.startswith(_MAGIC):
                 other = sniff(head) or ("no bytes at all" if not head else "something else")
                 raise DataError(display(path), f"it is not a Parquet file: it starts with {other}")
+            source.seek(max(0, source.size() - len(_MAGIC)))
+            if source.read() not in _ENDS:
+                raise DataError(display(path), _NO_END, "changed")
             source.seek(0)
             found = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=_BUFFER)
             names = found.schema_arrow.names
@@ -260,9 +269,31 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
                 raise DataError(display(path), f"it has two columns named {twice[0]!r}; rename one")
             yield found
     except (pa.ArrowException, OSError) as error:
+        if then is not None and then != (now := _state_of(path)):
+            raise _changed(path, then, now) from error
         code = getattr(error, "errno", None)
         reason = os.strerror(code) if code else error
         raise DataError(display(path), f"it cannot be read as Parquet: {reason}") from error
+
+
+def _state_of(path: str) -> tuple[int, int]:
+    """Return what changes with a file: its size and the time of its last change; zeros for one that is not there."""
+    try:
+        about = os.stat(path)  # noqa: PTH116 - of any kind of path
+    except OSError:
+        return 0, 0
+    return about.st_size, about.st_mtime_ns
+
+
+def _changed(path: str, then: tuple[int, int], now: tuple[int, int]) -> DataError:
+    how = "cut short" if now[0] < then[0] else "changed"
+    return DataError(display(path), f"it was {how} while it was read", "changed")
+
+
+def _require_rows(found: int, stated: int) -> None:
+    """Raise ``OSError`` if a file has fewer rows than its directory states, as when it is cut short."""
+    if found != stated:
+        raise OSError(f"only {found} of its {stated} rows are there")
 
 
 def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _Part:
@@ -282,9 +313,7 @@ def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _Part
             if size > max_bytes:
                 raise cap
             advance(rows / max(1, metadata.num_rows))
-        if rows != metadata.num_rows:
-            rule = f"it cannot be read as Parquet: only {rows} of its {metadata.num_rows} rows are there"
-            raise DataError(display(path), rule)
+        _require_rows(rows, metadata.num_rows)
     return _Part(pa.Table.from_batches(batches, schema), 1, schema, metadata)
 
 
