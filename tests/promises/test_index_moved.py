@@ -227,3 +227,11 @@ def test_a_reader_is_told_of_a_copy_and_of_another_index_in_the_same_folder(fold
     shutil.copytree(other, folder, dirs_exist_ok=True)
     with pytest.raises(StorageMoved):
         reader.refresh()
+
+
+def test_changes_of_a_removed_folder_are_lost(tmp_path):
+    index = Index.create(tmp_path / "index")
+    index.admit(["a"], ["one two three"])
+    shutil.rmtree(tmp_path / "index")
+    with pytest.raises(StorageMoved, match=r"was removed while .* acknowledged changes are lost with it; restore it"):
+        index.admit(["b"], ["four five six"])

@@ -206,8 +206,13 @@ class Disk:
             raise StorageFailed.by(error, held.locked, "read") from error
 
     def moved_to(self, path: Path) -> str:
-        """Return the present path of a locked folder, or a description if the system does not report it."""
+        """Return the present path of a locked folder, or a description if the system does not report it.
+
+        It is empty if the folder was removed.
+        """
         try:
+            if not os.fstat(self._held[path].folder).st_nlink:
+                return ""
             return str(Path(f"/proc/self/fd/{self._held[path].folder}").readlink())
         except OSError:
             return "the folder that it opened"

@@ -411,6 +411,9 @@ class Store(Reader):
         self._moved = not self._disk.holds(self.folder)
         if self._moved:
             where = self._disk.moved_to(self.folder)
+            if not where:
+                rule = "was removed while it was being written, and acknowledged changes are lost with it"
+                raise StorageMoved(str(self.folder), f"{rule}; restore it from a copy, or make a new index")
             rule = f"was moved, replaced or unlocked while it was being written. Acknowledged changes are in {where}"
             raise StorageMoved(str(self.folder), f"{rule}; open the index again to write here")
 
