@@ -224,3 +224,63 @@ def test_a_field_of_pages_is_refused_where_inputs_have_no_fields(tmp_path, field
         read([tmp_path / "pages"], html=field)
     with pytest.raises(ParameterError, match=rule):
         Shards.opened([str(tmp_path / name) for name in ("pages", "more.jsonl")], request_of(html=field))
+
+
+def table_of_pages(path, rows):
+    """Write rows of strings, which may lack fields, as the kind of table that the name of a file shows."""
+    names = [*dict.fromkeys(name for row in rows for name in row)]
+    match path.suffix:
+        case ".jsonl":
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        case ".csv":
+            lines = ([f'"{row.get(name, "")}"' for name in names] for row in rows)
+            path.write_text("\n".join(",".join(line) for line in [names, *lines]) + "\n")
+        case _:
+            pq.write_table(pa.Table.from_pylist(rows, pa.schema([(name, pa.string()) for name in names])), path)
+
+
+def raw_column(piece, name):
+    lacks = piece.lacking(name) is not None
+    return pa.chunked_array([pa.nulls(len(piece))]) if lacks else piece.raw_column(name)
+
+
+def columns(path, name, **reading):
+    """Return a field of the pages of a file as all ways of reading return it; they must agree."""
+    reading |= {"html": "page", "extraction": Extraction(view="visible")}
+    late, early = (read([path], columns=some, **reading) for some in ([], [name]))
+    shards = Shards.opened([path], request_of(columns=[name], **reading)).cut(SHARD)
+    pieces = [piece for one in shards.shards for piece in shards.pieces(one)]
+    found = shards.column(name, [raw_column(piece, name) for piece in pieces])
+    assert late.column(name).to_pylist() == early.column(name).to_pylist() == found.to_pylist()
+    return found.to_pylist()
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet"])
+def test_a_field_of_pages_has_the_fields_of_pages(tmp_path, name, monkeypatch):
+    monkeypatch.setattr("neardup.sources.collection.BATCH", 20)
+    path, head = tmp_path / name, "<html lang=de><head><title>A</title><link rel=canonical href=/a>"
+    several = "<head><meta name=robots content=noindex><link rel=canonical href=/a><link rel=canonical href=/b>"
+    table_of_pages(path, [{"page": page} for page in (head, "<p>B", several)])
+    assert columns(path, "title") == ["A", None, None]
+    assert columns(path, "canonical") == ["/a", None, None]
+    assert columns(path, "lang") == ["de", None, None]
+    assert columns(path, "noindex") == [0, 0, 1]
+    table_of_pages(path, [{"page": "<p>B"}])
+    with pytest.raises(DataError, match="there is no field 'title'; the fields are: page"):
+        read([path], html="page", columns=["title"]).column("title")
+    with pytest.raises(DataError, match="there is no field 'size'"):
+        read([path], html="page", columns=["size"]).column("size")
+
+
+@pytest.mark.parametrize(("name", "other"), [("a.jsonl", "A"), ("a.csv", None), ("a.parquet", None)])
+def test_a_field_that_records_have_themselves_counts_instead(tmp_path, name, other):
+    """In a table, all rows have a column; a record of JSON has its own fields."""
+    path, page = tmp_path / name, "<title>A</title>"
+    table_of_pages(path, [{"page": page, "title": "own"}, {"page": page}])
+    assert columns(path, "title") == ["own", other]
+
+
+def test_a_null_that_a_record_has_itself_counts_instead(tmp_path):
+    path = tmp_path / "a.jsonl"
+    table_of_pages(path, [{"page": "<title>A</title>", "title": None}, {"page": "<title>B</title>"}, {"page": None}])
+    assert columns(path, "title") == [None, "B", None]

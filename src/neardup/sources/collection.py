@@ -21,7 +21,7 @@ from neardup.model.errors import DataError, FieldMissing, ParameterError, requir
 from neardup.sources.fields import joined
 from neardup.sources.formats import FOLDER, WARC, Kind, display, full_name, kind
 from neardup.sources.output import atomic, check_target, output_kind
-from neardup.sources.pages import BATCH, extracted, table_of
+from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
 from neardup.sources.tables import check_representable, conformed, table_writer, united
 from neardup.text.extraction import Extraction
 
@@ -119,6 +119,7 @@ class Collection(ABC):
     requested. Ids need not be unique. *rejected* lists the records that
     are not documents; *quoted_lines* describes line ends inside quotes, if there are any and quoting was not requested
     explicitly. *text* is the name of the text field, and *has_pages* whether texts were extracted from web pages.
+    *found* has what was found in these pages, besides the texts; ``None`` if nothing was.
     *skipped* counts, by reason, the records of archives that are not pages; *revisits* has a row for each of them that
     only refers to a page. *sites* is a chunked array of uint64, which page belongs to which site (see
     ``neardup.text.sites``); ``None`` if no templates are used.
@@ -126,6 +127,7 @@ class Collection(ABC):
 
     text: str = DEFAULT_TEXT
     has_pages: bool = False
+    found: pa.Table | None = None
     sites: pa.ChunkedArray | None = None
     quoted_lines: QuotedLines | None = None
     skipped: Mapping[str, int] = MappingProxyType({})
@@ -198,7 +200,7 @@ class Collection(ABC):
         return united(", ".join(self.names), (rows.schema for rows in self.rows()))
 
     def extract(self, request: Request) -> None:
-        """Replace the texts, which are HTML, by those of these pages; nulls remain.
+        """Replace the texts, which are HTML, by those of these pages; nulls remain. Pages have ``PAGE_FIELDS``, too.
 
         With templates, the pages must have the field of the address.
         """
@@ -221,14 +223,10 @@ class Collection(ABC):
                     yield there, table_of(chunk[begin:end].filter(there), names, hosts=own), rows.stop / len(self)
                 done += len(chunk)
 
-        texts, sites = [], []
-        for there, found in extracted(request.extraction, request.processes, batches()):
-            missing = pa.nulls(len(there), pa.large_string())
-            texts.append(pc.replace_with_mask(missing, there, found["texts"].combine_chunks()))
-            zeros = pa.array(np.zeros(len(there), np.uint64))
-            sites.append(pc.replace_with_mask(zeros, there, found["sites"].combine_chunks()))
-        self.texts = pa.chunked_array(texts, pa.large_string())
-        self.sites = None if hosts is None else pa.chunked_array(sites, pa.uint64())
+        parts = [spread(found, there) for there, found in extracted(request.extraction, request.processes, batches())]
+        whole = pa.concat_tables(parts) if parts else pa.schema(FOUND).empty_table()
+        self.texts, self.found = whole["texts"], whole.drop_columns("texts")
+        self.sites = None if hosts is None else whole["sites"]
 
 
 class InputPiece(Collection):
@@ -269,6 +267,13 @@ class InputPiece(Collection):
         except DataError:  # it has values, of a wrong type
             return None
         return None
+
+    def of_pages(self, name: str) -> pa.Array | None:
+        """Return one of ``PAGE_FIELDS``, with nulls for records that are not pages; ``None`` if no record has it."""
+        if self.found is None or name not in PAGE_FIELDS:
+            return None
+        column = field_of(self.found, name)
+        return column if not len(self) or column.null_count < len(self) else None
 
     def require_columns_of(self, first: "InputPiece") -> None:
         """Raise ``DataError`` unless a table has the columns of the *first* input; other records may differ."""
@@ -378,6 +383,7 @@ class WholeInputs(Collection):
         super().extract(request)
         for piece, (begin, end) in zip(self.pieces, pairwise(self._edges.tolist()), strict=True):
             piece.texts = self.texts[begin:end]  # and the HTML is not held
+            piece.found = None if self.found is None else self.found[begin:end]
 
     def write(
         self,

@@ -82,8 +82,10 @@ class DelimitedText(InputPiece):
         """The names of the columns."""
         return self._file.names
 
-    def column(self, name: str, *, literal: bool = False) -> pa.Array:  # noqa: ARG002 - all of it is
-        """Return a field as strings; an empty one is null."""
+    def column(self, name: str, *, literal: bool = False) -> pa.Array:
+        """Return a field as strings; an empty one is null. Fields of the pages have their own type."""
+        if name not in self.header and (pages := self.of_pages(name)) is not None:
+            return pages.cast(pa.large_string()) if literal else pages
         if name not in self._columns:
             _check_names(self._file, (name,))
             self._columns |= self._parsed((name,))
@@ -106,7 +108,7 @@ class DelimitedText(InputPiece):
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
-        return None if name in self.header else self.header
+        return None if name in self.header or self.of_pages(name) is not None else self.header
 
     @classmethod
     @contextmanager
@@ -289,9 +291,10 @@ def _header(contents: Contents, record: bytes, delimiter: str, *, quoting: bool)
 
 
 def _wanted(file: _File, request: Request) -> tuple[str, ...]:
-    """Return the columns to parse. The id column may be missing if it has the default name ``id``."""
-    optional = {DEFAULT_ID} - set(file.names) if request.id == DEFAULT_ID else set()
-    names = tuple(name for name in dict.fromkeys((request.text, request.id, *request.columns)) if name not in optional)
+    """Return the columns to parse: an id of the default name may be missing, and other fields may be those of pages."""
+    needed = {request.text, *([request.id] if request.id != DEFAULT_ID else [])}
+    wanted = dict.fromkeys((request.text, request.id, *request.columns))
+    names = tuple(name for name in wanted if name in needed or name in file.names)
     _check_names(file, names)
     return names
 

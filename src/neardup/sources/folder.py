@@ -42,7 +42,7 @@ from neardup.sources.document import HTML
 from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, display, is_document, matches
 from neardup.sources.lines import BOM
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary, writable
-from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, without_empty
+from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, field_of
 from neardup.sources.tables import slices
 from neardup.text.html import decoded
 
@@ -108,12 +108,12 @@ class Folder(InputPiece):
             yield batch, batch.pages(), 1.0
 
         parts = [one.whole(found) for one, found in extracted(request.extraction, request.processes, batches())]
-        self._pages = pa.concat_tables(parts)
+        self.found = pa.concat_tables(parts)
         self._names = pa.array([display(document.relative) for document in self._documents], pa.string())
         paths = [request.name_of(str(document.path)) for document in self._documents if request.full_names]
         ids = pa.array(paths, pa.string()) if request.full_names else self._names
-        super().__init__([path], FOLDER, self._pages["texts"], pa.chunked_array([ids]), rejected)
-        self.sites = None if request.extraction.templates is None else self._pages["sites"]
+        super().__init__([path], FOLDER, self.found["texts"], pa.chunked_array([ids]), rejected)
+        self.sites = None if request.extraction.templates is None else self.found["sites"]
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field of the files: ``size``, ``modified``, or one that pages have, if any has it."""
@@ -121,8 +121,8 @@ class Folder(InputPiece):
             column = pa.array([document.size for document in self._documents], pa.int64())
         elif name == "modified":
             column = pa.array([document.modified for document in self._documents], pa.timestamp("ns"))
-        elif name in PAGE_FIELDS and (not len(self) or self._of_pages(name).null_count < len(self)):
-            column = self._of_pages(name)
+        elif (found := self.of_pages(name)) is not None:
+            column = found
         else:
             raise missing_field(self.source, name, _FIELDS)
         return column.cast(pa.large_string()) if literal else column
@@ -134,13 +134,9 @@ class Folder(InputPiece):
             if _is_page(document.relative):
                 yield None, page
 
-    def _of_pages(self, name: str) -> pa.Array:
-        column = self._pages[PAGE_FIELDS[name]].combine_chunks()
-        return without_empty(column) if name == "canonical" else column
-
     def rows(self) -> Iterator[pa.Table]:
         """Yield the documents as a table of their paths in the folder, as ids, texts and fields."""
-        pages = {name: self._of_pages(name) for name in PAGE_FIELDS}
+        pages = {name: field_of(self.found, name) for name in PAGE_FIELDS}
         fields = {name: self.column(name) for name in _FIELDS}
         table = pa.table({"id": self._names.cast(pa.large_string()), "text": self.texts, **pages, **fields})
         yield from slices(table)

@@ -73,12 +73,14 @@ class JsonLines(InputPiece):
         super().__init__([path], kind.format, texts, ids, reader.rejected)
 
     def raw_column(self, name: str) -> pa.ChunkedArray:
-        """Return a field as written: JSON values, empty where a record lacks it."""
+        """Return a field as written: JSON values, empty where a record lacks it; there, pages have their own fields."""
         if name not in self._columns:
             decode = decoder(None, (name,))
             tokens = [bytes(decode(line).f1) for line in self._spans.each()]
             self._columns[name] = [pa.array(tokens, pa.large_binary())]
-        return pa.chunked_array(self._columns[name], pa.large_binary())
+        own = pa.chunked_array(self._columns[name], pa.large_binary())
+        pages = self.of_pages(name)
+        return own if pages is None else pa.chunked_array([_completed(own, pages)], pa.large_binary())
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field. Numbers are integers if all are and fit into 64 bits, otherwise strings as written."""
@@ -148,6 +150,13 @@ class JsonLines(InputPiece):
         except TypeError as error:
             rule = f"its {name!r} must be a string or a number, not {error}"
             raise DataError("{}:{}".format(*self.place(row)), rule) from error
+
+
+def _completed(own: pa.ChunkedArray, pages: pa.Array) -> pa.Array:
+    """Return JSON values with those of pages in place of the empty ones, as far as pages have one."""
+    encode = msgspec.json.Encoder().encode
+    pairs = zip(own.to_pylist(), pages.to_pylist(), strict=True)
+    return pa.array([token or (b"" if found is None else encode(found)) for token, found in pairs], pa.large_binary())
 
 
 class _Reader:

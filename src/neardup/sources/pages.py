@@ -23,7 +23,7 @@ PAGE_FIELDS: Final = {"title": "titles", "canonical": "canonicals", "lang": "lan
 """The fields that the documents of pages have, and the columns of what is found in pages."""
 
 _MARKUP, _CHARSET, _HOST, _NAME = "markup", "charset", "host", "name"
-_FOUND: Final = {
+FOUND: Final = {
     "texts": pa.large_string(),
     "titles": pa.large_string(),
     "canonicals": pa.large_string(),
@@ -31,6 +31,7 @@ _FOUND: Final = {
     "sites": pa.uint64(),
     "noindex": pa.int64(),
 }
+"""The columns of what is found in pages."""
 
 
 class Batch:
@@ -67,14 +68,20 @@ class Batch:
     def whole(self, found: pa.Table) -> pa.Table:
         """Return what was *found* in the pages as a table of all documents; texts have nothing else."""
         texts = pa.array(self._texts, pa.large_string())
-        columns = {name: pa.nulls(len(texts), kind) for name, kind in _FOUND.items()} | {"texts": texts}
-        columns["sites"] = pa.array(np.zeros(len(texts), np.uint64))
-        return pa.table(
-            {
-                name: pc.replace_with_mask(column, texts.is_null(), found[name].combine_chunks())
-                for name, column in columns.items()
-            }
-        )
+        table = spread(found, texts.is_null())
+        return table.set_column(0, "texts", pc.coalesce(table["texts"], texts))
+
+
+def spread(found: pa.Table, pages: pa.Array) -> pa.Table:
+    """Return what was *found* in pages as a table with a row for each document; a boolean shows which are *pages*.
+
+    Other documents have nulls, and belong to no site.
+    """
+    columns = {name: pa.nulls(len(pages), kind) for name, kind in FOUND.items()}
+    columns["sites"] = pa.array(np.zeros(len(pages), np.uint64))
+    return pa.table(
+        {name: pc.replace_with_mask(column, pages, found[name].combine_chunks()) for name, column in columns.items()}
+    )
 
 
 def table_of(
@@ -144,6 +151,12 @@ def host_of(address: str | None, page: bytes | str = "") -> str | None:
     return host(address) or host(canonical_address(page))
 
 
+def field_of(found: pa.Table, name: str) -> pa.Array:
+    """Return one of ``PAGE_FIELDS`` from a table of what was found in pages."""
+    column = found[PAGE_FIELDS[name]].combine_chunks()
+    return without_empty(column) if name == "canonical" else column
+
+
 def without_empty(canonicals: pa.Array) -> pa.Array:
     """Return the addresses with nulls in place of empty ones, which are those of pages that name several."""
     return pc.if_else(pc.equal(canonicals, ""), pa.scalar(None, canonicals.type), canonicals)
@@ -157,7 +170,7 @@ def _reader(extraction: Extraction) -> Reader:
         if extraction.templates is not None:
             hosts = [own or host_of(None, page) for own, page in zip(hosts or repeat(None), markup, strict=False)]
         found = extraction.pages(markup, charsets, hosts)
-        return pa.table({name: pa.array(getattr(found, name), kind) for name, kind in _FOUND.items()})
+        return pa.table({name: pa.array(getattr(found, name), kind) for name, kind in FOUND.items()})
 
     return read
 

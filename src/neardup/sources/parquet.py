@@ -97,7 +97,9 @@ class ParquetTable(InputPiece):
         super().__init__([path], "parquet", text, name, rejected)
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
-        """Return a column, strings of any kind as ``large_string``."""
+        """Return a column, strings of any kind as ``large_string``; or a field of the pages, if there is no column."""
+        if _path(self.columns, name) is None and (pages := self.of_pages(name)) is not None:
+            return pages.cast(pa.large_string()) if literal else pages
         column = _column(self.source, self._table, name, self.columns)
         if pa.types.is_dictionary(column.type):
             if column.type.ordered and not literal:
@@ -130,7 +132,8 @@ class ParquetTable(InputPiece):
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
-        return field_names(self.columns) if _path(self.columns, name) is None else None
+        there = _path(self.columns, name) is not None or self.of_pages(name) is not None
+        return None if there else field_names(self.columns)
 
     @classmethod
     @contextmanager

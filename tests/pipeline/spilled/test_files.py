@@ -16,6 +16,7 @@ from neardup import (
     Checksum,
     Combined,
     DataError,
+    Extraction,
     Field,
     FracMinHash,
     MinHash,
@@ -105,6 +106,30 @@ def test_components_of_cosines_are_refused(tmp_path, sources):
 
 def test_a_missing_body_is_the_text_of_all_documents(tmp_path, sources):
     assert_same(sources, tmp_path / "w", scheme=Checksum.for_texts())
+
+
+def test_a_missing_body_is_the_text_of_tables(tmp_path):
+    (tmp_path / "a.csv").write_text("title,text\nbees,they left\nbees,they left\nships,they left\n")
+    found, _ = assert_same([tmp_path / "a.csv"], tmp_path / "w", scheme=Checksum())
+    assert found.kept.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+@pytest.mark.parametrize("options", [{"scheme": Checksum()}, {"keep": "canonical"}, {"keep": "min:noindex,max:title"}])
+def test_fields_of_pages_decide(tmp_path, small_parts, name, options):
+    small_parts(300)
+    path = tmp_path / name
+    text = "All ships stay at home until the wind from the north is over. "
+    links = ["", "<link rel=canonical href=1>", "<meta name=robots content=noindex>"]
+    heads = [f"<head><title>Title {number // 9}</title>{links[number % 3]}</head>" for number in range(36)]
+    pages = [f"{head}<p>{text * (1 + number // 12)}" for number, head in enumerate(heads)]
+    if name == "a.csv":
+        path.write_text("id,page\n" + "".join(f"http://a.example/{n},{page}\n" for n, page in enumerate(pages)))
+    else:
+        rows_ = ({"id": f"http://a.example/{n}", "page": page} for n, page in enumerate(pages))
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows_))
+    visible = Extraction(view="visible")
+    assert_same([path], tmp_path / "w", html="page", extraction=visible, **options)
 
 
 @pytest.mark.parametrize("options", [{"keep": "max:text"}, {"keep": "min:id"}, {"keep": "max:title", "text": "title"}])

@@ -151,7 +151,8 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         if (quoted := piece.quoted_lines) is not None:
             found["quoted_lines"] += quoted.records
             first_quoted = first_quoted or [quoted.source, quoted.first, quoted.last]
-    table = pa.concat_tables(tables or [_signed(job, pa.chunked_array([], pa.large_string()), None, NO_SITES, {})])
+    no_table = _signed(job, pa.chunked_array([], pa.large_string()), None, NO_SITES, {})
+    table = pa.concat_tables(tables or [no_table], promote_options="default")  # pieces may lack a field
     files = job.save_table(_name(task), table)
     no_ids = pa.table({"id": pa.array([], pa.large_string())})
     files |= job.save_table(ids_name(task), pa.concat_tables(ids) if ids else no_ids)
@@ -177,7 +178,7 @@ def fields_of(job: Job) -> list[str]:
 
 
 def _of_piece(job: Job, piece: InputPiece, lacking: Container[str], *, body: bool) -> pa.Table:
-    nothing = pa.chunked_array([pa.nulls(len(piece), pa.large_binary())])
+    nothing = pa.chunked_array([pa.nulls(len(piece))])
     values = {_RANKING + field: nothing if field in lacking else piece.raw_column(field) for field in job.policy.fields}
     fields = None
     if job.scheme.columns:
