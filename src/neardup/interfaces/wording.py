@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from neardup.pipeline.corpus.clusters import LargeCluster
+    from neardup.pipeline.corpus.host_repeats import HostRepeats
     from neardup.pipeline.corpus.result import Summary
     from neardup.sources.collection import WithoutText
 
@@ -68,9 +69,9 @@ def common_words(summary: "Summary") -> str:
 
 
 def cluster_lines(summary: "Summary") -> list[str]:
-    """Describe the largest cluster of a run, and large clusters that are probably templates.
+    """Describe the largest cluster of a run, large clusters that are probably templates, and repeats on hosts.
 
-    There are no lines if the largest cluster is small and not a template.
+    There are no lines if the largest cluster is small and not a template, and no host has many repeats.
     """
     lines = []
     for number, cluster in enumerate(summary.largest_clusters):
@@ -82,7 +83,7 @@ def cluster_lines(summary: "Summary") -> list[str]:
         lines.append(f"{what}: {cluster.documents:,} documents, {share} of the drops; kept: document {kept}")
         if cluster.template:
             lines.append(f"  {template_hint(cluster)}")
-    return lines
+    return [*lines, *([] if summary.host_repeats is None else [host_hint(summary.host_repeats)])]
 
 
 def pairs_not_compared(number: int) -> str:
@@ -104,6 +105,16 @@ def template_hint(cluster: "LargeCluster") -> str:
     return (
         f"These documents differ except for {cluster.shared:,} shared shingles{beginning}."
         f" If this is a template, leave it out with --ignore-common {cluster.ignore_common:g}"
+    )
+
+
+def host_hint(found: "HostRepeats") -> str:
+    """Describe the pages that were dropped for others of their host without templates, and what to do."""
+    one = found.hosts == 1
+    hosts = found.host if one else f"{found.hosts:,} hosts ({found.most:,} of {found.host})"
+    return (
+        f"{found.pages:,} pages of {hosts} dropped for another page of {'this' if one else 'the same'} host: if they"
+        " share only menus and notices, leave these out with --templates FILE --learn-templates"
     )
 
 

@@ -160,6 +160,12 @@ class Archives(InputPiece):
         places = [f"{source}:{one.offset}" for one in self._pages.captures]
         return pa.compute.coalesce(named, pa.array(places, pa.large_string()))
 
+    @property
+    def without_templates(self) -> bool:
+        """Whether some records are HTML that was read without templates; others are texts."""
+        kinds = self._columns["content_mime_type"]
+        return self.sites is None and bool(pa.compute.is_in(kinds, value_set=pa.array(sorted(_HTML))).true_count)
+
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field of the pages."""
         column = self._columns.get(_IDS.get(name, name))

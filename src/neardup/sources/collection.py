@@ -162,6 +162,16 @@ class Collection(ABC):
         return found
 
     @property
+    def without_templates(self) -> bool:
+        """Whether some texts are those of HTML that was read without templates."""
+        return self.has_pages and self.sites is None
+
+    @property
+    def addresses(self) -> pa.ChunkedArray:
+        """The URLs of pages, where they are known, otherwise the ids."""
+        return addresses_of(self.ids, self.places())
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The inputs, as messages show them."""
         return tuple(display(path) for path in self.inputs)
@@ -337,6 +347,11 @@ class WholeInputs(Collection):
             if name != DEFAULT_ID:
                 self._pieces_without(name)
 
+    @property
+    def without_templates(self) -> bool:
+        """Whether some texts are those of HTML that was read without templates."""
+        return self.sites is None and any(piece.without_templates for piece in self.pieces)
+
     def places(self) -> pa.Table | None:
         """Return columns with the place of each document; ``None`` if its id is enough."""
         tables = [places for piece in self.pieces if (places := piece.places()) is not None]
@@ -384,6 +399,7 @@ class WholeInputs(Collection):
         for piece, (begin, end) in zip(self.pieces, pairwise(self._edges.tolist()), strict=True):
             piece.texts = self.texts[begin:end]  # and the HTML is not held
             piece.found = None if self.found is None else self.found[begin:end]
+            piece.has_pages = True
 
     def write(
         self,
@@ -497,6 +513,14 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
                 begin = part.stop
 
         yield append
+
+
+def addresses_of(ids: pa.ChunkedArray, places: pa.Table | None) -> pa.ChunkedArray:
+    """Return the URLs in a table of *places*, as far as it has them, otherwise the *ids*."""
+    if places is None:
+        return ids
+    named: pa.ChunkedArray = pc.coalesce(places["url"], ids.cast(pa.large_string()))
+    return named
 
 
 def selection(rows: npt.NDArray[Any], size: int) -> Mask:

@@ -16,6 +16,7 @@ from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.policy import CANONICAL
 from neardup.pipeline.corpus.address_ranks import hint_counts
 from neardup.pipeline.corpus.clusters import largest_clusters
+from neardup.pipeline.corpus.host_repeats import repeats_in
 from neardup.pipeline.corpus.result import Summary
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled import common_shingles
@@ -218,6 +219,7 @@ def _summary(  # noqa: PLR0913, PLR0917 - everything the run knows
     job: Job, documents: StoredDocuments, decisions: Decisions, proposed: Record, decided: Record, settled: list[Record]
 ) -> Summary:
     counts = {name: decided[name] for name in ("kept", "exact", "near", "empty", "too_short")}
+    representatives, exact = np.asarray(decisions.representatives), decisions.exact(len(documents))
     return Summary.of(
         job.scheme,
         job.policy,
@@ -228,9 +230,8 @@ def _summary(  # noqa: PLR0913, PLR0917 - everything the run knows
         compared=proposed["compared"] + sum(record["compared"] for record in settled),
         not_compared=proposed["not_compared"],
         known=int((decisions.representatives >= len(documents)).sum()),
-        largest_clusters=largest_clusters(
-            documents, np.asarray(decisions.representatives), decisions.exact(len(documents)), job.scheme
-        ),
+        largest_clusters=largest_clusters(documents, representatives, exact, job.scheme),
+        host_repeats=repeats_in(documents, representatives[: len(documents)], exact),
     )
 
 

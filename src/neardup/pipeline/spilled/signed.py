@@ -132,6 +132,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     revisits: list[pa.Table] = []
     rejected: list[Any] = []
     without: list[Any] | None = None
+    without_templates = False
     first_quoted: list[Any] | None = None
     lacking = LackingFields(fields_of(job))
     for piece in job.shards.pieces(job.shards.shards[task]):
@@ -143,6 +144,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
             found["features"] += int(tables[-1].column("features").to_numpy().sum())
         ids.append(with_places(pa.table({"id": piece.ids.cast(pa.large_string())}), piece.places()))
         skipped.update(piece.skipped)
+        without_templates = without_templates or (len(piece) > 0 and piece.without_templates)
         revisits += [piece.revisits] if piece.revisits is not None and len(piece.revisits) else []
         found["documents"] += len(piece)
         if (missing := piece.without_text) is not None:
@@ -164,6 +166,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         **firsts,
         "rejected": rejected,
         "skipped": skipped,
+        "without_templates": without_templates,
         "revisits": len(revisits) > 0,
         "lacking": lacking.found,
         "files": files,

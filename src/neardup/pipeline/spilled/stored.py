@@ -12,7 +12,7 @@ from neardup.pipeline.corpus.result import Summary, totals
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import Decisions
 from neardup.pipeline.spilled.signed import Signed
-from neardup.sources.collection import Collection, QuotedLines, Rejected, WithoutText
+from neardup.sources.collection import Collection, QuotedLines, Rejected, WithoutText, addresses_of
 from neardup.sources.formats import display
 from neardup.text.columns import gathered
 
@@ -65,6 +65,16 @@ class StoredDocuments:
         """The revisit records of the archives; ``None`` if there are none."""
         first = len(self._job.shards.shards) - len(self.records)
         return self.signed.revisits(first + number for number, one in enumerate(self.records) if one["revisits"])
+
+    @property
+    def without_templates(self) -> bool:
+        """Whether some texts are those of HTML that was read without templates."""
+        return any(record["without_templates"] for record in self.records)
+
+    @property
+    def addresses(self) -> pa.ChunkedArray:
+        """The URLs of pages, where they are known, otherwise the ids."""
+        return addresses_of(self.ids[: len(self)], self.places())
 
     def places(self) -> pa.Table | None:
         """Return columns with the place of each document; ``None`` if its id is enough."""

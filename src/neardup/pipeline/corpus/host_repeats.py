@@ -1,0 +1,66 @@
+"""Pages that were dropped for another page of their host: without templates, navigation and notices make them alike."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.decisions.templates import LEAST
+from neardup.model.arrays import Flags, Positions
+from neardup.text.columns import gathered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRepeats:
+    """The pages that were dropped as near duplicates of a page of the same host, read without templates.
+
+    Only hosts with ``LEAST`` of them count, which is how many pages a line of a template is on at least. *host* has the
+    most, *most*; of several, it is the first by name. *pages* are those of all *hosts*.
+    """
+
+    pages: int
+    hosts: int
+    host: str
+    most: int
+
+    @classmethod
+    def of(cls, addresses: pa.ChunkedArray, representatives: Positions, exact: Flags) -> Self | None:
+        """Count the pages with these *addresses*; ``None`` if no host has enough of them.
+
+        *representatives* are the positions of those that pages are dropped for, or -1; documents of other runs have
+        larger positions. *exact* is whether both are equal byte by byte.
+        """
+        from neardup.sources.hosts import host  # most runs need no addresses
+
+        near = np.flatnonzero((representatives >= 0) & (representatives < len(addresses)) & ~exact)
+        sides = (
+            gathered(addresses, rows).cast(pa.large_string()).to_pylist() for rows in (near, representatives[near])
+        )
+        counts: Counter[str] = Counter()
+        for own, other in zip(*(map(host, side) for side in sides), strict=True):
+            if own is not None and own == other:
+                counts[own] += 1
+        enough = {name: number for name, number in counts.items() if number >= LEAST}
+        if not enough:
+            return None
+        first = min(enough, key=lambda name: (-enough[name], name))
+        return cls(pages=sum(enough.values()), hosts=len(enough), host=first, most=enough[first])
+
+
+class PageSource(Protocol):
+    """Documents that may be web pages."""
+
+    @property
+    def without_templates(self) -> bool:
+        """Whether some texts are those of HTML that was read without templates."""
+
+    @property
+    def addresses(self) -> pa.ChunkedArray:
+        """The URLs of pages, where they are known, otherwise the ids."""
+
+
+def repeats_in(documents: PageSource, representatives: Positions, exact: Flags) -> HostRepeats | None:
+    """Count the repeats on hosts in documents; ``None`` if they are not pages, or were read with templates."""
+    return HostRepeats.of(documents.addresses, representatives, exact) if documents.without_templates else None
