@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from archives_made import packed, page
 
 from neardup import Index
 from neardup.interfaces.cli import main
@@ -245,3 +246,14 @@ def test_pages_of_html_are_read(asked, seen):
         (("--html", "page", "--templates", "absent"), "cannot be read"),
     ):
         assert message in asked(seen, b"", *wrong, code=2)[1]
+
+
+def test_the_pages_of_an_archive_become_lines_by_marking_them(tmp_path, asked):
+    """As the help describes."""
+    archive, marked = tmp_path / "crawl.warc.gz", tmp_path / "pages.jsonl"
+    archive.write_bytes(packed([page(1, STORM), page(2, STORM), page(3, BAKER)]))
+    assert main(["index", str(archive), "--to", str(tmp_path / "ix"), "--url", "url", "--text-view", "visible"]) == 0
+    assert main(["dedup", str(archive), "--dry-run", "--mark", str(marked), "--text-view", "visible"]) == 0
+    answers, _ = asked(tmp_path / "ix", marked.read_bytes())
+    assert [answer["verdict"] for answer in answers] == ["known"] * 3
+    assert not any(answer["changed"] for answer in answers)

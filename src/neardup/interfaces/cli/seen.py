@@ -12,7 +12,10 @@ from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import DataError, OutputRefused, counted, require
 from neardup.model.verdicts import NearDuplicate
 
-EXAMPLE = 'Example: echo \'{"url": "http://a.example/", "text": "..."}\' | neardup seen DIR --admit'
+EXAMPLE = (
+    'Example: echo \'{"url": "http://a.example/", "text": "..."}\' | neardup seen DIR --admit. For an archive:'
+    " neardup dedup crawl.warc.gz --dry-run --mark pages.jsonl && neardup seen DIR --admit <pages.jsonl"
+)
 INTERRUPTED = (
     "interrupted; answered pages were admitted if --admit was given; continue after the last answer with --skip"
 )
