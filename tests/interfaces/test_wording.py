@@ -4,7 +4,7 @@ import pytest
 from neardup import CommonShingles, Policy, Summary
 from neardup.interfaces.wording import cluster_lines, common_words, evidence_of, percentage, rule_of
 from neardup.pipeline.corpus.clusters import LargeCluster
-from neardup.pipeline.corpus.host_repeats import HostRepeats
+from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 
 
 def row(rule, resemblance=None, within=None, around=None):
@@ -71,12 +71,12 @@ def test_large_clusters_in_words():
     )
     assert cluster_lines(summary()) == []
     assert cluster_lines(summary(largest_clusters=(small,))) == []
-    (line,) = cluster_lines(summary(host_repeats=HostRepeats(pages=13, hosts=1, host="a.example", most=13)))
+    (line,) = cluster_lines(summary(same_host_drops=SameHostDrops(pages=13, hosts=1, host="a.example", most=13)))
     assert line == (
         "13 pages of a.example dropped for another page of this host: if they share only menus and notices, leave these"
         " out with --templates FILE --learn-templates"
     )
-    (line,) = cluster_lines(summary(host_repeats=HostRepeats(pages=1300, hosts=20, host="a.example", most=130)))
+    (line,) = cluster_lines(summary(same_host_drops=SameHostDrops(pages=1300, hosts=20, host="a.example", most=130)))
     assert line.startswith("1,300 pages of 20 hosts (130 of a.example) dropped for another page of the same host: ")
     assert cluster_lines(summary(largest_clusters=(large, template, small))) == [
         f"largest cluster: 1,200 documents, 71% of the drops; kept: document {'a' * 60}...",

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from neardup.pipeline.corpus.clusters import LargeCluster
-    from neardup.pipeline.corpus.host_repeats import HostRepeats
     from neardup.pipeline.corpus.result import Summary
+    from neardup.pipeline.corpus.same_host_drops import SameHostDrops
     from neardup.sources.collection import WithoutText
 
 _NAME = 60  # shown characters of an id
@@ -69,9 +69,9 @@ def common_words(summary: "Summary") -> str:
 
 
 def cluster_lines(summary: "Summary") -> list[str]:
-    """Describe the largest cluster of a run, large clusters that are probably templates, and repeats on hosts.
+    """Describe the largest cluster of a run, large clusters that are probably templates, and drops on hosts.
 
-    There are no lines if the largest cluster is small and not a template, and no host has many repeats.
+    There are no lines if the largest cluster is small and not a template, and no host has many drops.
     """
     lines = []
     for number, cluster in enumerate(summary.largest_clusters):
@@ -83,7 +83,7 @@ def cluster_lines(summary: "Summary") -> list[str]:
         lines.append(f"{what}: {cluster.documents:,} documents, {share} of the drops; kept: document {kept}")
         if cluster.template:
             lines.append(f"  {template_hint(cluster)}")
-    return [*lines, *([] if summary.host_repeats is None else [host_hint(summary.host_repeats)])]
+    return [*lines, *([] if summary.same_host_drops is None else [host_hint(summary.same_host_drops)])]
 
 
 def pairs_not_compared(number: int) -> str:
@@ -108,7 +108,7 @@ def template_hint(cluster: "LargeCluster") -> str:
     )
 
 
-def host_hint(found: "HostRepeats") -> str:
+def host_hint(found: "SameHostDrops") -> str:
     """Describe the pages that were dropped for others of their host without templates, and what to do."""
     one = found.hosts == 1
     hosts = found.host if one else f"{found.hosts:,} hosts ({found.most:,} of {found.host})"

@@ -13,7 +13,7 @@ from neardup.model.errors import DataError
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.clusters import LargeCluster
-from neardup.pipeline.corpus.host_repeats import HostRepeats
+from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.schemes.terms import common_of
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.containers import Rows, rows_where
@@ -36,8 +36,8 @@ class Summary:
     features need the ``short_threshold``. ``common`` is the list of shingles that
     did not count, or ``None``. If ``canonical`` ranks, ``canonical_kept`` documents were kept that a dropped one of
     their cluster names, and ``canonical_contradicted`` documents name the address of documents of the run that they do
-    not match. ``largest_clusters`` are the clusters of the most documents, with what these share. ``host_repeats`` are
-    the web pages that were dropped for others of their host, if they were read without templates and there are enough.
+    not match. ``largest_clusters`` are the clusters of the most documents, with what these share. ``same_host_drops``
+    are the web pages that were dropped for others of their host, if they were read without templates and are enough.
     """
 
     documents: int
@@ -62,7 +62,7 @@ class Summary:
     canonical_contradicted: int = 0
     common: CommonShingles | None = None
     largest_clusters: tuple[LargeCluster, ...] = ()
-    host_repeats: HostRepeats | None = None
+    same_host_drops: SameHostDrops | None = None
 
     @classmethod
     def of(cls, scheme: Scheme, policy: Policy, **counts: Any) -> Self:

@@ -12,10 +12,10 @@ from neardup.model.errors import FieldMissing, ValueRefused
 from neardup.model.policy import CANONICAL, Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.documents import SITE
-from neardup.pipeline.corpus.host_repeats import repeats_in
 from neardup.pipeline.corpus.result import Result, with_places
 from neardup.pipeline.corpus.revisits import revisit_rows
 from neardup.pipeline.corpus.run import deduplicated
+from neardup.pipeline.corpus.same_host_drops import drops_in
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
@@ -68,8 +68,8 @@ def decided_documents(  # noqa: PLR0913, PLR0917 - as deduplicated
         field = error.field.removeprefix(_RANK)
         raise ValueRefused(place, f"its {field!r} {error.rule}", error.code, error.row, field) from error
     decisions = with_places(result.decisions, documents.places())
-    repeats = repeats_in(documents, result.representatives, result.decisions["exact"].to_numpy())
-    summary = replace(result.summary, policy=policy, host_repeats=repeats)
+    drops = drops_in(documents, result.representatives, result.decisions["exact"].to_numpy())
+    summary = replace(result.summary, policy=policy, same_host_drops=drops)
     return replace(result, decisions=decisions, source=None, summary=summary)
 
 

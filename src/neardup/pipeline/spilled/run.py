@@ -16,8 +16,8 @@ from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.policy import CANONICAL
 from neardup.pipeline.corpus.address_ranks import hint_counts
 from neardup.pipeline.corpus.clusters import largest_clusters
-from neardup.pipeline.corpus.host_repeats import repeats_in
 from neardup.pipeline.corpus.result import Summary
+from neardup.pipeline.corpus.same_host_drops import drops_in
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled import common_shingles
 from neardup.pipeline.spilled.blocks import settle
@@ -231,7 +231,7 @@ def _summary(  # noqa: PLR0913, PLR0917 - everything the run knows
         not_compared=proposed["not_compared"],
         known=int((decisions.representatives >= len(documents)).sum()),
         largest_clusters=largest_clusters(documents, representatives, exact, job.scheme),
-        host_repeats=repeats_in(documents, representatives[: len(documents)], exact),
+        same_host_drops=drops_in(documents, representatives[: len(documents)], exact),
     )
 
 

@@ -7,7 +7,7 @@ from archives_made import http, packed, record
 
 from neardup import Extraction, dedup_files, learn_templates
 from neardup.decisions.templates import LEAST
-from neardup.pipeline.corpus.host_repeats import HostRepeats
+from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 
 MENU = "".join(f"<p>{' '.join(f'{line}{word}' for word in range(15))}</p>" for line in "abcdefgh")
 VISIBLE = Extraction(view="visible")
@@ -40,38 +40,40 @@ def tables(path):
     return path
 
 
-def repeats(path, **options):
-    return dedup_files([path], **{"extraction": VISIBLE} | options).result.summary.host_repeats
+def drops(path, **options):
+    return dedup_files([path], **{"extraction": VISIBLE} | options).result.summary.same_host_drops
 
 
 @pytest.mark.parametrize("pieces", [False, True])
 def test_pages_dropped_for_others_of_their_host_are_counted(tmp_path, pieces):
     work = {"work": tmp_path / "w"} if pieces else {}
-    found = repeats(archive(tmp_path / "a.warc.gz"), **work)
-    assert found == HostRepeats(pages=29, hosts=1, host="a.example", most=29)  # those of b.example are dropped for them
-    assert repeats(archive(tmp_path / "a.warc.gz"), id="record", **work) == found
-    assert repeats(tables(tmp_path / "a.jsonl"), html="page", **work) == found
-    assert repeats(archive(tmp_path / "a.wet.gz", wet=True), extraction=Extraction(), **work) is None
-    assert repeats(tables(tmp_path / "a.jsonl"), text="page", extraction=Extraction(), **work) is None
+    found = drops(archive(tmp_path / "a.warc.gz"), **work)
+    assert found == SameHostDrops(
+        pages=29, hosts=1, host="a.example", most=29
+    )  # those of b.example are dropped for them
+    assert drops(archive(tmp_path / "a.warc.gz"), id="record", **work) == found
+    assert drops(tables(tmp_path / "a.jsonl"), html="page", **work) == found
+    assert drops(archive(tmp_path / "a.wet.gz", wet=True), extraction=Extraction(), **work) is None
+    assert drops(tables(tmp_path / "a.jsonl"), text="page", extraction=Extraction(), **work) is None
 
 
 @pytest.mark.parametrize("pieces", [False, True])
 def test_with_templates_nothing_is_counted(tmp_path, pieces):
     work = {"work": tmp_path / "w"} if pieces else {}
     extraction = Extraction(view="visible", templates=learn_templates(PAGES[:1], extraction=VISIBLE))
-    assert repeats(archive(tmp_path / "a.warc.gz"), extraction=extraction, **work) is None
-    assert repeats(tables(tmp_path / "a.jsonl"), html="page", url="id", extraction=extraction, **work) is None
+    assert drops(archive(tmp_path / "a.warc.gz"), extraction=extraction, **work) is None
+    assert drops(tables(tmp_path / "a.jsonl"), html="page", url="id", extraction=extraction, **work) is None
 
 
 def counted(addresses, representatives, exact=None):
     representatives = np.array(representatives)
     exact = np.zeros(len(representatives), np.bool_) if exact is None else exact
-    return HostRepeats.of(pa.chunked_array([addresses], pa.string()), representatives, exact)
+    return SameHostDrops.of(pa.chunked_array([addresses], pa.string()), representatives, exact)
 
 
-def test_hosts_with_few_repeats_do_not_count():
+def test_hosts_with_few_drops_do_not_count():
     many = [address(0)] * (1 + LEAST)
-    assert counted(many, [-1] + [0] * LEAST) == HostRepeats(pages=LEAST, hosts=1, host="a.example", most=LEAST)
+    assert counted(many, [-1] + [0] * LEAST) == SameHostDrops(pages=LEAST, hosts=1, host="a.example", most=LEAST)
     assert counted(many[1:], [-1] + [0] * (LEAST - 1)) is None
     assert counted([*many[1:], "http://b.example/"], [-1] + [0] * LEAST) is None
     assert counted(many, [-1] + [0] * LEAST, np.arange(1 + LEAST) == 1) is None
@@ -86,4 +88,4 @@ def test_the_host_with_the_most_is_named():
         addresses,
         [-1 if place % (1 + LEAST) == 0 else place // (1 + LEAST) * (1 + LEAST) for place in range(3 + 3 * LEAST)],
     )
-    assert found == HostRepeats(pages=3 * LEAST, hosts=3, host="a.example", most=LEAST)
+    assert found == SameHostDrops(pages=3 * LEAST, hosts=3, host="a.example", most=LEAST)

@@ -13,7 +13,7 @@ from neardup.text.columns import gathered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostRepeats:
+class SameHostDrops:
     """The pages that were dropped as near duplicates of a page of the same host, read without templates.
 
     Only hosts with ``LEAST`` of them count, which is how many pages a line of a template is on at least. *host* has the
@@ -61,6 +61,6 @@ class PageSource(Protocol):
         """The URLs of pages, where they are known, otherwise the ids."""
 
 
-def repeats_in(documents: PageSource, representatives: Positions, exact: Flags) -> HostRepeats | None:
-    """Count the repeats on hosts in documents; ``None`` if they are not pages, or were read with templates."""
-    return HostRepeats.of(documents.addresses, representatives, exact) if documents.without_templates else None
+def drops_in(documents: PageSource, representatives: Positions, exact: Flags) -> SameHostDrops | None:
+    """Count the drops on hosts in documents; ``None`` if they are not pages, or were read with templates."""
+    return SameHostDrops.of(documents.addresses, representatives, exact) if documents.without_templates else None
