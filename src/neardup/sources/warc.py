@@ -4,7 +4,8 @@ In a ``.warc.gz`` every gzip member is expanded alone, so a record is only accep
 checksum is right, and the member ends where its ``Content-Length`` ends. After damage, reading resumes at the next
 member that begins a record. In a plain file a record must be followed by its line ends, and agree with its block
 digest if it has one; reading resumes at the next line that begins a record. Archives compressed as a stream (``.zst``,
-``.lz4``, gzip around a whole archive) have no places that reading could resume at.
+``.lz4``, gzip around a whole archive) have no places that reading could resume at; of ``.zst`` and ``.lz4`` the digests
+are checked, too.
 """
 
 import base64
@@ -20,7 +21,7 @@ import zstandard
 from neardup.model.errors import DataError
 from neardup.sources.compression import GzipError, inflater
 from neardup.sources.formats import display, readable
-from neardup.sources.streams import lz4
+from neardup.sources.streams import CUT_FRAME, lz4
 
 LARGEST: Final = 1 << 26  # bytes of a record
 
@@ -286,42 +287,55 @@ def _next_record(file: BinaryIO, at: int, last: int) -> int:
 def _of_stream(source: str, file: BinaryIO, compression: str, size: int) -> Iterator[Record | Gap]:
     """Yield the records of a compressed stream, which have no places; of a damaged one those before the damage."""
     faults: list[Exception] = []
+    frame = 0
 
     def intact() -> Iterator[bytes]:
+        nonlocal frame
         try:
-            yield from _zstd(file) if compression == "zstd" else lz4(file)
+            for frame, piece in _zstd(file) if compression == "zstd" else lz4(file):  # noqa: B007 - of the last piece
+                yield piece
         except (zstandard.ZstdError, EOFError, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             faults.append(error)
 
     for one in _in_order(source, _Held(b"", intact())):
-        if isinstance(one, Record) or not (faults and one.damage):
+        if isinstance(one, Record) and (fault := _digest_fault(one)) is not None:  # frames may have no checksums
+            yield Gap(0, 0, fault)
+        elif isinstance(one, Record) or not (faults and one.damage):
             yield _without_place(one, 0)
     if faults:
-        yield Gap(0, size, f"its {compression} data is damaged or incomplete ({faults[0]})")
+        yield Gap(frame, size, f"its {compression} data is damaged or incomplete ({faults[0]})")
 
 
-def _zstd(file: BinaryIO) -> Iterator[bytes]:
-    """Yield what zstd frames hold. A first frame may be the dictionary of all others, compressed or not."""
+def _zstd(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield what zstd frames hold, some at a time, with the byte that the frame begins at; ``EOFError`` if one is cut.
+
+    A first frame may be the dictionary of all others, compressed or not.
+    """
     dictionary = None
     head = file.read(8)
     if head.startswith(_ZSTD_DICTIONARY):
-        content = file.read(int.from_bytes(head[4:], "little"))
+        size = int.from_bytes(head[4:], "little")
+        content = file.read(size)
+        if len(content) < size or len(head) < 8:  # noqa: PLR2004 - the magic number, and the size
+            raise EOFError(CUT_FRAME)
         if content.startswith(_ZSTD_FRAME):
             content = zstandard.ZstdDecompressor().decompressobj().decompress(content)
         dictionary = zstandard.ZstdCompressionDict(content)
     else:
         file.seek(0)
     expander = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=_WINDOW)
-    member, rest = None, b""
+    member, rest, begin = None, b"", 0
     while rest or (rest := file.read(_ZSTD_STEP)):
-        member = member or expander.decompressobj()
-        yield member.decompress(rest)
+        if member is None:
+            member, begin = expander.decompressobj(), file.tell() - len(rest)
+            yield begin, b""
+        yield begin, member.decompress(rest)
         rest = member.unused_data if member.eof else b""
         member = None if member.eof else member
     if member is not None:
-        raise EOFError("it ends in the middle")
+        raise EOFError(CUT_FRAME)
 
 
 def _in_order(source: str, data: _Held, size: int | None = None) -> Iterator[Record | Gap]:
