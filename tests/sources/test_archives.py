@@ -13,12 +13,12 @@ SAME = "This article is on two pages of the crawl, word for word, and is long en
 INFO = record("warcinfo", uri=None, number=90, block=b"software: tests")
 
 
-def other(kind, number, of):
+def other(kind, number, of, field="WARC-Concurrent-To"):
     return record(
         kind,
         uri=f"http://a.example/{of}",
         number=number,
-        headers=[f"WARC-Concurrent-To: <urn:uuid:{of:08}>"],
+        headers=[f"{field}: <urn:uuid:{of:08}>"],
         block=b"of another",
     )
 
@@ -105,6 +105,23 @@ def test_shards_of_captures_give_the_same_answer(tmp_path, archive, monkeypatch)
     done = dedup_files([archive], tmp_path / "kept.warc.gz", work=tmp_path / "work")
     assert (tmp_path / "kept.warc.gz").read_bytes() == packed([RECORDS[number] for number in KEPT])
     assert done.result.summary.documents == 5
+
+
+@pytest.mark.parametrize("uri", ["http://a.example/{}", None])
+@pytest.mark.parametrize("share", [None, 1])
+def test_metadata_that_refers_to_a_kept_record_are_copied(tmp_path, monkeypatch, uri, share):
+    def metadata(number, of):
+        headers = [f"WARC-Refers-To: <urn:uuid:{of:08}>"]
+        return record("metadata", uri=uri and uri.format(of), number=number, headers=headers, block=b"x")
+
+    made = [page(1, SAME), metadata(91, 1), page(2, SAME), metadata(92, 2), metadata(93, 4), page(3), metadata(94, 3)]
+    (tmp_path / "x.warc.gz").write_bytes(packed(made))
+    work = {}
+    if share:
+        monkeypatch.setattr("neardup.pipeline.spilled.files._share", lambda *_: share)
+        work = {"work": tmp_path / "work"}
+    dedup_files([tmp_path / "x.warc.gz"], tmp_path / "kept.warc.gz", **work)
+    assert (tmp_path / "kept.warc.gz").read_bytes() == packed([made[row] for row in (0, 1, 5, 6)])
 
 
 def test_an_archive_inside_a_record_is_never_cut(tmp_path):

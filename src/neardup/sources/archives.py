@@ -80,13 +80,16 @@ _READ: Final = [name for name in _FIELDS if name not in PAGE_FIELDS or name in _
 
 @dataclass(slots=True)
 class _Capture:
-    """A record that is copied: the file, its place, its id, and those that it names as concurrent."""
+    """A record that is copied: the file, its place, its id, and the records that it names as its own.
+
+    These are the records of the same capture, and the record that an accessory describes.
+    """
 
     path: str
     offset: int
     length: int | None
     record_id: str
-    concurrent: tuple[str, ...]
+    named: tuple[str, ...]
     warcinfo: bool = False
 
 
@@ -243,7 +246,7 @@ def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
     edges, address = [0], ""
     if whole > size and _compression(path) in {None, "gzip"}:
         for one in _records(path, 0, None):
-            own = one.headers.get("warc-target-uri", "") if isinstance(one, Record) else ""
+            own = _address(one, address)
             if isinstance(one, Record) and one.length and one.offset - edges[-1] >= size and own != address:
                 edges.append(one.offset)
             address = own
@@ -257,6 +260,13 @@ def _compression(path: str) -> str | None:
 
 def _records(path: str, begin: int, end: int | None) -> Iterator[Record | Gap]:
     return records(path, _compression(path), begin, end)
+
+
+def _address(one: Record | Gap, before: str) -> str:
+    """Return the address of the capture that a record belongs to: without one of its own, that of the record before."""
+    if isinstance(one, Record) and (own := one.headers.get("warc-target-uri")) is not None:
+        return own
+    return before
 
 
 def _read(  # noqa: PLR0913 - a part of a file, and how to read it
@@ -275,7 +285,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
     def batches() -> Iterator[tuple[_Pages, pa.Table, float]]:
         pages, address = _Pages(), ""
         for one in _records(path, begin, end):
-            own = one.headers.get("warc-target-uri", "") if isinstance(one, Record) else ""
+            own = _address(one, address)
             if pages.contents.size >= BATCH and own != address:
                 yield pages, pages.contents.pages(), (one.offset - begin) / max(1, last - begin)
                 pages = _Pages()
@@ -305,6 +315,7 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, marku
     kind_ = headers.get("warc-type", "").lower()
     if kind_ in _ACCESSORIES:
         capture.warcinfo = kind_ == "warcinfo"
+        capture.named += (_bare(headers.get("warc-refers-to", "")),)
         pages.accessories.append((len(pages.captures), capture))
         return
     places: dict[str, object] = {
@@ -404,15 +415,13 @@ def _chosen(pages: _Pages, wanted: Sequence[bool], repeated: Container[int]) -> 
     Those of the rows *repeated* come without accessories.
     """
     own = {one.record_id for one, chosen in zip(pages.captures, wanted, strict=True) if chosen and one.record_id}
-    named = {
-        name for one, chosen in zip(pages.captures, wanted, strict=True) if chosen for name in one.concurrent if name
-    }
+    named = {name for one, chosen in zip(pages.captures, wanted, strict=True) if chosen for name in one.named if name}
     accessories = iter(pages.accessories)
     following = next(accessories, None)
     for row in range(len(wanted) + 1):
         while following is not None and following[0] <= row:
             one = following[1]
-            if one.warcinfo or not own.isdisjoint(one.concurrent) or one.record_id in named:
+            if one.warcinfo or not own.isdisjoint(one.named) or one.record_id in named:
                 yield one, None
             following = next(accessories, None)
         if row < len(wanted) and (wanted[row] or row in repeated):
