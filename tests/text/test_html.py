@@ -284,6 +284,18 @@ def test_the_title_is_given_apart_too():
         ("<p>text<link rel=canonical href=/a>", None),
         ("text<link rel=canonical href=/a>", None),
         ("<!-- <link rel=canonical href=/a> -->", None),
+        ("<base href=http://b.example/c/d><link rel=canonical href=a>", "http://b.example/c/a"),
+        ("<link rel=canonical href=a><base href=' //b.example/c/ '>", "//b.example/c/a"),
+        ("<base target=x><base href=/c/><base href=/d/><link rel=canonical href=a>", "/c/a"),
+        ("<base href=../c/d?e/f><link rel=canonical href=../a>", "../c/../a"),
+        ("<base href=../c/d><link rel=canonical href=?a>", "../c/d?a"),
+        ("<base href=../c/><link rel=canonical href=/a>", "/a"),
+        ("<base href=http://b.example/><link rel=canonical href=http://a.example/>", "http://a.example/"),
+        ("<base href='http://[b'><link rel=canonical href=a>", "a"),
+        ("<base href=''><link rel=canonical href=a>", "a"),
+        ("<base href='javascript:b/'><link rel=canonical href=a>", "a"),
+        ("<base href=/c/><link rel=canonical href=a><link rel=canonical href=b>", ""),
+        ("<link rel=canonical href=a><p>text<base href=/c/>", "a"),
     ],
 )
 def test_the_canonical_address_is_that_of_the_head(markup, canonical):

@@ -13,6 +13,8 @@ HEADS = [
     "<link rel=canonical href=/a><link rel=canonical href=/b>",
     "<head></head><body><link rel=canonical href=/a>",
     "<html lang=' de-AT'><title> \n</title>",
+    "<base target=x><link rel=canonical href=a><base href=' http://b.example/c/d '><base href=/e/>",
+    "<base href=''><base href=/c/><link rel=canonical href=a>",
     "<link rel=canonical href=/a>" * 64,
     "<link rel=canonical href=/a>" * 65,
     "<link rel=canonical href=/a>" * 64 + "<link rel=canonical href=>",

@@ -28,7 +28,7 @@ BLOCK_END, LINE_END, VERBATIM, LINK_BEGIN, LINK_END = 0xFF, 0xFE, 0xFD, 0xFC, 0x
 # What an element does, one bit each. Those that are never hidden are listed, and so are all that may be in a head.
 BLOCK, CELL, LINE, PRE = 1, 2, 4, 8
 HEAD, IN_HEAD, ROOT, LINK, META, TITLE = 16, 32, 64, 128, 256, 512
-RAW, KEPT, TEMPLATE, SHOWN, ANCHOR = 1024, 2048, 4096, 8192, 16384
+RAW, KEPT, TEMPLATE, SHOWN, ANCHOR, BASE = 1024, 2048, 4096, 8192, 16384, 32768
 
 # The numbers that are found, by their places.
 SIZE, TITLE_BEGIN, TITLE_END, TAGS = 0, 1, 2, 3
@@ -46,9 +46,10 @@ def pieces(page, names, kinds, references, codes, links, tags, out, found):
 
     *out* (uint8) receives pieces and marks, at most ``references.GROWTH`` times the bytes of the page. *found*
     (int64[NUMBERS]): ``SIZE``: the bytes of *out*; ``TITLE_BEGIN`` and ``TITLE_END``: where the content of the first
-    title is, or -1; ``TAGS``: the rows of *tags*. A row of *tags* (int64[:, 3]) is a ``ROOT``, ``LINK`` or ``META`` of
-    the head: its kind, and where its attributes begin and end; only the first that there is room for are listed. With
-    *links* (a bool), links are marked: a tag ``a`` ends a link, and with the attribute ``href`` it begins one.
+    title is, or -1; ``TAGS``: the rows of *tags*. A row of *tags* (int64[:, 3]) is a ``ROOT``, or a ``LINK``,
+    ``META`` or ``BASE`` of the head: its kind, and where its attributes begin and end; only the first that there is
+    room for are listed. With *links* (a bool), links are marked: a tag ``a`` ends a link, and with the attribute
+    ``href`` it begins one.
 
     *names* (uint64, ascending, packed: see ``neardup.kernels.tags``) and *kinds* (int64) list the elements that are not
     ordinary. *references* and *codes* are those of ``neardup.kernels.references``. The time is linear.
@@ -97,8 +98,8 @@ def pieces(page, names, kinds, references, codes, links, tags, out, found):
             continue
         in_head = kind & HEAD != 0 or (in_head and kind & IN_HEAD != 0)
         head_is_over = head_is_over or kind & (ROOT | IN_HEAD) == 0
-        if (kind & ROOT or (kind & (LINK | META) and not head_is_over)) and listed < tags.shape[0]:
-            tags[listed, 0], tags[listed, 1], tags[listed, 2] = kind & (ROOT | LINK | META), end, position - 1
+        if (kind & ROOT or (kind & (LINK | META | BASE) and not head_is_over)) and listed < tags.shape[0]:
+            tags[listed, 0], tags[listed, 1], tags[listed, 2] = kind & (ROOT | LINK | META | BASE), end, position - 1
             listed += 1
         if depth:
             depth += _same_name(page, begin, end, hidden_begin, hidden_end)

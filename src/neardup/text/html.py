@@ -12,6 +12,7 @@ from functools import cache
 from html import unescape
 from html.entities import html5
 from typing import Any, Final, NamedTuple
+from urllib.parse import urljoin
 
 import numpy as np
 
@@ -37,6 +38,7 @@ _ELEMENTS: Final = {
     """,
     "ROOT": "html",
     "LINK": "link",
+    "BASE": "base",
     "META": "meta",
     "TITLE": "title",
     "RAW": "script style noscript iframe noembed noframes title textarea",
@@ -46,6 +48,9 @@ _ELEMENTS: Final = {
     "ANCHOR": "a",
 }
 _NAMED: Final = re.compile(rb"canonical|robots|[&\0]", re.IGNORECASE)  # other links and tags of a head do not matter
+_RELATIVE: Final = re.compile(
+    r"(?![/?#\\]|[a-z][a-z0-9+.-]*:)", re.IGNORECASE
+)  # a path, from the folder of another one
 _BODY: Final = re.compile("<body", re.IGNORECASE)
 # Name and value. A quotation mark that is never closed opens nothing; a leading "=" belongs to the name.
 _ATTRIBUTE: Final = re.compile(
@@ -87,9 +92,9 @@ _CHARSETS: Final = {
 class PageContent(NamedTuple):
     """The text of a page without its title, and what its markup defines; ``None`` where it does not.
 
-    ``canonical`` is the address in the link of this name in the head, as written; empty if several differ, or if there
-    are more than 64. ``noindex``: whether the head asks search engines not to index the page
-    (``<meta name="robots">``).
+    ``canonical`` is the address in the link of this name in the head, as written, or resolved against the address of
+    ``<base>``; empty if several differ, or if there are more than 64. ``noindex``: whether the head asks search engines
+    not to index the page (``<meta name="robots">``).
     """
 
     text: str
@@ -184,7 +189,7 @@ def _paragraphs(pieces: Bytes) -> str:
 
 
 def canonical_address(page: bytes | str) -> str | None:
-    """Return the address in the canonical link of a page's head, as written; ``None`` if it has none, or several."""
+    """Return the canonical address of a page, see ``PageContent``; ``None`` if it has none, or several."""
     text = decoded(page) if isinstance(page, bytes) else page
     body = _BODY.search(text)
     return visible_content(text[: body.start()] if body else text).canonical or None
@@ -214,14 +219,16 @@ def _head(tags: Iterable[tuple[int, bytes]]) -> tuple[str | None, str | None, bo
 
     Tags are those of the head that the kernel lists, with their attributes.
     """
-    from neardup.kernels.visible_text import LINK, META, ROOT
+    from neardup.kernels.visible_text import BASE, LINK, META
 
-    links, lang, noindex = [], None, False
+    links, base, lang, noindex = [], None, None, False
     for kind, attributes in tags:
-        if kind != ROOT and not _NAMED.search(attributes):
+        if kind in {LINK, META} and not _NAMED.search(attributes):
             continue
         values = _values(attributes.decode())
-        if kind == LINK:
+        if kind == BASE:
+            base = values.get("href") if base is None else base
+        elif kind == LINK:
             if "canonical" in values.get("rel", "").lower().split():
                 links.append(values.get("href", "").strip())
         elif kind == META:
@@ -231,7 +238,27 @@ def _head(tags: Iterable[tuple[int, bytes]]) -> tuple[str | None, str | None, bo
             lang = lang or values.get("lang", "").strip() or None
     named = set(filter(None, links))
     clear = len(named) == 1 and len(links) <= MOST_CANONICALS
-    return named.pop() if clear else "" if named else None, lang, noindex
+    return resolved(named.pop(), base) if clear else "" if named else None, lang, noindex
+
+
+def resolved(link: str, base: str | None) -> str:
+    """Return an address of a page resolved against that of its ``<base>``, if it has a valid one.
+
+    The result is relative if the base is: to the address of the page.
+
+    >>> resolved("b", "http://a.example/c/"), resolved("b", "../c/d"), resolved("/b", "../c/d")
+    ('http://a.example/c/b', '../c/b', '/b')
+    """
+    base = (base or "").strip()
+    if not base or base.lower().startswith(("data:", "javascript:")):
+        return link
+    if _RELATIVE.match(link) and _RELATIVE.match(base):  # urljoin drops the leading ".." of such a base
+        path = base.partition("#")[0].partition("?")[0]
+        return path[: path.rfind("/") + 1] + link
+    try:
+        return urljoin(base, link)
+    except ValueError:  # such as an invalid address of IPv6
+        return link
 
 
 @cache

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from neardup.model.errors import ExtraMissing
-from neardup.text.html import MOST_CANONICALS, PageContent, forbids_index
+from neardup.text.html import MOST_CANONICALS, PageContent, forbids_index, resolved
 
 
 def main_text(markup: str) -> PageContent | None:
@@ -30,7 +30,9 @@ def main_text(markup: str) -> PageContent | None:
     if len(links) > MOST_CANONICALS:
         canonical: str | None = ""
     else:
-        canonical = named.pop() if len(named) == 1 else "" if named else None
+        base = None if head is None or not named else head.query_selector("base[href]")
+        address = None if base is None else base.getattr("href")
+        canonical = resolved(named.pop(), address) if len(named) == 1 else "" if named else None
     robots = [] if head is None else head.query_selector_all('meta[name="robots" i]')
     noindex = any(forbids_index(tag.getattr("content") or "") for tag in robots[:MOST_CANONICALS])
     lang = None if root is None else (root.getattr("lang") or "").strip()

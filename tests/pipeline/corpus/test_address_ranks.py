@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from archives_made import http, packed, record
 
 import neardup
 from neardup import DataError
@@ -51,6 +52,47 @@ A, B, C = "https://a.example/story", "https://b.example/news/story?from=a", "htt
 def test_the_canonical_page_is_kept(pages, expected):
     assert sorted(kept(pages)) == sorted(expected)
     assert sorted(kept(pages[::-1])) == sorted(expected)
+
+
+def of_archive(path, pages, **options):
+    """The addresses of the kept pages of an archive, each (address, head, HTTP headers) with the same text."""
+    made = []
+    for number, (uri, head, headers) in enumerate(pages):
+        block = http(f"<head>{head}</head><p>{STORY}".encode(), headers=headers)
+        made.append(record(uri=uri, number=number, headers=["Content-Type: application/http"], block=block))
+    path.write_bytes(packed(made))
+    result = neardup.dedup_files([path], keep="canonical", **options).result
+    return [uri for (uri, *_), stays in zip(pages, result.mask.tolist(), strict=True) if stays]
+
+
+ONE = f"<link rel=canonical href={A}>"
+
+
+@pytest.mark.parametrize(
+    ("pages", "expected"),
+    [
+        pytest.param([(C, "", ()), (B, ONE, ()), (A, "", ())], A, id="one tag"),
+        pytest.param([(C, "", ()), (B, ONE + f"<link rel=canonical href={B}>", ()), (A, "", ())], C, id="two tags"),
+        pytest.param([(C, "", ()), (B, "", [f"Link: <{A}>; rel=canonical"]), (A, "", ())], A, id="header"),
+        pytest.param(
+            [(C, "", ()), (B, "<base href=//a.example/x><link rel=canonical href=story>", ()), (A, "", ())],
+            A,
+            id="base",
+        ),
+        pytest.param(
+            [
+                (C, "", ()),
+                (B, "<base href=../../x/><link rel=canonical href=y>", ()),
+                ("https://b.example/x/y", "", ()),
+            ],
+            "https://b.example/x/y",
+            id="relative base",
+        ),
+    ],
+)
+def test_declarations_of_pages_in_archives(tmp_path, pages, expected):
+    assert of_archive(tmp_path / "x.warc.gz", pages) == [expected]
+    assert of_archive(tmp_path / "y.warc.gz", pages[::-1]) == [expected]
 
 
 def test_pages_that_name_another_without_a_match_are_kept():
