@@ -24,14 +24,15 @@ class HostPages:
     """The pages of hosts: ``hosts``, ``paths`` and ``contents`` are int64 by row, sorted by host and path.
 
     Host *h* has the rows ``begins[h]`` to ``begins[h + 1]``. A path that a host has several times counts once, with the
-    smallest of its contents.
+    smallest of its contents; ``given`` is the place of the first given page with that content.
     """
 
     def __init__(self, hosts: Positions, paths: Positions, contents: Positions, number: int) -> None:
         """Sort pages of a *number* of hosts. All numbers are from 0, and below 2**31."""
         order = np.lexsort((contents, _packed(hosts, paths)))
         keys, first = np.unique(_packed(hosts, paths)[order], return_index=True)
-        rows = order[first]
+        self.given: Positions = order[first]
+        rows = self.given
         self.keys, self.hosts, self.paths, self.contents = keys, hosts[rows], paths[rows], contents[rows]
         self.begins: Positions = np.searchsorted(self.hosts, np.arange(number + 1))
 

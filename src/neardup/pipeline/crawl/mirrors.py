@@ -40,7 +40,8 @@ class Mirror:
     prefix`` (the paths are common without ``prefix`` on this host and ``main_prefix`` on the other), or ``same paths``,
     which is not a mirror: other contents at common paths, such as a translation. ``share`` is ``same / common``,
     ``at_least`` its lower bound at 95 %, and ``coverage`` the share of the host's pages, or of the folder's, whose
-    path is common. ``examples`` are up to three URLs of the host, whose content is the same but for ``same paths``.
+    path is common. ``examples`` are up to three of the URLs of the host, whose content is the same but for ``same
+    paths``.
     """
 
     host: str
@@ -105,6 +106,7 @@ class _Crawl:
             rows.append(row)
             if url.lstrip()[:6].lower() == "https:":
                 secure.add(host)
+        self._urls, self._rows = urls, rows
         self.names, self.paths, self.path_of = list(host_of), list(path_of), path_of
         _, numbers = np.unique(contents[rows] if rows else np.empty(0, np.int64), return_inverse=True)
         self.pages = HostPages(
@@ -173,7 +175,7 @@ class _Crawl:
         if kind != "same paths":
             both &= self.pages.contents[folder.others] == self.pages.contents[folder.rows]
         name = self.names[folder.host]
-        examples = [f"https://{name}{self.paths[self.pages.paths[row]]}" for row in folder.rows[both][:_EXAMPLES]]
+        examples = [self._urls[self._rows[row]].strip() for row in self.pages.given[folder.rows[both][:_EXAMPLES]]]
         return Mirror(
             host=name,
             mirror_of=self.names[folder.main],
