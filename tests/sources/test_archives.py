@@ -3,7 +3,8 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
-from archives_made import http, packed, page, record
+import zstandard
+from archives_made import http, lz4_frame, packed, page, record
 
 from neardup import DataError, Extraction, OutputError, ParameterError, dedup_files
 from neardup.sources.archives import pieces_of, ranges_of
@@ -154,6 +155,29 @@ def test_damage_is_rejected_and_counted(tmp_path, archive):
     assert len(got) == 4
     with pytest.raises(DataError, match="gzip member is damaged"):
         read([archive], strict=True)
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst", ".lz4"])
+def test_reading_does_not_resume_at_the_end_of_a_file(tmp_path, ending):
+    pack = {".gz": gzip.compress, ".zst": zstandard.compress, ".lz4": lz4_frame}[ending]
+    path = tmp_path / f"x.warc{ending}"
+    whole = [pack(one) for one in RECORDS[2:4]]
+    path.write_bytes(b"".join(whole) + b"\xff" * 50)
+    (rejected,) = read([path]).rejected
+    assert rejected.position == (len(b"".join(whole)))
+    assert "resumes" not in rejected.reason
+
+
+def test_the_error_for_an_archive_without_documents_counts_no_records(tmp_path):
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(packed([page(1, status=404), page(2)])[:-20])
+    expected = (
+        r"x\.warc\.gz: no document was found; a damaged part is at .*x\.warc\.gz:\d+: the file ends in the middle"
+    )
+    with pytest.raises(DataError, match=expected):
+        read([path])
+    with pytest.raises(DataError, match=expected):
+        dedup_files([path], tmp_path / "out.jsonl", work=tmp_path / "work")
 
 
 def test_pages_in_other_formats(tmp_path, archive):

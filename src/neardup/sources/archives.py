@@ -301,11 +301,8 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, marku
     """Add a record to the pages, or count it."""
     if isinstance(one, Gap):
         code = "damaged" if one.damage else "too large"
-        until = (
-            f"; reading resumes at byte {one.end:,}"
-            if one.damage and one.end > one.offset and one.reason != CUT
-            else ""
-        )
+        resumed = one.damage and one.reason != CUT and one.offset < one.end < Path(path).stat().st_size
+        until = f"; reading resumes at byte {one.end:,}" if resumed else ""
         pages.rejected.append(Rejected(display(path), one.offset, f"{one.reason}{until}", code))
         request.check(pages.rejected)
         return

@@ -182,8 +182,10 @@ def reader(form: str) -> Any:
 
 
 def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> DataError:
-    """Return the error for inputs whose records were all rejected."""
+    """Return the error for inputs whose records were all rejected; a damaged part of an archive may be any number."""
     number, first = len(rejected), rejected[0]
+    if first.code == "damaged":
+        return DataError(", ".join(names), f"no document was found; a damaged part is at {first}", "all rejected")
     counted = "its only record was rejected" if number == 1 else f"all {number:,} records were rejected"
     return DataError(", ".join(names), f"{counted}; the first is at {first}", "all rejected")
 
