@@ -101,8 +101,7 @@ class Extraction:
         if self.templates is not None:
             require_kind("templates", self.templates, HostTemplates)
             learned, own = self.templates.rule.get("extraction"), replace(self, templates=None).identity | OTHER_LINES
-            rule = f"were learned from other texts ({learned}, not {own}); learn them again"
-            require(learned == own, "templates", str(self.templates), rule)
+            require(learned == own, "templates", str(self.templates), learned_otherwise(learned, own))
 
     @property
     def identity(self) -> dict[str, str | None]:
@@ -263,11 +262,24 @@ def _main(text: str) -> _MainContent | None:
 def other_extraction(known: Mapping[str, str | None], own: Mapping[str, str | None]) -> str:
     """Return why pages that were extracted in two ways cannot be compared."""
     before, now = (
-        " by ".join(filter(None, (f"text view {one['text_view']}", one["extractor"])))
-        + (f" with templates {one['templates']}" if "templates" in one else "")
-        for one in (known, own)
+        _way(one) + (f" with templates {one['templates']}" if "templates" in one else "") for one in (known, own)
     )
     return f"the texts of its pages were extracted as {before}, and cannot be compared with {now}"
+
+
+def learned_otherwise(learned: Mapping[str, str | None] | None, own: Mapping[str, str | None]) -> str:
+    """Return why templates that were *learned* from texts of one kind cannot be used for another, and what to do."""
+    before, now = learned.get("text_view") if learned else None, own["text_view"]
+    if not learned or before is None or _way(learned) == _way(own):
+        return "were learned by another version of neardup; learn them again"
+    rule = f"were learned from {_way(learned)}, but pages are read as {_way(own)}"
+    if before == now:
+        return f"{rule}; learn them again"
+    return f"{rule}; read the pages in text view {before}, or learn them again in text view {now}"
+
+
+def _way(one: Mapping[str, str | None]) -> str:
+    return " by ".join(filter(None, (f"text view {one['text_view']}", one.get("extractor"))))
 
 
 def _letters(text: str) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, require
+from neardup.model.errors import DataError, counted, require
 from neardup.text import files
 
 PageView = Literal["main", "visible"]
@@ -98,6 +98,9 @@ class HostTemplates:
 
     def __repr__(self) -> str:
         return f"HostTemplates({len(self):,} hosts, {self.identity})"
+
+    def __str__(self) -> str:
+        return f"of {counted(len(self), 'host')} (id {self.identity})"
 
     def __eq__(self, other: object) -> bool:
         return self.identity == other.identity if isinstance(other, HostTemplates) else NotImplemented

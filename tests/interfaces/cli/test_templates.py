@@ -235,7 +235,7 @@ def test_an_extraction_can_be_stored(folder):
                 "templates.arrow",
             ],
             2,
-            "learn them again",
+            "read the pages in text view auto, or learn them again in text view visible",
         ),
     ],
 )

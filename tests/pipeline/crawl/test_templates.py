@@ -192,7 +192,7 @@ def test_copyright_notices_and_what_follows_them_do_not_count_on_hosts_with_a_te
 
 def test_templates_of_texts_with_links_are_refused():
     before = HostTemplates(LEARNED.templates, LEARNED.rule | {"extraction": Extraction().identity})
-    with pytest.raises(ParameterError, match="learn them again"):
+    with pytest.raises(ParameterError, match="were learned by another version of neardup; learn them again"):
         Extraction(templates=before)
 
 
@@ -201,7 +201,8 @@ def test_visible_text_has_templates_too():
     learned = learn_templates(PAGES, extraction=visible)
     assert {one.view for one in learned.templates} == {"visible"}
     assert SITES[0]._footer not in texts(PAGES[:1], learned, "visible")[0]
-    with pytest.raises(ParameterError, match="learn them again"):
+    rule = r"text view visible, but pages are read as text view auto by resiliparse [\d.]+; read the pages in text"
+    with pytest.raises(ParameterError, match=rf"^templates='of 3 hosts \(id \w+\)' were learned from {rule}"):
         Extraction(templates=learned)
     with pytest.raises(ParameterError, match="learned now"):
         learn_templates(PAGES, extraction=Extraction(templates=LEARNED))
@@ -272,7 +273,9 @@ def test_one_host_is_learned_again():
     assert relearn(LEARNED, host, PAGES).get(host).lines.tolist() == LEARNED.get(host).lines.tolist()
     with pytest.raises(DataError, match="at least 20 different pages"):
         relearn(LEARNED, "absent.example", PAGES)
-    with pytest.raises(ParameterError, match="by another rule"):
+    with pytest.raises(
+        ParameterError, match=r"^templates='of 0 hosts \(id \w+\)' were learned from text view auto, but"
+    ):
         relearn(HostTemplates([], {"extraction": {"text_view": "auto"}}), host, PAGES)
 
 
@@ -287,8 +290,11 @@ def test_templates_of_many_pages_are_frozen():
     assert [one.id for one in learn_templates(PAGES, known=known).templates[1:]] == [second.id, third.id]
     with pytest.raises(ParameterError, match="known"):
         learn_templates([], known=5)
-    with pytest.raises(ParameterError, match="by another rule"):
+    with pytest.raises(ParameterError, match="or learn them again in text view visible"):
         learn_templates(PAGES, known=known, extraction=Extraction(view="visible"))
+    older = HostTemplates(known.templates, known.rule | {"step": 0})
+    with pytest.raises(ParameterError, match="by another rule or version; learn the templates of all hosts again"):
+        learn_templates(PAGES, known=older)
 
 
 def written(path, pages):
@@ -354,7 +360,7 @@ def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):
     found = file.extended(pages, request_of(html="html", extraction=file.extraction), lambda *_: None)
     assert len(HostTemplates.load(path)) == len(found.templates) == 0
     assert learn_templates(PAGES, extraction=Extraction(view="main"), known=found.templates).earlier
-    with pytest.raises(ParameterError, match="by another rule"):
+    with pytest.raises(ParameterError, match="read the pages in text view main, or"):
         TemplatesFile.opened(path, Extraction(view="visible"), pages)
 
 

@@ -30,7 +30,7 @@ from neardup.sources.pages import host_of
 from neardup.sources.read import AUTO, request_of
 from neardup.sources.shards import SHARD, Shards, is_distant, local_shards
 from neardup.text import sites
-from neardup.text.extraction import OTHER_LINES, BothViews, Extraction
+from neardup.text.extraction import OTHER_LINES, BothViews, Extraction, learned_otherwise
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
 from neardup.text.page_contents import PageContents
@@ -218,8 +218,12 @@ def _following(before: Template | None, one: Template) -> Template:
 
 
 def _require_rule(known: HostTemplates, extraction: Extraction) -> None:
-    rule = "were learned by another rule or version; learn the templates of all hosts again"
-    require(known.rule == rule_of(extraction), "templates", str(known), rule)
+    wanted, rule = (
+        rule_of(extraction),
+        "were learned by another rule or version; learn the templates of all hosts again",
+    )
+    learned, own = known.rule.get("extraction"), wanted["extraction"]
+    require(known.rule == wanted, "templates", str(known), rule if learned == own else learned_otherwise(learned, own))
 
 
 def rule_of(extraction: Extraction) -> dict[str, Any]:
