@@ -23,14 +23,14 @@ class Policy:
     ``keep``
         the ranking of documents, best first: ``first``, ``last`` (by position), ``longest``, ``shortest`` (by
         bytes of text), ``max:FIELD``, ``min:FIELD`` (documents without a value rank last). Of documents whose ids
-        are URLs also ``canonical`` (the address that the most documents name, see below), ``https`` (before others)
-        and ``shortest-id`` (by bytes of the id). Several, separated by commas, are in order of importance:
-        ``canonical,max:score``. Ties go to the smallest position.
+        are URLs, and of pages with a field for their URL, also ``canonical`` (the address that the most documents
+        name, see below), ``https`` (before others) and ``shortest-id`` (by bytes of the address). Several, separated
+        by commas, are in order of importance: ``canonical,max:score``. Ties go to the smallest position.
 
         ``canonical``: a document names the address in its field ``canonical``, which may be relative to its own one;
         without one, or with an invalid one, it names its own. It ranks by the number of documents that name its
         address, of all that are ranked together; http and https are the same. Ties at the end of the list go to https,
-        then to the shortest id. It only ranks: no document is dropped without a match.
+        then to the shortest address. It only ranks: no document is dropped without a match.
     ``verify``
         ``exact``: the scheme's rule on the documents themselves (for MinHash the resemblance of the two feature
         sets); ``estimate``: the rule on their signatures; ``none``: every candidate is a match. ``none`` is
@@ -79,7 +79,7 @@ class Policy:
 
     @property
     def ranks_addresses(self) -> bool:
-        """Whether ids count, as the addresses of documents."""
+        """Whether the addresses of documents count."""
         return any(kind in {CANONICAL, HTTPS, SHORTEST_ID} for kind, _ in self.keys)
 
 

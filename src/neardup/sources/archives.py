@@ -155,6 +155,7 @@ class Archives(InputPiece):
             [path], WARC, found["texts"], pa.chunked_array([self._ids(request, request.name_of(path))]), pages.rejected
         )
         self.sites = None if request.extraction.templates is None else found["sites"]
+        self.address = None if _IDS.get(request.id, request.id) == "url" else "url"
 
     def _ids(self, request: Request, source: str) -> pa.Array:
         named = self._columns[_IDS.get(request.id, request.id)].cast(pa.large_string())

@@ -122,13 +122,15 @@ class Collection(ABC):
     *found* has what was found in these pages, besides the texts; ``None`` if nothing was.
     *skipped* counts, by reason, the records of archives that are not pages; *revisits* has a row for each of them that
     only refers to a page. *sites* is a chunked array of uint64, which page belongs to which site (see
-    ``neardup.text.sites``); ``None`` if no templates are used.
+    ``neardup.text.sites``); ``None`` if no templates are used. *address* is the field with the addresses of web pages;
+    ``None`` if these are the ids, or unknown.
     """
 
     text: str = DEFAULT_TEXT
     has_pages: bool = False
     found: pa.Table | None = None
     sites: pa.ChunkedArray | None = None
+    address: str | None = None
     quoted_lines: QuotedLines | None = None
     skipped: Mapping[str, int] = MappingProxyType({})
     revisits: pa.Table | None = None
@@ -168,8 +170,8 @@ class Collection(ABC):
 
     @property
     def addresses(self) -> pa.ChunkedArray:
-        """The URLs of pages, where they are known, otherwise the ids."""
-        return addresses_of(self.ids, self.places())
+        """The addresses of the documents, by which they may be ranked: their ids, unless there is a field for them."""
+        return self.ids if self.address is None else pa.chunked_array([self.column(self.address, literal=True)])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -219,6 +221,7 @@ class Collection(ABC):
         if request.extraction.templates is not None:
             from neardup.sources.hosts import host  # most runs need no addresses
 
+            self.address = None if request.url == request.id else request.url
             hosts = pa.array([host(url) for url in self.column(request.url, literal=True).to_pylist()], pa.string())
 
         def batches() -> Iterator[tuple[pa.Array, pa.Table, float]]:
@@ -341,6 +344,7 @@ class WholeInputs(Collection):
         self.revisits = pa.concat_tables(tables) if tables else None
         if quoted := [piece.quoted_lines for piece in pieces if piece.quoted_lines is not None]:
             self.quoted_lines = replace(quoted[0], records=sum(lines.records for lines in quoted))
+        self.address = pieces[0].address
         if pieces[0].sites is not None:
             self.sites = _chunked([piece.sites for piece in pieces])
         for name in (request.text, request.id):

@@ -57,11 +57,12 @@ def test_the_canonical_page_is_kept(pages, expected):
 def of_archive(path, pages, **options):
     """The addresses of the kept pages of an archive, each (address, head, HTTP headers) with the same text."""
     made = []
+    options = {"keep": "canonical"} | options
     for number, (uri, head, headers) in enumerate(pages):
         block = http(f"<head>{head}</head><p>{STORY}".encode(), headers=headers)
         made.append(record(uri=uri, number=number, headers=["Content-Type: application/http"], block=block))
     path.write_bytes(packed(made))
-    result = neardup.dedup_files([path], keep="canonical", **options).result
+    result = neardup.dedup_files([path], **options).result
     return [uri for (uri, *_), stays in zip(pages, result.mask.tolist(), strict=True) if stays]
 
 
@@ -93,6 +94,41 @@ ONE = f"<link rel=canonical href={A}>"
 def test_declarations_of_pages_in_archives(tmp_path, pages, expected):
     assert of_archive(tmp_path / "x.warc.gz", pages) == [expected]
     assert of_archive(tmp_path / "y.warc.gz", pages[::-1]) == [expected]
+
+
+@pytest.mark.parametrize("id_", ["id", "url", "record", "title", "content_mime_type"])
+@pytest.mark.parametrize("pieces", [False, True])
+@pytest.mark.parametrize(("keep", "expected"), [("canonical", A), ("https", C), ("shortest-id", "http://d.example/")])
+def test_pages_of_archives_are_ranked_by_their_addresses_whatever_their_ids(tmp_path, id_, pieces, keep, expected):
+    pages = [("http://long.example/a/b/c", "", ()), ("http://d.example/", "", ()), (C, ONE, ()), (A, "", ())]
+    options = {"id": id_, "keep": keep} | ({"work": tmp_path / "work"} if pieces else {})
+    assert of_archive(tmp_path / "x.warc.gz", pages, **options) == [expected]
+    neardup.audit_files([tmp_path / "x.warc.gz"], id=id_, keep=keep)  # raises an error if its ranks differ
+
+
+def test_pages_with_templates_are_ranked_by_their_addresses(tmp_path):
+    pages = [
+        (f"{number}", url, f"<head>{head}</head><p>{STORY}") for number, (url, head) in enumerate([(B, ONE), (A, "")])
+    ]
+    rows = [{"id": own, "address": url, "canonical": None, "html": page} for own, url, page in pages]
+    rows[0]["canonical"] = A
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    extraction = neardup.Extraction(templates=neardup.learn_templates([]))
+    options = {"html": "html", "url": "address", "extraction": extraction, "keep": "canonical"}
+    for how in ({}, {"work": tmp_path / "work"}):
+        found = neardup.dedup_files([tmp_path / "x.jsonl"], **options, **how).result
+        assert found.mask.tolist() == [False, True]
+        assert found.summary.canonical_kept == 1
+
+
+def test_hints_against_other_files_are_those_of_the_inputs(tmp_path):
+    old = [{"id": f"https://old.example/{number}", "canonical": None, "text": OTHER} for number in range(2)]
+    new = [{"id": A, "canonical": None, "text": COPIES[0]}, {"id": B, "canonical": A, "text": COPIES[1]}]
+    for name, rows in (("old", old), ("new", new)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    paths = {"against": [tmp_path / "old.jsonl"]}
+    summary = neardup.dedup_files([tmp_path / "new.jsonl"], keep="canonical", threshold=0.5, **paths).result.summary
+    assert (summary.canonical_kept, summary.canonical_contradicted) == (1, 0)
 
 
 def test_pages_that_name_another_without_a_match_are_kept():

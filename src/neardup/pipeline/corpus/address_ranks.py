@@ -20,21 +20,23 @@ _AT_ONCE: Final = 1 << 16  # strings of Python
 _BLANKS: Final = " \t\r\n"
 
 
-def address_ranks(policy: Policy, ids: pa.ChunkedArray, values: dict[str, pa.ChunkedArray]) -> AddressRanks | None:
-    """Return what *policy* needs of the addresses, which are the *ids*; ``None`` if they do not count.
+def address_ranks(
+    policy: Policy, addresses: pa.ChunkedArray, values: dict[str, pa.ChunkedArray]
+) -> AddressRanks | None:
+    """Return what *policy* needs of the *addresses* of documents, usually their ids; ``None`` if they do not count.
 
     *values* are the columns that rank, by name: that named ``canonical`` has the address that each document names. See
     ``Policy``.
     """
     if not policy.ranks_addresses:
         return None
-    ids = ids.cast(pa.large_string())
-    own = pc.utf8_lower(pc.utf8_ltrim(ids, _BLANKS))
-    named = np.zeros(len(ids), np.int64)
+    addresses = addresses.cast(pa.large_string())
+    own = pc.utf8_lower(pc.utf8_ltrim(addresses, _BLANKS))
+    named = np.zeros(len(addresses), np.int64)
     if CANONICAL in policy.fields:
-        named = times_named(*_addresses(ids, values[CANONICAL].cast(pa.large_string())))
+        named = times_named(*_addresses(addresses, values[CANONICAL].cast(pa.large_string())))
     https = pc.fill_null(pc.starts_with(own, "https:"), fill_value=False)
-    sizes = pc.fill_null(pc.binary_length(ids), 0)
+    sizes = pc.fill_null(pc.binary_length(addresses), 0)
     return AddressRanks(named, https.to_numpy(zero_copy_only=False).astype(np.bool_), sizes.to_numpy().astype(np.int64))
 
 
@@ -63,33 +65,33 @@ class HintCounts(NamedTuple):
     contradicted: int = 0
 
 
-def hint_counts(ids: pa.ChunkedArray, canonicals: pa.ChunkedArray, representatives: Positions) -> HintCounts:
-    """Count the effects of the *canonicals* that documents declare; the *ids* are their addresses.
+def hint_counts(addresses: pa.ChunkedArray, canonicals: pa.ChunkedArray, representatives: Positions) -> HintCounts:
+    """Count the effects of the *canonicals* that documents declare; see ``address_ranks``.
 
     *representatives* are the positions of those that documents are dropped for, or -1; documents of other runs have
     larger positions. No documents have no hints.
     """
-    own, named = _addresses(ids, canonicals.cast(pa.large_string()))
+    own, named = _addresses(addresses.cast(pa.large_string()), canonicals.cast(pa.large_string()))
     number = len(own)
     others = np.flatnonzero(own != named)
     clusters = np.where(representatives < 0, np.arange(number), representatives)
     of_others = representatives[others]
     inside = (of_others >= 0) & (of_others < number)
     followed = own[of_others[inside]] == named[others][inside]
-    addresses, codes = np.unique(own, return_inverse=True)
-    places = np.minimum(np.searchsorted(addresses, named[others]), max(len(addresses) - 1, 0))
-    there = addresses[places] == named[others] if number else np.zeros(0, np.bool_)
+    known, codes = np.unique(own, return_inverse=True)
+    places = np.minimum(np.searchsorted(known, named[others]), max(len(known) - 1, 0))
+    there = known[places] == named[others] if number else np.zeros(0, np.bool_)
     width = int(clusters.max(initial=0)) + 1
     agree = np.isin(places * width + clusters[others], codes * width + clusters)
     return HintCounts(len(np.unique(of_others[inside][followed])), int((there & ~agree).sum()))
 
 
-def _addresses(ids: pa.ChunkedArray, canonicals: pa.ChunkedArray) -> tuple[Words, Words]:
+def _addresses(addresses: pa.ChunkedArray, canonicals: pa.ChunkedArray) -> tuple[Words, Words]:
     """Return hashes of the address of each document, and of the one that it names."""
     own, named = bytearray(), bytearray()
-    for begin in range(0, len(ids), _AT_ONCE):
+    for begin in range(0, len(addresses), _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
-        for each, canonical in zip(ids[part].to_pylist(), canonicals[part].to_pylist(), strict=True):
+        for each, canonical in zip(addresses[part].to_pylist(), canonicals[part].to_pylist(), strict=True):
             address = _digest(_forms().normal(each or ""))
             own += address
             named += address if _is_blank(canonical) else _digest(named_address(each or "", canonical))

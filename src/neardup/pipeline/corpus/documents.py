@@ -19,6 +19,7 @@ from neardup.text.sites import NO_SITES
 
 DEFAULT_ID: Final = "id"  # the only id column that may be missing
 SITE: Final = "\0site"  # the column of the sites of pages, a name that no column of a user has
+ADDRESS: Final = "\0address"  # the same, of the addresses of documents, if these are not the ids
 _SHOWN: Final = 60  # characters of a text in a message
 _COPIED: Final = 1 << 25  # bytes of text that are copied together to be compared
 
@@ -43,7 +44,7 @@ class Documents:
         missing.
         """
         needed = [text, *needed]
-        optional = [*([id_] if id_ else []), *optional, *([SITE] if isinstance(source, pa.Table) else [])]
+        optional = [*([id_] if id_ else []), *optional, *([SITE, ADDRESS] if isinstance(source, pa.Table) else [])]
         if id_ is not None and id_ != DEFAULT_ID:
             needed.append(id_)
         opened = _opened(source, needed, optional)
@@ -69,6 +70,11 @@ class Documents:
             return NO_SITES
         found: Words = self.table.column(SITE).to_numpy()
         return found
+
+    @property
+    def addresses(self) -> pa.ChunkedArray:
+        """The addresses of all documents, by which they may be ranked: the ids, unless there is such a column."""
+        return self.table.column(ADDRESS) if ADDRESS in self.table.column_names else self.ids
 
     def duplicate_ids(self) -> int:
         """Count the documents with the id of an earlier document."""

@@ -168,7 +168,7 @@ class _Run:
     def result(self) -> Result:
         values = {name: self._documents.column(name) for name in self._policy.fields}
         shingled = self._shingle()
-        addresses = address_ranks(self._policy, self._documents.ids, values)
+        addresses = address_ranks(self._policy, self._documents.addresses, values)
         order = ranking(self._policy, shingled.lengths, values, addresses)
         leaders = self._equals(shingled, order)
         heads = Heads.of_leaders(leaders, order)
@@ -315,7 +315,7 @@ class _Run:
         kept = np.flatnonzero(representative < 0)
         hints = HintCounts()
         if CANONICAL in self._policy.fields:
-            hints = hint_counts(self._documents.ids, self._documents.column(CANONICAL), representative)
+            hints = hint_counts(self._documents.addresses, self._documents.column(CANONICAL), representative)
         same = np.zeros(number, np.bool_)
         same[left] = exact
         signed = np.zeros(number, np.bool_)

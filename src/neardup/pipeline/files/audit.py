@@ -19,6 +19,7 @@ from neardup.model.errors import DataError, FieldMissing, InputRefused, require_
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
+from neardup.pipeline.corpus.documents import ADDRESS
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.files.in_memory import DOCUMENT, ranked_table
@@ -169,7 +170,8 @@ def _ranked(collections: Iterable[Collection], keep: str) -> tuple[pa.ChunkedArr
 def _order(documents: pa.Table, policy: Policy) -> Positions:
     """Return the positions of documents from best to worst."""
     values = {name: documents[name] for name in policy.fields}
-    return ranking(policy, documents[_LENGTH].to_numpy(), values, address_ranks(policy, documents[DOCUMENT], values))
+    addresses = documents[ADDRESS if ADDRESS in documents.column_names else DOCUMENT]
+    return ranking(policy, documents[_LENGTH].to_numpy(), values, address_ranks(policy, addresses, values))
 
 
 def _report(of: AnyPath, ids: pa.ChunkedArray, shards: Shards) -> pa.Table:

@@ -11,7 +11,7 @@ from neardup.engines.local import LocalEngine
 from neardup.model.errors import FieldMissing, ValueRefused
 from neardup.model.policy import CANONICAL, Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.corpus.documents import SITE
+from neardup.pipeline.corpus.documents import ADDRESS, SITE
 from neardup.pipeline.corpus.result import Result, with_places
 from neardup.pipeline.corpus.revisits import revisit_rows
 from neardup.pipeline.corpus.run import deduplicated
@@ -99,6 +99,8 @@ def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy
     table: dict[str, Any] = {text: documents.texts, DOCUMENT: documents.ids}
     if documents.sites is not None:
         table[SITE] = documents.sites
+    if policy.ranks_addresses and documents.address is not None:
+        table[ADDRESS] = documents.addresses
     _add_fields(table, documents, fields)
     keep = ",".join(_add_ranking(table, documents, each) for each in policy.keep.split(","))
     return pa.table(table), keep

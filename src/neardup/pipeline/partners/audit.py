@@ -117,7 +117,7 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
         rule = f"are {len(table.texts):,}, but the run had {len(result.representatives):,}"
         raise DataError("the documents", rule)
     values = {name: table.column(name) for name in policy.fields}
-    order = ranking(policy, text_lengths(table.texts), values, address_ranks(policy, table.ids, values))
+    order = ranking(policy, text_lengths(table.texts), values, address_ranks(policy, table.addresses, values))
     run = audited(result.decisions, lambda: iter([(table.texts, table.sites)]), table.ids, order, chosen)
     return audit_run(run, chosen, sample=sample, until=until, seed=seed, threads=threads, progress=progress)
 

@@ -102,14 +102,14 @@ def _order(job: Job, signed: Signed) -> Positions:
     """Return all positions from best to worst: the leaders of a state, then inputs that are only compared with."""
     known = len(job.earlier)
     values = {field: job.shards.column(field, signed.ranking(field)) for field in job.policy.fields}
-    ids = signed.ids() if job.policy.ranks_addresses else None
+    every = signed.addresses() if job.policy.ranks_addresses else None
     lengths = signed.column("length", np.int64)
     found = [np.arange(known)]
     for begin, end in ((known, signed.first), (signed.first, len(signed))):
         if begin == end:
             continue
         own = {field: column[begin - known : end - known] for field, column in values.items()}
-        addresses = None if ids is None else address_ranks(job.policy, ids[begin:end], own)
+        addresses = None if every is None else address_ranks(job.policy, every[begin - known : end - known], own)
         try:
             found.append(begin + ranking(job.policy, lengths[begin:end], own, addresses))
         except ValueRefused as error:

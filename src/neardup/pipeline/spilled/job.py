@@ -62,7 +62,7 @@ class Job:
         """The name of everything that decides what is stored of a shard."""
         exact, row = self.policy.verify == "exact", self.no_rows()
         own = [self.scheme.recipe, row.dtype.str, row.shape[1], self.policy.fields, exact, self.for_index]
-        return digest(own)
+        return digest([*own, "address"] if self.policy.ranks_addresses else own)
 
     @cached_property
     def is_short(self) -> bool:

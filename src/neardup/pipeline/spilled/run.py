@@ -239,10 +239,9 @@ def _hints(job: Job, signed: Signed, documents: StoredDocuments, decisions: Deci
     """Count the effects of the addresses that documents name as canonical, if these rank."""
     if CANONICAL not in job.policy.fields:
         return {}
-    values = job.shards.column(CANONICAL, signed.ranking(CANONICAL))[: len(documents)]
-    found = hint_counts(
-        documents.ids[: len(documents)], values, np.asarray(decisions.representatives)[: len(documents)]
-    )
+    own = slice(int(signed.first - signed.edges[0]), None)  # without those that are only compared with
+    values = job.shards.column(CANONICAL, signed.ranking(CANONICAL))[own]
+    found = hint_counts(signed.addresses()[own], values, np.asarray(decisions.representatives)[: len(documents)])
     return {"canonical_kept": found.kept, "canonical_contradicted": found.contradicted}
 
 

@@ -22,6 +22,7 @@ from neardup.text.columns import batches, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
 
 _RANKING: Final = "ranking-"  # columns of fields that rank
+_ADDRESS: Final = "address"
 
 
 class Signed:
@@ -68,9 +69,16 @@ class Signed:
 
     def ranking(self, field: str) -> list[pa.ChunkedArray]:
         """Return the stored values of a field that ranks, of each shard; the leaders of a state need none."""
+        return self._of_shards(_RANKING + field)
+
+    def _of_shards(self, column: str) -> list[pa.ChunkedArray]:
         tables = [self._table(shard) for shard in range(len(self.edges) - 1)]
         nothing = pa.chunked_array([], pa.large_binary())
-        return [table.column(_RANKING + field) if len(table) else nothing for table in tables]
+        return [table.column(column) if len(table) else nothing for table in tables]
+
+    def addresses(self) -> pa.ChunkedArray:
+        """Return the addresses of all documents, if they rank: see ``Collection``; the leaders of a state need none."""
+        return pa.chunked_array([chunk for own in self._of_shards(_ADDRESS) for chunk in own.chunks], pa.large_binary())
 
     def sample(self, number: int) -> Words:
         """Return the keys of about this many different documents that have a signature, evenly spaced."""
@@ -183,6 +191,8 @@ def fields_of(job: Job) -> list[str]:
 def _of_piece(job: Job, piece: InputPiece, lacking: Container[str], *, body: bool) -> pa.Table:
     nothing = pa.chunked_array([pa.nulls(len(piece))])
     values = {_RANKING + field: nothing if field in lacking else piece.raw_column(field) for field in job.policy.fields}
+    if job.policy.ranks_addresses:
+        values[_ADDRESS] = piece.addresses.cast(pa.large_string()).cast(pa.large_binary())
     fields = None
     if job.scheme.columns:
         nulls = pa.chunked_array([pa.nulls(len(piece), pa.large_string())])
