@@ -228,7 +228,7 @@ class Oracle:
         same = self.pool.signatures.rows[given]
         unchanged = [
             name in self.by_id
-            and self.by_id[name].content == content
+            and content in {None, self.by_id[name].content}  # a signature has no content to compare
             and (self.pool.signatures.rows[self.by_id[name].which] == row).all()
             for name, content, row in zip(ids, contents, same, strict=True)
         ]

@@ -52,7 +52,7 @@ HEAD: Final = 1 << 16  # bytes searched for the first line
 _MARKED: Final = 1 << 14  # rows created at a time
 _SAMPLE: Final = 1000  # records searched to list the existing fields
 _ARRAY: Final = re.compile(rb"\s*\[\s*(?:\{|$)")  # the beginning of an array of objects
-_OBJECT: Final = re.compile(rb"\s*\{[ \t\r]*\n\s*[^{\s]")  # the beginning of an object over several lines
+_OBJECT: Final = re.compile(rb"\s*\{\s*$")  # the first line of an object over several lines
 
 
 class JsonLines(InputPiece):
@@ -226,9 +226,8 @@ class _Reader:
 def require_lines(head: bytes, source: str) -> None:
     """Raise ``DataError`` if the first bytes are not UTF-8 text, or begin an array or an object over several lines."""
     check_plain(source, head)
-    text = head.removeprefix(BOM)
-    first = next((line for line in text.split(b"\n") if line.strip()), b"")
+    first = next((line for line in head.removeprefix(BOM).split(b"\n") if line.strip()), b"")
     if _ARRAY.match(first):
         raise DataError(source, "this is one JSON array, not JSON lines", "json array")
-    if _OBJECT.match(text):
+    if _OBJECT.match(first):
         raise DataError(source, "its JSON objects are spread over several lines", "json over lines")

@@ -17,7 +17,7 @@ _SHOWN: Final = 40  # characters of a value in a message
 def column_of(values: Iterable[Any], name: str, *, nan_is_missing: bool = False) -> pa.Array:
     """Return numbers that do not fit into 64 bits as decimals, which are exact.
 
-    Raises ``DataError`` for the first value of another kind than the first one, and for what is no column of numbers.
+    Raises ``DataError`` for the first value of another kind than the first one, and for values that are not numbers.
     """
     numbers: list[Decimal | None] = []
     first = ""
