@@ -94,7 +94,9 @@ def test_without_admitting_nothing_is_remembered(seen, asked):
 
 
 def test_broken_lines_are_answered_and_counted(seen, asked):
-    answers, told = asked(seen, b"{\"id\":\n" + line(id="a", text=STORM) + b"\n" + line(text="x").rstrip(), "--admit", code=1)
+    answers, told = asked(
+        seen, b'{"id":\n' + line(id="a", text=STORM) + b"\n" + line(text="x").rstrip(), "--admit", code=1
+    )
     assert [answer.get("error", answer.get("verdict")) for answer in answers] == [
         "incomplete JSON: the line ends inside a value",
         "new",
