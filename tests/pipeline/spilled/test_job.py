@@ -37,6 +37,15 @@ def test_what_is_not_an_array_is_damaged(job_of, sources, content):
         job.array("a.npy")
 
 
+@pytest.mark.parametrize("size", [500, 100, 40])
+def test_an_array_that_is_cut_short_is_damaged(job_of, sources, size):
+    job = job_of(sources)
+    job.save("a.npy", np.arange(500))
+    job.path("a.npy").write_bytes(job.path("a.npy").read_bytes()[:size])
+    with pytest.raises(StorageDamaged, match="is cut short"):
+        job.array("a.npy")
+
+
 @pytest.mark.parametrize("shape", [(3, 2), (0, 2), (2, 0)])
 def test_an_array_is_written_part_by_part(job_of, sources, shape):
     job = job_of(sources)

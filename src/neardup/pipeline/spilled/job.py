@@ -2,15 +2,14 @@
 
 import json
 import os
-import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from math import prod
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -116,23 +115,18 @@ class Job:
     def save(self, name: str, array: npt.NDArray[Any]) -> dict[str, int]:
         """Write an array; return the file's name and size for the record of the task."""
         with self.output(name) as file:
-            np.save(file, np.asarray(array, order="C"), allow_pickle=False)
+            np.save(file, array, allow_pickle=False)
         return self.sizes(name)
 
     def array(self, name: str) -> Any:
         """Map an array; an empty one is read."""
         path = self.path(name)
-        with naming(path, doing="read"), path.open("rb") as file:
-            known = _KNOWN_HEADER.match(file.read(_HEADER))
-            if known is None:
-                raise StorageDamaged(str(path), "it does not begin as an array; remove the work folder, and run again")
-            kind, shape = (
-                np.dtype(known[1].decode()),
-                [int(number) for number in known[2].split(b",") if number.strip()],
-            )
-            if not prod(shape):
-                return np.empty(shape, kind)
-            return np.ndarray(shape, kind, mmap(file.fileno(), 0, access=ACCESS_READ), known.end())
+        with naming(path, doing="read"), _PARSING:
+            try:
+                return np.load(path, allow_pickle=False, mmap_mode="r" if path.stat().st_size > _HEADER else None)
+            except (ValueError, EOFError) as error:
+                rule = "it does not begin as an array, or is cut short; remove the work folder, and run again"
+                raise StorageDamaged(str(path), rule) from error
 
     @contextmanager
     def new_array(self, name: str, kind: Any, shape: tuple[int, ...]) -> Iterator[npt.NDArray[Any]]:
@@ -161,11 +155,8 @@ class Job:
 
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
-_HEADER: Final = 128  # bytes of a header, as NumPy writes it
-_KNOWN_HEADER: Final = re.compile(
-    rb"\x93NUMPY(?:\x01\0..|\x02\0....)\{'descr': '([<|>]\w+)', 'fortran_order': False, 'shape': \(([\d, ]*)\), \} *\n",
-    re.DOTALL,
-)  # NumPy's own way to read it takes longer, and in Python 3.11, threads can make each other fail
+_HEADER: Final = 128  # bytes of an empty array
+_PARSING: Final = Lock()  # of headers: in Python 3.11, threads that parse at the same time can make each other fail
 
 
 def digest(values: Any) -> str:
