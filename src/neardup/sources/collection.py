@@ -116,9 +116,9 @@ class Collection(ABC):
 
     *texts* is a chunked array of strings, null if a record has no text; *ids* one of strings, where a record without an
     id (missing, null or empty) is named ``SOURCE:POSITION``, with the full path of the source if ``full_names`` is
-    requested. Ids need not be unique. *rejected* lists the records that
-    are not documents; *quoted_lines* describes line ends inside quotes, if there are any and quoting was not requested
-    explicitly. *text* is the name of the text field, and *has_pages* whether texts were extracted from web pages.
+    requested. Ids need not be unique. *rejected* lists the records that are not documents; *quoted_lines* describes
+    line ends inside quotes, if there are any and quoting was not requested explicitly. *text* is the name of the text
+    field, and *has_pages* whether texts were extracted from web pages.
     *found* has what was found in these pages, besides the texts; ``None`` if nothing was.
     *skipped* counts, by reason, the records of archives that are not pages; *revisits* has a row for each of them that
     only refers to a page. *sites* is a chunked array of uint64, which page belongs to which site (see
@@ -517,14 +517,6 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
                 begin = part.stop
 
         yield append
-
-
-def addresses_of(ids: pa.ChunkedArray, places: pa.Table | None) -> pa.ChunkedArray:
-    """Return the URLs in a table of *places*, as far as it has them, otherwise the *ids*."""
-    if places is None:
-        return ids
-    named: pa.ChunkedArray = pc.coalesce(places["url"], ids.cast(pa.large_string()))
-    return named
 
 
 def selection(rows: npt.NDArray[Any], size: int) -> Mask:

@@ -48,9 +48,8 @@ _ELEMENTS: Final = {
     "ANCHOR": "a",
 }
 _NAMED: Final = re.compile(rb"canonical|robots|[&\0]", re.IGNORECASE)  # other links and tags of a head do not matter
-_RELATIVE: Final = re.compile(
-    r"(?![/?#\\]|[a-z][a-z0-9+.-]*:)", re.IGNORECASE
-)  # a path, from the folder of another one
+# The beginning of a path from the folder of another one.
+_RELATIVE: Final = re.compile(r"(?![/?#\\]|[a-z][a-z0-9+.-]*:)", re.IGNORECASE)
 _BODY: Final = re.compile("<body", re.IGNORECASE)
 # Name and value. A quotation mark that is never closed opens nothing; a leading "=" belongs to the name.
 _ATTRIBUTE: Final = re.compile(

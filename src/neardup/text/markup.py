@@ -24,22 +24,19 @@ MOST: Final = {
     "values": 500_000,
     "compared": 250_000_000,
 }
-_VOID: Final = (
-    "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr"
-)
-_CELLS: Final = "body caption colgroup head html tbody td tfoot th thead tr"
-_FORMATTING: Final = "a b big code em font i nobr s small strike strong tt u"
 _HEADINGS: Final = "h1 h2 h3 h4 h5 h6"
 _BLOCKS: Final = (
     "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form header "
-    f"hgroup li dd dt listing main menu nav ol p pre section summary table ul {_HEADINGS}"
+    f"hgroup li dd dt listing main menu nav ol p pre section summary ul {_HEADINGS}"
 )
 _SCOPES: Final = "applet button frameset marquee object select table template"
 _RAW: Final = "iframe noembed noframes script style textarea title xmp"
 _ELEMENTS: Final = {
-    kernels.VOID: _VOID,
-    kernels.CELL: _CELLS,
-    kernels.FORMATTING: _FORMATTING,
+    kernels.VOID: (
+        "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr"
+    ),
+    kernels.CELL: "body caption colgroup head html tbody td tfoot th thead tr",
+    kernels.FORMATTING: "a b big code em font i nobr s small strike strong tt u",
     kernels.CHOICE: "option",
     kernels.RAW: _RAW,
     kernels.SPECIAL: f"{_BLOCKS} {_SCOPES} {_RAW} noscript plaintext search",
@@ -49,7 +46,7 @@ _ELEMENTS: Final = {
     kernels.ITEM: "li",
     kernels.TERM: "dd dt",
     kernels.PARAGRAPH: "p",
-    kernels.ENDS_PARAGRAPH: _BLOCKS.replace("table ", ""),
+    kernels.ENDS_PARAGRAPH: _BLOCKS,
     kernels.FOREIGN: "math svg",
     kernels.HTML: (
         "b big blockquote body br center code dd div dl dt em embed head hr i img li listing menu meta nobr ol p pre "

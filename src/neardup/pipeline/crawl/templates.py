@@ -218,11 +218,9 @@ def _following(before: Template | None, one: Template) -> Template:
 
 
 def _require_rule(known: HostTemplates, extraction: Extraction) -> None:
-    wanted, rule = (
-        rule_of(extraction),
-        "were learned by another rule or version; learn the templates of all hosts again",
-    )
+    wanted = rule_of(extraction)
     learned, own = known.rule.get("extraction"), wanted["extraction"]
+    rule = "were learned by another rule or version; learn the templates of all hosts again"
     require(known.rule == wanted, "templates", str(known), rule if learned == own else learned_otherwise(learned, own))
 
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions
 from neardup.pipeline.corpus.result import Summary, totals
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import Decisions
 from neardup.pipeline.spilled.signed import Signed
-from neardup.sources.collection import Collection, QuotedLines, Rejected, WithoutText, addresses_of
+from neardup.sources.collection import Collection, QuotedLines, Rejected, WithoutText
 from neardup.sources.formats import display
 from neardup.text.columns import gathered
 
@@ -74,7 +75,11 @@ class StoredDocuments:
     @property
     def addresses(self) -> pa.ChunkedArray:
         """The URLs of pages, where they are known, otherwise the ids."""
-        return addresses_of(self.ids[: len(self)], self.places())
+        ids, places = self.ids[: len(self)], self.places()
+        if places is None:
+            return ids
+        named: pa.ChunkedArray = pc.coalesce(places["url"], ids.cast(pa.large_string()))
+        return named
 
     def places(self) -> pa.Table | None:
         """Return columns with the place of each document; ``None`` if its id is enough."""
