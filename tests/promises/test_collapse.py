@@ -333,7 +333,7 @@ def test_a_cache_never_gives_an_old_answer(name, seed, tmp_path):
     names = [f"d{number}" for number in range(12)]
     writer = Index.create(tmp_path / "index", documents.scheme, fields=FIELDS, durability="bulk", texts=seed > 0)
     with writer, Index.open(tmp_path / "index") as one, Index.open(tmp_path / "index") as other:
-        for _ in range(60):
+        for _ in range(40):
             does = rng.choice(["admit", "admit", "admit", "remove", "flush", "compact", "refresh", "nothing"])
             if does == "admit":
                 chosen = rng.choices(range(POOL), k=2)

@@ -577,7 +577,7 @@ class Life:
 @pytest.mark.parametrize(
     ("name", "texts", "steps"),
     [
-        *((name, texts, 100) for name, texts in CASES),
+        *((name, texts, 70) for name, texts in CASES),
         *(pytest.param(name, texts, 10_000, marks=pytest.mark.soak) for name, texts in CASES),
     ],
 )

@@ -174,7 +174,7 @@ def versions(random, number, changes, words=1507):
 
 @pytest.mark.parametrize("changes", [3, 6, 9, 12, 15])
 def test_the_default_matches_nearly_as_often_as_its_bound_says(changes):
-    scheme, number = Combined(), 600
+    scheme, number = Combined(), 400
     left, right, true = versions(np.random.default_rng(changes), number, changes)
     assert resemblance(left[0], right[0], shingle=8) == true
     bound = float(scheme.probability(true))
@@ -197,7 +197,7 @@ def test_a_second_that_looks_at_something_else_only_takes_away():
 @pytest.mark.parametrize("changes", [50, 70, 90])
 def test_two_that_look_at_the_same_follow_the_product_of_their_laws(changes):
     first, second = MinHash(shingle=1, threshold=0.9), Trials(words=1)
-    scheme, number = Combined(first, second), 600
+    scheme, number = Combined(first, second), 400
     left, right, _ = versions(np.random.default_rng(changes), number, changes)
     true = resemblance(left[0], right[0], shingle=1)
     law = float(scheme.probability(true))
