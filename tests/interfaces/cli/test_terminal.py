@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 import time
+from contextlib import redirect_stdout
 
 import pytest
 
@@ -80,11 +81,12 @@ def test_progress_ends_when_the_work_fails(terminal):
 
 def test_colours_are_for_terminals_whose_owner_wants_them(terminal, monkeypatch, capsys):
     terminal.attach()
-    console(errors=True).print("[red]x")
-    assert "\x1b[31m" in terminal.shown
-    terminal.shown = ""
-    monkeypatch.setenv("NO_COLOR", "1")
-    console(errors=True).print("[red]x")
+    with redirect_stdout(sys.stderr):
+        console().print("[red]x")
+        assert "\x1b[31m" in terminal.shown
+        terminal.shown = ""
+        monkeypatch.setenv("NO_COLOR", "1")
+        console().print("[red]x")
     assert terminal.shown == "x\n"
     console().print("[red]x")
     assert capsys.readouterr().out == "x\n"

@@ -14,6 +14,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from textwrap import fill, wrap
@@ -81,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _escape_what_cannot_be_printed()
     atexit.register(gc.freeze)  # or the interpreter would collect garbage among all loaded objects before it ends
     try:
-        with warnings.catch_warnings(), signals_as_they_came():
+        with warnings.catch_warnings(), signals_as_they_came(), redirect_stdout(sys.stdout):  # verbs may redirect it
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
             warnings.showwarning = lambda message, *_, **__: complain(str(message))
             code = _verb(parsed.verb).run(parsed)

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.options import SCHEME, VIEW_IF_GIVEN, describes_scheme, scheme_of
-from neardup.interfaces.cli.terminal import STDOUT, console, marked, name_standard_output
+from neardup.interfaces.cli.terminal import console, marked, name_standard_output
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.rulings import decided_of, estimate_of, excerpts, passages_of, value_of
@@ -75,12 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
         from neardup.sources.output import PAGES, write_file
 
         write_file(html, _page(one, other, found, context), PAGES, force=arguments.force)
-    beside = html == STDOUT  # only the page is written to standard output
     if arguments.json:
         told = {"a": _about(one), "b": _about(other), **found.as_dict()}
-        print(json.dumps(told), file=sys.stderr if beside else sys.stdout)
+        print(json.dumps(told))
     else:
-        _show(console(errors=beside), one, other, found, _CONTEXT if context is None else context)
+        _show(console(), one, other, found, _CONTEXT if context is None else context)
     for source in dict.fromkeys((one, other)):
         if source.replaced and sys.stderr is not None:
             count = counted(source.replaced, "place")

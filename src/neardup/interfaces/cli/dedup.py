@@ -3,7 +3,6 @@
 import argparse
 import json
 import shlex
-import sys
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.advice import advice_on_quotes
 from neardup.interfaces.cli.terminal import (
-    STDOUT,
     complain,
     name_standard_output,
     progress_bars,
@@ -81,16 +79,14 @@ EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.json
 def run(arguments: argparse.Namespace) -> int:
     """Deduplicate and summarise; return 1 if records were rejected."""
     given = vars(arguments)
-    name_standard_output(arguments, *_OUTPUTS)
-    paths: dict[str, Any] = {name: given.get(name) for name in _OUTPUTS}
-    for name, path in paths.items():
-        if path == "":
+    for name in _OUTPUTS:
+        if given.get(name) == "":
             raise OutputRefused(f"--{name}", "the path is empty")
     if arguments.dry_run:
-        paths["out"] = None
-    elif paths["out"] is None:
+        given.pop("out", None)
+    elif "out" not in given:
         raise ParameterError("out", None, "is needed: a path for the kept documents, or --dry-run to write none")
-    to_stdout = STDOUT in paths.values()
+    name_standard_output(arguments, *_OUTPUTS)
     from neardup.sources.formats import expand
     from neardup.sources.output import ARRAYS, check_file, write_file
 
@@ -111,8 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
             page=lambda done: _page(done, scheme),
             revisits=arguments.revisits,
             progress=printed or bars,
-            **paths,
-            **options.chosen(arguments, f"{_PARAMETERS} {' '.join(_IN_PIECES)}"),
+            **options.chosen(arguments, " ".join([_PARAMETERS, *_OUTPUTS, *_IN_PIECES])),
             **options.reading_of(arguments),
         )
     seconds = time.monotonic() - started
@@ -122,10 +117,10 @@ def run(arguments: argparse.Namespace) -> int:
     if done.documents.quoted_lines:
         complain(advice_on_quotes(done.documents.quoted_lines))
     if arguments.json:
-        print(json.dumps(summary_of(done, seconds)), file=sys.stderr if to_stdout else sys.stdout)
+        print(json.dumps(summary_of(done, seconds)))
     else:
-        show_summary(done, seconds, errors=to_stdout)
-        show_lines([*options.learned_line(arguments, hosts), *_kept_folder(given)], errors=to_stdout)
+        show_summary(done, seconds)
+        show_lines([*options.learned_line(arguments, hosts), *_kept_folder(given)])
     return 1 if done.rejected else 0
 
 
@@ -171,7 +166,7 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
     }
 
 
-def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -> None:
+def show_summary(done: "FilesResult", seconds: float) -> None:
     """Print the run in numbers, for people."""
     summary, quoted, without = done.result.summary, done.documents.quoted_lines, done.documents.without_text
     lines = quoted.records if quoted else 0
@@ -197,14 +192,13 @@ def show_summary(done: "FilesResult", seconds: float, *, errors: bool = False) -
             (lines, f"{plural(lines, 'record')} with line ends inside quotation marks", False),
             (done.documents.ignored, f"other {plural(done.documents.ignored, 'file')} ignored", False),
             (sum(done.documents.skipped.values()), not_pages(done.documents.skipped), False),
-        ],
-        errors=errors,
+        ]
     )
     if summary.not_compared:
-        show_lines([pairs_not_compared(summary.not_compared)], errors=errors)
-    show_lines(cluster_lines(summary), errors=errors)
-    show_rejected(done.rejected, errors=errors)
+        show_lines([pairs_not_compared(summary.not_compared)])
+    show_lines(cluster_lines(summary))
+    show_rejected(done.rejected)
     megabytes = done.documents.text_bytes / 1e6
     worth_telling = megabytes > seconds >= 1  # for a small collection, start-up would dominate
     rate = f", {megabytes / seconds:,.0f} MB of text per second" if worth_telling else ""
-    show_lines([f"{seconds:.1f} s{rate}"], errors=errors)
+    show_lines([f"{seconds:.1f} s{rate}"])

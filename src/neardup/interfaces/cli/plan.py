@@ -4,7 +4,7 @@ import argparse
 import json
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final
 
 from neardup.interfaces.cli import amounts, chart
 from neardup.interfaces.cli.terminal import name_standard_output
@@ -65,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     for name in _OF_TABLES:
         if name in given and given[name] is not False:
             raise ParameterError(name, None, "requires --fingerprints")
-    to_stdout, path = name_standard_output(arguments, "svg"), given.get("svg")
+    name_standard_output(arguments, "svg")
+    path = given.get("svg")
     if arguments.force and path is None:
         raise ParameterError("force", None, "requires --svg")
     named = (*_numbers(), *_SHARES, "documents", "scheme")
@@ -80,9 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
 
         drawing = curve_svg(made.curves, title=_title(made), threshold=made.threshold)
         write_file(path, drawing.encode(), DRAWINGS, force=arguments.force)
-    screen = sys.stderr if to_stdout else sys.stdout
-    if screen is not None:
-        _show(made, screen, as_json=arguments.json)
+    if sys.stdout is not None:
+        _show(made, as_json=arguments.json)
     return 0
 
 
@@ -165,35 +165,32 @@ def _title(made: "Plan") -> str:
     return f"{best.scheme}: {', '.join(f'{name} {value:g}' for name, value in numbers.items())}"
 
 
-def _show(made: "Plan", screen: TextIO, *, as_json: bool) -> None:
+def _show(made: "Plan", *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(made.as_dict(), allow_nan=False), file=screen)
+        print(json.dumps(made.as_dict(), allow_nan=False))
         return
-    print(made, file=screen)
+    print(made)
     if made.recommendations:
-        print(
-            "\nThese recalls hold for --verify exact, the default; with --verify estimate fewer pairs are found.",
-            file=screen,
-        )
-        print(f"Use the first:  neardup dedup FILE --out KEPT {made.recommendations[0].options}", file=screen)
-        print("The others' options: --json", file=screen)
+        print("\nThese recalls hold for --verify exact, the default; with --verify estimate fewer pairs are found.")
+        print(f"Use the first:  neardup dedup FILE --out KEPT {made.recommendations[0].options}")
+        print("The others' options: --json")
     elif made.crowding:
-        print("\nAnother resemblance of unrelated documents: --background", file=screen)
+        print("\nAnother resemblance of unrelated documents: --background")
     elif not made.is_classic:
-        print(f"\n{_drawing(made, screen)}", file=screen)
+        print(f"\n{_drawing(made)}")
 
 
-def _drawing(made: "Plan", screen: TextIO) -> str:
-    braille = _can_print("⠿│└─", screen)
+def _drawing(made: "Plan") -> str:
+    braille = _can_print("⠿│└─")
     curves: list[Any] = [curve.probabilities for curve in made.curves]
     width = min(_WIDEST, shutil.get_terminal_size().columns)
     lines = chart.draw(made.curves[0].values, curves, width=width, height=_ROWS, braille=braille)
     return "\n".join([*lines, "", chart.legend([curve.name for curve in made.curves], braille=braille)])
 
 
-def _can_print(text: str, screen: TextIO) -> bool:
+def _can_print(text: str) -> bool:
     try:
-        text.encode(screen.encoding or "ascii")
+        text.encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True

@@ -87,7 +87,7 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
     if given["json"]:
         print(json.dumps({**_of(one), "templates": found.identity, "rejected": len(rejected)}))
     else:
-        show_lines([f"{host}: {_described(one)}, version {one.version if one else 0}"], errors=False)
+        show_lines([f"{host}: {_described(one)}, version {one.version if one else 0}"])
         show_lines([f"id of the templates: {found.identity}"])
         show_rejected(rejected)
     return 1 if rejected else 0
@@ -111,7 +111,7 @@ def _show(hosts: list[str], given: dict[str, Any]) -> int:
         if given["json"]:
             print(json.dumps(_about(templates)))
         else:
-            show_lines([f"{one.host}: {_described(one)}" for one in templates.templates], errors=False)
+            show_lines([f"{one.host}: {_described(one)}" for one in templates.templates])
             _summarise(templates)
         return 0
     for name in hosts:
@@ -121,7 +121,7 @@ def _show(hosts: list[str], given: dict[str, Any]) -> int:
         if given["json"]:
             print(json.dumps({**_of(one), "examples": [*one.examples]}))
         else:
-            show_lines([f"{one.host}: {_described(one)}", *(f"  {line}" for line in one.examples)], errors=False)
+            show_lines([f"{one.host}: {_described(one)}", *(f"  {line}" for line in one.examples)])
     return 0
 
 

@@ -26,24 +26,25 @@ STDOUT = "/dev/stdout"
 _SHOWN = 5  # rejected records that are shown by name
 
 
-def name_standard_output(arguments: "Namespace", *options: str) -> bool:
-    """Replace ``-`` in options for outputs by the path of standard output; return whether an option has that path.
+def name_standard_output(arguments: "Namespace", *options: str) -> None:
+    """Replace ``-`` in options for outputs by the path of standard output.
 
-    Raises ``OutputRefused`` if it is closed.
+    If an option has that path, the verb prints everything else on standard error. Raises ``OutputRefused`` if standard
+    output is closed.
     """
     given = vars(arguments)
     given.update({name: STDOUT for name in options if given.get(name) == "-"})
-    found = any(given.get(name) == STDOUT for name in options)
-    if found and sys.stdout is None:
-        raise OutputRefused(STDOUT, "it is closed")
-    return found
+    if any(given.get(name) == STDOUT for name in options):
+        if sys.stdout is None:
+            raise OutputRefused(STDOUT, "it is closed")
+        sys.stdout = sys.stderr  # until the verb ends
 
 
-def console(*, errors: bool = False) -> "Console":
-    """Return a console for standard output or standard error; it respects ``NO_COLOR`` and plain pipes."""
+def console() -> "Console":
+    """Return a console for standard output; it respects ``NO_COLOR`` and plain pipes."""
     from rich.console import Console
 
-    return Console(stderr=errors, highlight=False, soft_wrap=False)
+    return Console(highlight=False, soft_wrap=False)
 
 
 @contextmanager
@@ -103,22 +104,20 @@ def summarise(
 ) -> int:
     """Print what a command did: with ``--json`` the record, otherwise numbers and lines; return the exit code.
 
-    *rejected* are records that could not be read: they belong to both, and the exit code is 1 if there are any. If an
-    output is standard output, the summary is printed on standard error.
+    *rejected* are records that could not be read: they belong to both, and the exit code is 1 if there are any.
     """
-    errors = STDOUT in vars(arguments).values()
     if arguments.json:
         told = {**record, **({} if rejected is None else {"rejected": [asdict(one) for one in rejected]})}
-        print(json.dumps(told), file=sys.stderr if errors else sys.stdout)
+        print(json.dumps(told))
     else:
         number = len(rejected or ())
-        show_counts([*rows, (number, f"{plural(number, 'record')} rejected", False)], errors=errors)
-        show_lines(lines, errors=errors)
-        show_rejected(rejected or (), errors=errors)
+        show_counts([*rows, (number, f"{plural(number, 'record')} rejected", False)])
+        show_lines(lines)
+        show_rejected(rejected or ())
     return 1 if rejected else 0
 
 
-def show_counts(rows: "Sequence[tuple[int, str, bool]]", *, errors: bool = False) -> None:
+def show_counts(rows: "Sequence[tuple[int, str, bool]]") -> None:
     """Print numbers with their descriptions: those that are not 0, or always shown."""
     from rich.text import Text
 
@@ -126,27 +125,27 @@ def show_counts(rows: "Sequence[tuple[int, str, bool]]", *, errors: bool = False
 
     shown = [(count, words) for count, words, always in rows if count or always]
     width = max(len(f"{count:,}") for count, _ in shown)
-    screen = console(errors=errors)
+    screen = console()
     for count, words in shown:
         screen.print(Text.assemble((f"{count:>{width},}", "bold"), f"  {printable(words)}"), soft_wrap=True)
 
 
-def show_rejected(rejected: "Sequence[Rejected]", *, errors: bool = False) -> None:
+def show_rejected(rejected: "Sequence[Rejected]") -> None:
     """Print the first rejected records, the reasons, and what may help."""
     from neardup.interfaces.cli.advice import advice_on_rejected
 
     lines = [f"rejected: {one}" for one in rejected[:_SHOWN]]
     more = [f"and {len(rejected) - _SHOWN:,} more (--json lists all)"] if len(rejected) > _SHOWN else []
-    show_lines([*lines, *more, *advice_on_rejected(rejected)], style="yellow", errors=errors)
+    show_lines([*lines, *more, *advice_on_rejected(rejected)], style="yellow")
 
 
-def show_lines(lines: "Iterable[str]", *, style: str = "", errors: bool = False) -> None:
+def show_lines(lines: "Iterable[str]", *, style: str = "") -> None:
     """Print lines of text, with control characters escaped."""
     from rich.text import Text
 
     from neardup.interfaces.escaping import printable
 
-    screen = console(errors=errors)
+    screen = console()
     for line in lines:
         screen.print(Text(printable(line), style), soft_wrap=True)
 
