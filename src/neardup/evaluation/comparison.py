@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.evaluation.measures import require_texts, shared_counts
-from neardup.evaluation.passages import RUN, Passage, Span, passages_of_words
+from neardup.evaluation.passages import RUN, Passage, Passages, Span, passages_of_words
 from neardup.evaluation.rulings import AsDict, Ruling, ruling
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Signatures
@@ -97,14 +97,10 @@ def compare(a: str, b: str, schemes: Sequence[Scheme] | None = None) -> Comparis
     for scheme in chosen:
         require_scheme(scheme)
     words = word_spans(a), word_spans(b)
-    passages = passages_of_words(*words)
     return Comparison(
         measures=tuple(_measures(*words)),
         schemes=tuple(ruling(scheme, a, b) for scheme in chosen),
-        run=passages.run,
-        passages=passages.shared,
-        only_in_a=passages.only_in_a,
-        only_in_b=passages.only_in_b,
+        **_marks(passages_of_words(*words)),
     )
 
 
@@ -133,19 +129,13 @@ def explain(
     if most is not None:
         most = require_whole("most", most, 0)
     features = chosen.shingling.batch_features(whole_batch(text_column([a, b])))
-    shared, left, right = shared_counts(features)
     run = run_of(chosen)
     passages = passages_of_words(word_spans(a[:most]), word_spans(b[:most]), max(run, RUN), run)
     said = ruling(chosen, a, b, signatures)
     return Explanation(
         **{name: getattr(said, name) for name in Ruling.__slots__},
-        resemblance=_share(shared, left + right - shared),
-        a_in_b=_share(shared, left),
-        b_in_a=_share(shared, right),
-        run=passages.run,
-        passages=passages.shared,
-        only_in_a=passages.only_in_a,
-        only_in_b=passages.only_in_b,
+        **_shares(features),
+        **_marks(passages),
     )
 
 
@@ -170,15 +160,15 @@ def _measures(a: WordSpans, b: WordSpans) -> Iterator[Measure]:
             content = values[:count].copy()
             if bag:
                 shingles.label_repeats(content, bounds)
-            shared, left, right = shared_counts(Features(content, bounds))
-            yield Measure(
-                shingle=size,
-                bag=bag,
-                resemblance=_share(shared, left + right - shared),
-                a_in_b=_share(shared, left),
-                b_in_a=_share(shared, right),
-            )
+            yield Measure(shingle=size, bag=bag, **_shares(Features(content, bounds)))
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+def _shares(features: Features) -> dict[str, Any]:
+    """Return resemblance and containment of two documents, 0 if they share nothing; the features are overwritten."""
+    shared, left, right = shared_counts(features)
+    wholes = {"resemblance": left + right - shared, "a_in_b": left, "b_in_a": right}
+    return {name: shared / whole if shared else 0.0 for name, whole in wholes.items()}
+
+
+def _marks(found: Passages) -> dict[str, Any]:
+    return {"run": found.run, "passages": found.shared, "only_in_a": found.only_in_a, "only_in_b": found.only_in_b}

@@ -66,14 +66,14 @@ class Plan:
     def header(self) -> tuple[str, ...]:
         """The names of the table's columns."""
         if self.recommendations:
-            return tuple(_COLUMNS)
+            return _COLUMNS
         return (self.measure, *(curve.name for curve in self.curves))
 
     @property
     def table(self) -> list[tuple[Any, ...]]:
         """The rows of the table: recommendations, or the probability of each curve from the highest value down."""
         if self.recommendations:
-            return [tuple(one.as_dict()[name] for name in _COLUMNS.values()) for one in self.recommendations]
+            return [tuple(getattr(one, name.replace(" ", "_")) for name in _COLUMNS) for one in self.recommendations]
         values = self.curves[0].values
         step = max(1, (len(values) - 1) // _ROWS)
         rows = zip(values, *(curve.probabilities for curve in self.curves), strict=True)
@@ -335,16 +335,7 @@ def spread(first: int, last: int) -> npt.NDArray[np.float64]:
     return np.asarray((np.linspace(first, last, 101) / 100).round(6))
 
 
-_COLUMNS: Final = {
-    "scheme": "scheme",
-    "parameters": "parameters",
-    "layout": "layout",
-    "misses": "misses",
-    "false rate": "false_rate",
-    "candidates": "candidates",
-    "bytes": "bytes",
-    "cost": "cost",
-}
+_COLUMNS: Final = ("scheme", "parameters", "layout", "misses", "false rate", "candidates", "bytes", "cost")
 _WORDS: Final = {"match": "match %", "candidate": "candidate %", "both": "both %"}
 
 

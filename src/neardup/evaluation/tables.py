@@ -11,17 +11,8 @@ from neardup.model.tables import MOST_DISTANCE, Costs, TableDesign
 MOST: Final = 1 << POSITION_BITS  # fingerprints of an index
 _MOST: Final = 1 << 48
 _COLUMNS: Final = (
-    "kind",
-    "pieces",
-    "tables",
-    "leading bits",
-    "probes",
-    "candidates per probe",
-    "candidates",
-    "bytes each",
-    "memory",
-    "microseconds",
-    "",
+    *("kind", "pieces", "tables", "leading bits", "probes", "candidates per probe", "candidates"),
+    *("bytes each", "memory", "microseconds", ""),
 )
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB")
 _STEP: Final = 1000
@@ -68,16 +59,8 @@ class TablePlan:
 
     def __str__(self) -> str:
         table = aligned([_COLUMNS, *map(_cells, self.designs)])
-        return "\n".join(
-            [
-                self.heading,
-                *(f"{one.capitalize()}." for one in _division(self.fingerprints)),
-                "",
-                *table,
-                "",
-                *self.notes,
-            ]
-        )
+        divided = [f"{one.capitalize()}." for one in _division(self.fingerprints)]
+        return "\n".join([self.heading, *divided, "", *table, "", *self.notes])
 
     @property
     def heading(self) -> str:
