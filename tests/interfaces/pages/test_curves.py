@@ -2,7 +2,6 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from neardup import ParameterError
 from neardup.evaluation.plans import Curve, plan
 from neardup.interfaces.pages.curves import curve_svg
 from neardup.interfaces.pages.drawing import BOTTOM, HEIGHT, LEFT, RIGHT, WIDTH
@@ -82,11 +81,3 @@ def test_nothing_comes_from_elsewhere():
     drawing = curve_svg([curve()], title="A curve")
     assert drawing.count("http") == 1  # the name of the format
     assert "href" not in drawing
-
-
-def test_without_curves_there_is_no_drawing():
-    with pytest.raises(ParameterError):
-        curve_svg([], title="Nothing")
-    alone = Curve(name="a", measure="resemblance", values=(1.0,), probabilities=(1.0,))
-    with pytest.raises(ParameterError):
-        curve_svg([alone], title="A point")

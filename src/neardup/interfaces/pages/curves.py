@@ -18,7 +18,6 @@ from neardup.interfaces.pages.drawing import (
     text,
 )
 from neardup.interfaces.wording import percentage
-from neardup.model.errors import require
 
 _LINE: Final = 18  # of a legend
 _LETTER: Final = 7.2  # width of one, about
@@ -27,13 +26,11 @@ _LETTER: Final = 7.2  # width of one, about
 def curve_svg(curves: Sequence[Curve], *, title: str, threshold: float | None = None) -> str:
     """Draw probabilities against the values of a measure, with a legend and a line at the threshold.
 
-    At least one curve; the axis spans the values of the first. Any text is shown, whatever its characters.
+    The axis spans the values of the first curve, which ascend. Any text is shown, whatever its characters.
     """
-    require(len(curves) >= 1, "curves", curves, "must be at least one")
     low, high = curves[0].values[0], curves[0].values[-1]
-    require(low < high, "values", (low, high), "must ascend")
     names = [curve.name for curve in curves]
-    top = TOP + _LINE * (1 + max((row for _, row, _ in _places(names)), default=0))
+    top = TOP + _LINE * (1 + max(row for _, row, _ in _places(names)))
     frame = Frame((low, high), (0, 1), top=top)
     parts = [
         *frame.across([step / 10 * (high - low) + low for step in range(11)], percentage),

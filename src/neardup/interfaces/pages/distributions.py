@@ -1,13 +1,11 @@
 """How many there are of each resemblance and of each size."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from math import ceil, floor, log10
 
 from neardup.evaluation.plans import Curve
 from neardup.interfaces.pages.drawing import RIGHT, TOP, WIDTH, Frame, bar, document, path, text
 from neardup.interfaces.wording import percentage
-from neardup.model.errors import require
 
 
 def histogram_svg(
@@ -20,18 +18,13 @@ def histogram_svg(
 ) -> str:
     """Draw how many near duplicates there are from each edge to the next, with the threshold and a curve.
 
-    The axis of the curve, on the right, is from 0 to 100 %. One edge more than counts, which are at least one;
-    ascending. A count of 0 has no bar; nothing but 0 says so.
+    There is one edge more than counts; edges ascend. The axis of the curve, on the right, is from 0 to 100 %.
     """
-    require(len(counts) >= 1, "counts", counts, "must be at least one")
-    require(len(edges) == len(counts) + 1, "edges", len(edges), f"must be one more than the counts, {len(counts)}")
-    require(all(a < b for a, b in pairwise(edges)), "edges", edges, "must ascend")
-    require(all(count >= 0 for count in counts), "counts", counts, "must be 0 or more")
     low, high = edges[0], edges[-1]
-    ticks = _round_ticks(max(counts, default=0))
+    ticks = _round_ticks(max(counts))
     right = WIDTH - RIGHT - (40 if curve else 0)
     frame = Frame((low, high), (0, ticks[-1]), right=right)
-    step = max(1, ceil(len(counts) / 10))
+    step = ceil(len(counts) / 10)
     parts = [
         *frame.across([*edges[:-1:step], high], percentage),
         *frame.up(ticks, lambda value: f"{value:,.0f}"),
@@ -42,27 +35,19 @@ def histogram_svg(
             x, y = frame.x(begin), frame.y(count)
             label = f"{percentage(begin)} to {percentage(end)}: {count:,}"
             parts.append(bar(x + 0.5, y, max(frame.x(end) - x - 1, 1), label))
-    if not any(counts):
-        parts.append(frame.nothing())
     if curve is not None:
         over = Frame((low, high), (0, 1), right=right)
-        inside = [place for place, value in enumerate(curve.values) if low <= value <= high]
-        parts.append(path(curve, over, 1, 1, inside))
+        parts.append(path(curve, over, 1, 1))
         parts += [text(right + 6, over.y(share) + 4, percentage(share), "start c1t") for share in (0, 0.5, 1)]
         parts.append(text(right, TOP - 12, f"probability: {curve.name}", "end c1t"))
-    if threshold is not None and low <= threshold <= high:
+    if threshold is not None:
         parts += frame.threshold(threshold)
     return document(title, parts)
 
 
 def loglog_svg(sizes: Sequence[int], counts: Sequence[int], *, title: str) -> str:
-    """Draw how many clusters there are of each size, both axes by powers of ten; sizes and counts are 1 or more.
-
-    No sizes at all say so.
-    """
-    require(len(sizes) == len(counts), "counts", len(counts), f"must be as many as the sizes, {len(sizes)}")
-    require(all(value >= 1 for value in (*sizes, *counts)), "sizes", sizes, "must be 1 or more, as must be the counts")
-    wide, tall = (max(1, ceil(log10(max(values, default=1)))) for values in (sizes, counts))
+    """Draw how many clusters there are of each size, both axes by powers of ten."""
+    wide, tall = (max(1, ceil(log10(max(values)))) for values in (sizes, counts))
     frame = Frame((0, wide), (0, tall), inset=8)
     parts = [
         *frame.across(range(wide + 1), lambda power: f"{10 ** int(power):,}"),
@@ -73,8 +58,6 @@ def loglog_svg(sizes: Sequence[int], counts: Sequence[int], *, title: str) -> st
         label = f"<title>{size:,}: {count:,}</title>"
         x, y = frame.x(log10(size)), frame.y(log10(count))
         parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4">{label}</circle>')
-    if not sizes:
-        parts.append(frame.nothing())
     return document(title, parts)
 
 

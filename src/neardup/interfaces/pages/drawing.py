@@ -1,6 +1,6 @@
 """Charts as SVG: self-contained, readable in light and dark, fit for a file or inside a page."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Final
 
@@ -69,10 +69,6 @@ class Frame:
         label = f"threshold {percentage(value)}"
         yield text(x + (-6 if late else 6), self.top + 14, label, "end halo" if late else "start halo")
 
-    def nothing(self) -> str:
-        """Say that there is nothing to draw."""
-        return text((LEFT + self.right) / 2, (self.top + BASE) / 2, "none", "middle strong")
-
 
 def bar(x: float, y: float, width: float, label: str) -> str:
     """Draw a bar from the horizontal axis up to *y*."""
@@ -109,7 +105,7 @@ def _style() -> str:
     return (
         f"<style>{me}{{color:#1c1c1c;background:#fff;max-width:{WIDTH}px;width:100%;height:auto}}"
         f"{me} text{{fill:currentColor}}{me} .middle{{text-anchor:middle}}{me} .end{{text-anchor:end}}"
-        f"{me} .title{{font-size:15px;font-weight:600}}{me} .name{{opacity:.75}}{me} .strong{{font-weight:600}}"
+        f"{me} .title{{font-size:15px;font-weight:600}}{me} .name{{opacity:.75}}"
         f"{me} .halo{{font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:5px;stroke-linejoin:round}}"
         f"{me} .grid{{stroke:currentColor;stroke-opacity:.14}}"
         f"{me} .threshold{{stroke:currentColor;stroke-width:1.5;stroke-dasharray:4 4}}"
@@ -120,13 +116,12 @@ def _style() -> str:
     )
 
 
-def path(curve: Curve, frame: Frame, number: int, total: int, places: Sequence[int] | None = None) -> str:
-    """Draw curve *number* of *total*, at these places of its values or all; nothing if there are none."""
-    chosen = range(len(curve.values)) if places is None else places
-    points = (f"{frame.x(curve.values[at]):.1f} {frame.y(curve.probabilities[at]):.1f}" for at in chosen)
-    line = "L".join(points)
+def path(curve: Curve, frame: Frame, number: int, total: int) -> str:
+    """Draw curve *number* of *total*."""
+    points = zip(curve.values, curve.probabilities, strict=True)
+    line = "L".join(f"{frame.x(value):.1f} {frame.y(probability):.1f}" for value, probability in points)
     looks = f'class="curve {colour(number)}"{dashes(number, total)}'
-    return f'<path {looks} d="M{line}"><title>{printed(curve.name)}</title></path>' if line else ""
+    return f'<path {looks} d="M{line}"><title>{printed(curve.name)}</title></path>'
 
 
 def colour(number: int) -> str:
