@@ -42,49 +42,13 @@ _FINISHED: Final = "finished"  # Scrapy's reason for the end of a complete crawl
 class NeardupAddon:
     """The add-on: installs the item pipeline and the filter of requests.
 
-    ``NEARDUP_INDEX``
-        The folder of the index, which is created if it does not exist, with ``NEARDUP_SCHEME``, ``NEARDUP_FIELDS`` and
-        ``NEARDUP_TEXTS`` as in ``Index.create``. ``NEARDUP_KEY_FILE`` names a file of 16 bytes or 32 hexadecimal
-        digits, the secret key. Or the URL of a service, which several crawlers share; a crawl then requires a
-        ``JOBDIR``, unless ``NEARDUP_REFETCH`` is ``"never"`` or ``"always"``.
-    ``NEARDUP_TOKEN``
-        The token of the service, which may change its index; by default the environment variable of this name.
-    ``NEARDUP_ACTION``
-        ``"drop"``: an item is dropped for the kept page that it repeats. ``"tag"``: no item is dropped, but the field
-        ``NEARDUP_TAG`` of each contains the verdict.
-    ``NEARDUP_REFETCH``
-        Which pages of earlier crawls are fetched again for a link to them: ``"unfinished"``, those of crawls
-        that did not finish, because links on them may not have been followed, and because a killed crawl may not
-        have written all its items, so that kept pages are passed on again; ``"never"``; ``"always"``, to find
-        changes.
-    ``NEARDUP_CHANGED``
-        The least resemblance to its last version with which a page counts as unchanged, such as 0.95; see
-        ``CrawlFilter``. By default only equal content does.
-    ``NEARDUP_URL``, ``NEARDUP_TEXT``, ``NEARDUP_HTML``
-        The fields of an item with the page's URL and its text; with ``NEARDUP_HTML`` the text is HTML. Items without
-        them are passed on, and counted. Fields of the index are filled from those of the item.
-    ``NEARDUP_TEXT_VIEW``
-        How HTML becomes text: ``auto`` (default), ``main`` or ``visible``; see ``neardup.Extraction``.
-    ``NEARDUP_TEMPLATES``
-        A file of ``HostTemplates``, whose lines do not count; requires ``NEARDUP_HTML``. A service must have the same:
-        ``neardup serve --templates``.
-    ``NEARDUP_SIGNATURES``
-        Whether signatures are sent to the service instead of texts; see ``neardup.Client``.
-    ``NEARDUP_ADDRESSES``
-        The ``Addresses`` that define which URLs are the same page.
-    ``NEARDUP_DURABILITY``
-        As in ``Index.create``. Killing the process never loses acknowledged pages.
+    Its settings, ``NEARDUP_INDEX`` and others, are described in the guide, in ``docs/guide/crawling.md``.
     """
 
     def update_settings(self, settings: "BaseSettings") -> None:
         """Check the settings, and add the parts."""
-        own = Settings.of(settings)
-        require(
-            own.index is not None,
-            "NEARDUP_INDEX",
-            own.index,
-            "must be the folder of the index, or the URL of a service",
-        )
+        index = Settings.of(settings).index
+        require(index is not None, "NEARDUP_INDEX", index, "must be the folder of the index, or the URL of a service")
         settings.set("DUPEFILTER_CLASS", AddressFilter, "addon")
         settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", NearDuplicatePipeline, _PRIORITY)
 
@@ -156,13 +120,12 @@ class Crawl:
         self.settings = Settings.of(crawler.settings)
         job = job_dir(crawler.settings)
         self._marker = self._marker_in(job)
-        self.pages: CrawlFilter | Client
-        self.index: Index | Client
         self._extraction = _extraction(self.settings) if self.settings.html else None
-        self.pages, self.index, self._signed = _opened(self.settings, self._extraction)
+        self.index: Index | Client = _opened(self.settings, self._extraction)
         self._stats = crawler.stats
         self._resumes = self._marker is not None and self._marker.exists()
         try:
+            self.pages, self._signed = _pages_of(self.index, self.settings, self._extraction)
             self.fields = tuple(dict.fromkeys([*self._signed, *self.index.fields]))
             self._since = self._begun()
         except BaseException:
@@ -387,15 +350,11 @@ class NearDuplicatePipeline(_Part):
         return item
 
 
-def _opened(
-    settings: Settings, extraction: "Extraction | None"
-) -> "tuple[CrawlFilter | Client, Index | Client, Sequence[str]]":
-    """Open the index to write, or create it, or connect to its service; the last result are the signed fields."""
-    from neardup.pipeline.crawl.filter import CrawlFilter
+def _opened(settings: Settings, extraction: "Extraction | None") -> "Index | Client":
+    """Open the index to write, or create it, or connect to its service."""
     from neardup.pipeline.crawl.page_texts import index_fields
     from neardup.pipeline.files.ingestion import is_index
     from neardup.pipeline.index.index import Index
-    from neardup.pipeline.index.page_terms import require_extraction
     from neardup.sources.keys import key_in
 
     folder = settings.index
@@ -407,25 +366,27 @@ def _opened(
 
         ways: dict[str, Any] = {"addresses": settings.addresses, "changed_at_least": settings.changed}
         token = settings.token or os.environ.get(_TOKEN)
-        client = Client(folder, token=token, signatures=settings.signatures, key=key, **ways)
-        try:
-            _require_same(client, extraction, settings)
-        except BaseException:
-            client.close()
-            raise
-        return client, client, client.about["signs"]
+        return Client(folder, token=token, signatures=settings.signatures, key=key, **ways)
     if is_index(folder):
-        index = Index.open(folder, "w", key=key, scheme=settings.scheme, durability=settings.durability)
-    else:
-        made: dict[str, Any] = {"fields": settings.fields | index_fields(extraction), "texts": settings.texts}
-        index = Index.create(folder, settings.scheme, key=key, durability=settings.durability, **made)
+        return Index.open(folder, "w", key=key, scheme=settings.scheme, durability=settings.durability)
+    made: dict[str, Any] = {"fields": settings.fields | index_fields(extraction), "texts": settings.texts}
+    return Index.create(folder, settings.scheme, key=key, durability=settings.durability, **made)
+
+
+def _pages_of(
+    index: "Index | Client", settings: Settings, extraction: "Extraction | None"
+) -> "tuple[CrawlFilter | Client, Sequence[str]]":
+    """Return what judges the pages of an index that reads them in the same way, and the fields that are signed."""
+    from neardup.interfaces.client import Client
+    from neardup.pipeline.crawl.filter import CrawlFilter
+    from neardup.pipeline.index.page_terms import require_extraction
+
+    if isinstance(index, Client):
+        _require_same(index, extraction, settings)
+        return index, index.about["signs"]
     if extraction is not None:
-        try:
-            require_extraction(index, extraction)
-        except BaseException:
-            index.close()
-            raise
-    return CrawlFilter(index, settings.addresses, changed_at_least=settings.changed), index, index.scheme.columns
+        require_extraction(index, extraction)
+    return CrawlFilter(index, settings.addresses, changed_at_least=settings.changed), index.scheme.columns
 
 
 def _extraction(settings: Settings) -> "Extraction":
@@ -441,15 +402,9 @@ def _require_same(client: "Client", extraction: "Extraction | None", settings: S
     known = client.about["extraction"]
     if extraction is None or known == extraction.identity or (known is None and extraction.templates is None):
         return
-    rule = (
-        "must be those of the service; start it with neardup serve --templates and the same file, before its first page"
-    )
-    require(
-        (known or {}).get("templates") == extraction.identity.get("templates"),
-        "NEARDUP_TEMPLATES",
-        settings.templates,
-        rule,
-    )
+    same = (known or {}).get("templates") == extraction.identity.get("templates")
+    how = "start it with neardup serve --templates and the same file, before its first page"
+    require(same, "NEARDUP_TEMPLATES", settings.templates, f"must be those of the service; {how}")
     rule = f"must extract texts as the service does: {known}"
     raise ParameterError("NEARDUP_TEXT_VIEW", settings.text_view, rule)
 
@@ -462,9 +417,6 @@ def _reason(verdict: Verdict) -> str:
     if isinstance(verdict, Known):
         return "known, with another content that repeats " + str(verdict.representative) if verdict.changed else "known"
     close = f" ({verdict.measure} {verdict.value:.2f})" if isinstance(verdict, NearDuplicate) else ""
-    of = (
-        ""
-        if isinstance(verdict, NearDuplicate) and verdict.of == verdict.representative
-        else f" for {verdict.representative}"
-    )
+    same = isinstance(verdict, NearDuplicate) and verdict.of == verdict.representative
+    of = "" if same else f" for {verdict.representative}"
     return f"{verdict.name} of {getattr(verdict, 'of', '')}{close}{of}"
