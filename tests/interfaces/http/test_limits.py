@@ -7,15 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from neardup import ParameterError
 from neardup.interfaces.http.limits import Limits
 
 GUIDE = Path(__file__).resolve().parents[3] / "docs/guide/serving.md"
-
-
-def test_limits_are_positive():
-    with pytest.raises(ParameterError):
-        Limits(body=0)
 
 
 def block(word):

@@ -1,9 +1,7 @@
 """The limits of the service."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final
-
-from neardup.model.errors import require
 
 BATCH: Final = 1_000  # documents, hits or ids of one request
 PAGE: Final = 100  # entries of one page
@@ -37,8 +35,3 @@ class Limits:
     prefix_queries: int = 8
     body_memory: int = 64 << 20
     requests: int = 800
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            require(value > 0, field.name, value, "must be positive")
