@@ -316,10 +316,12 @@ def _apply_preset(arguments: argparse.Namespace) -> None:
         return
     name = given["preset"]
     require("config" not in given, "preset", name, "cannot be used with --config")
-    default = _default()
+    from neardup.schemes.registry import default
+
     require("measure" not in given, "preset", name, "cannot be used with --measure")
-    scheme = given.get("scheme", default)
-    require(scheme == default, "preset", name, f"cannot be used with --scheme {scheme}, only with {default}")
+    usual = default().name
+    scheme = given.get("scheme", usual)
+    require(scheme == usual, "preset", name, f"cannot be used with --scheme {scheme}, only with {usual}")
     wanted = dict(PRESETS[name].settings)
     share = PRESETS[name].ignore_common
     if share is not None and arguments.verb == "dedup" and not ("common" in given and Path(given["common"]).exists()):
@@ -371,12 +373,6 @@ def _with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
         rule = "was created with other settings; use the same --shingle, --unit, --stem and --seed or --key-file"
         raise ParameterError("common", path, rule) from error
     return made
-
-
-def _default() -> str:
-    from neardup.schemes.registry import kinds
-
-    return str(kinds()[0].name)
 
 
 def describes_scheme(arguments: argparse.Namespace) -> bool:
