@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from neardup.pipeline.corpus.clusters import LargeCluster
     from neardup.pipeline.corpus.result import Summary
     from neardup.pipeline.corpus.same_host_drops import SameHostDrops
+    from neardup.pipeline.files.dedup import FilesResult
     from neardup.sources.collection import WithoutText
 
 _NAME = 60  # shown characters of an id
@@ -141,6 +142,26 @@ def evidence_of(row: dict[str, Any]) -> str:
         within, around = percent(row["contained_in_kept"]), percent(row["contains_kept"])
         parts.append(f"{within} of it and {around} of the kept document are shared")
     return "; ".join(parts)
+
+
+def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
+    """Return the further numbers of a run with their descriptions; those that are 0 need not be shown."""
+    summary, read = done.result.summary, done.documents
+    quoted, without = read.quoted_lines, read.without_text
+    lines, repeated = quoted.records if quoted else 0, summary.duplicate_ids
+    return [
+        (summary.canonical_kept, "kept that a dropped document names as canonical"),
+        (summary.canonical_contradicted, "name another document as canonical that they do not match"),
+        (summary.empty - (without.records if without else 0), "empty, kept"),
+        *([(without.records, without_text(without))] if without else []),
+        (summary.too_short, "no words to compare, kept unless equal byte by byte"),
+        (repeated, f"{plural(repeated, 'document')} with the id of an earlier document"),
+        (0 if summary.common is None else len(summary.common), common_words(summary)),
+        (len(done.rejected), f"{plural(len(done.rejected), 'record')} rejected, in no output"),
+        (lines, f"{plural(lines, 'record')} with line ends inside quotation marks"),
+        (read.ignored, f"other {plural(read.ignored, 'file')} ignored"),
+        (sum(read.skipped.values()), not_pages(read.skipped)),
+    ]
 
 
 def decimals(share: float, places: int = 2) -> str:

@@ -19,7 +19,7 @@ from neardup.interfaces.cli.terminal import (
     show_rejected,
 )
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import cluster_lines, common_words, not_pages, pairs_not_compared, rule_of, without_text
+from neardup.interfaces.wording import cluster_lines, pairs_not_compared, rule_of, totals_of
 from neardup.model.errors import OutputRefused, ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_RUN
 
@@ -168,8 +168,7 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
 
 def show_summary(done: "FilesResult", seconds: float) -> None:
     """Print the run in numbers, for people."""
-    summary, quoted, without = done.result.summary, done.documents.quoted_lines, done.documents.without_text
-    lines = quoted.records if quoted else 0
+    summary = done.result.summary
     show_counts(
         [
             (summary.documents, plural(summary.documents, "document"), True),
@@ -177,21 +176,7 @@ def show_summary(done: "FilesResult", seconds: float) -> None:
             (summary.exact, f"dropped: exact {plural(summary.exact, 'duplicate')}, equal byte by byte", True),
             (summary.near, f"dropped: near {plural(summary.near, 'duplicate')}, {rule_of(summary)}", True),
             (summary.known, "of these for a document of an earlier run", False),
-            (summary.canonical_kept, "kept that a dropped document names as canonical", False),
-            (summary.canonical_contradicted, "name another document as canonical that they do not match", False),
-            (summary.empty - (without.records if without else 0), "empty, kept", False),
-            *([(without.records, without_text(without), False)] if without else []),
-            (summary.too_short, "no words to compare, kept unless equal byte by byte", False),
-            (
-                summary.duplicate_ids,
-                f"{plural(summary.duplicate_ids, 'document')} with the id of an earlier document",
-                False,
-            ),
-            (0 if summary.common is None else len(summary.common), common_words(summary), False),
-            (len(done.rejected), f"{plural(len(done.rejected), 'record')} rejected, in no output", False),
-            (lines, f"{plural(lines, 'record')} with line ends inside quotation marks", False),
-            (done.documents.ignored, f"other {plural(done.documents.ignored, 'file')} ignored", False),
-            (sum(done.documents.skipped.values()), not_pages(done.documents.skipped), False),
+            *((number, words, False) for number, words in totals_of(done)),
         ]
     )
     if summary.not_compared:

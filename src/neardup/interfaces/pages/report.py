@@ -15,7 +15,7 @@ from neardup.evaluation.plans import curve_of
 from neardup.interfaces.pages.distributions import histogram_svg, loglog_svg
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.pieces import Excerpt, compared, excerpt
-from neardup.interfaces.wording import cluster_lines, rule_of, without_text
+from neardup.interfaces.wording import cluster_lines, rule_of, totals_of
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
@@ -52,7 +52,10 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
             (summary.exact, "exact duplicates dropped", "dropped"),
             (summary.near, "near duplicates dropped", "dropped"),
         ),
-        totals=_totals(done),
+        totals=(
+            *totals_of(done),
+            (summary.not_compared, "pairs at most, not compared: their buckets were oversized"),
+        ),
         measured=int(seen.counts.sum()),
         reason="nothing verified it" if summary.policy.verify == "none" else reason,
         lawful=scheme.measure == "resemblance",
@@ -76,20 +79,6 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
             ("compared pairs", f"{summary.compared:,}"),
         ),
     )
-
-
-def _totals(done: "FilesResult") -> list[tuple[int, str]]:
-    summary, without = done.result.summary, done.documents.without_text
-    return [
-        (summary.empty - (without.records if without else 0), "empty, kept"),
-        *([(without.records, without_text(without))] if without else []),
-        (summary.too_short, "no words to compare, kept unless equal byte by byte"),
-        (len(done.rejected), "records rejected, in no output"),
-        (summary.not_compared, "pairs at most, not compared: their buckets were oversized"),
-        (summary.duplicate_ids, "documents with the id of an earlier document"),
-        (done.documents.ignored, "other files ignored"),
-        (sum(done.documents.skipped.values()), "records of archives that are not pages"),
-    ]
 
 
 def _histogram(seen: Overview, scheme: "Scheme", *, thresholded: bool) -> str | None:
