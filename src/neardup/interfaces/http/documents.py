@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import msgspec
 
@@ -13,7 +13,7 @@ from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
 from neardup.model.answers import written
 from neardup.model.errors import StorageFailed
-from neardup.model.verdicts import Known, NearDuplicate, Verdict
+from neardup.model.verdicts import Verdict, as_record
 from neardup.pipeline.index.index import Index
 
 Value = str | int | float | bool | None
@@ -55,9 +55,6 @@ class AdmitBody(Input):
     recipe: str | None = None
 
 
-VerdictName = Literal["new", "empty", "exact duplicate", "near duplicate", "known"]
-
-
 class VerdictAnswer(msgspec.Struct, omit_defaults=True):
     """The verdict on a document: ``new``, ``empty``, ``exact duplicate`` or ``near duplicate``.
 
@@ -66,7 +63,7 @@ class VerdictAnswer(msgspec.Struct, omit_defaults=True):
     reports whether its content was different then, *resemblance* and *contained* compare it with the last version.
     """
 
-    verdict: VerdictName
+    verdict: Literal["new", "empty", "exact duplicate", "near duplicate", "known"]
     id: str | None = None
     of: str | None = None
     representative: str | None = None
@@ -215,12 +212,6 @@ def verdicts_of(names: Sequence[str | None], verdicts: Sequence[Verdict]) -> Ver
 
 
 def _answer(name: str | None, verdict: Verdict) -> VerdictAnswer:
-    answer = VerdictAnswer(
-        cast("VerdictName", verdict.name), name, getattr(verdict, "of", None), verdict.representative
-    )
-    if isinstance(verdict, NearDuplicate):
-        answer.measure, answer.value, answer.verified = verdict.measure, rounded(verdict.value), verdict.verified
-    elif isinstance(verdict, Known):
-        answer.changed = verdict.changed
-        answer.resemblance, answer.contained = rounded(verdict.resemblance), rounded(verdict.contained)
-    return answer
+    record = as_record(verdict)
+    record |= {part: rounded(value) for part, value in record.items() if isinstance(value, float)}
+    return VerdictAnswer(id=name, **record)
