@@ -4,7 +4,6 @@ import pytest
 import neardup
 from neardup.evaluation import crowding
 from neardup.evaluation.crowding import background_of, candidates_by_law, expected_candidates
-from neardup.model.errors import ParameterError
 
 
 def measured(keys, *, pooled=False):
@@ -81,21 +80,6 @@ def test_large_samples_are_thinned(monkeypatch):
     monkeypatch.setattr(crowding, "SAMPLE", 50)
     keys = np.random.default_rng(1).integers(0, 60, (99, 4), np.uint64)
     assert expected_candidates(keys, 10**6) == expected_candidates(keys[::2], 10**6)
-
-
-@pytest.mark.parametrize(
-    ("keys", "documents", "name"),
-    [
-        (np.zeros((1, 2), np.uint64), 9, "keys"),
-        (np.zeros((2, 0), np.uint64), 9, "keys"),
-        (np.zeros((2, 2)), 9, "keys"),
-        (np.zeros((2, 2), np.uint64), 0, "documents"),
-    ],
-)
-def test_a_broken_rule_is_named(keys, documents, name):
-    with pytest.raises(ParameterError) as caught:
-        expected_candidates(keys, documents)
-    assert caught.value.name == name
 
 
 def test_the_law_of_the_default_scheme():

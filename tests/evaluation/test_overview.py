@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import DataError
 from neardup.evaluation.overview import CLUSTERS, MEMBERS, SAMPLE, overview
 
 UNKNOWN = float("nan")
@@ -83,8 +82,3 @@ def test_of_a_cluster_the_least_the_middle_and_the_most_alike_are_shown_and_no_c
     assert cluster.shown.tolist() == [3, 6, 5]
     (copies,) = seen([None, (0, 1.0, True), (0, 1.0, True)]).largest
     assert copies.shown.tolist() == [1]
-
-
-def test_arrays_of_different_lengths_are_refused():
-    with pytest.raises(DataError):
-        overview(np.zeros(2, np.int64), np.zeros(1), np.zeros(2, np.bool_))

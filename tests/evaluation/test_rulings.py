@@ -10,7 +10,6 @@ from neardup import (
     Combined,
     Field,
     MinHash,
-    ParameterError,
     Sentences,
     SimHash,
     Trials,
@@ -175,9 +174,3 @@ class Another(MinHash):
 def test_a_scheme_of_an_unknown_name_is_read_as_its_estimate():
     said = ruling(Another(), STORM, EDITED)
     assert (said.scheme, said.estimate) == ("another", ruling(MinHash(), STORM, EDITED).estimate)
-
-
-@pytest.mark.parametrize("scheme", ["minhash", MinHash, object()])
-def test_what_is_no_scheme_is_a_parameter_error(scheme):
-    with pytest.raises(ParameterError, match="must be a scheme"):
-        ruling(scheme, "a", "b")

@@ -7,7 +7,7 @@ import numpy as np
 
 from neardup.model.arrays import Words
 from neardup.model.candidates import ROOM
-from neardup.model.errors import ParameterError, require, require_share, require_whole
+from neardup.model.errors import require, require_share, require_whole
 
 SAMPLE: Final = 1 << 13  # documents; comparing all pairs takes two bytes each
 _HALVINGS: Final = 20
@@ -43,16 +43,11 @@ def expected_candidates(keys: Words, documents: int, *, pooled: bool = False, mo
     *keys* is uint64[n, K], of documents with different features; n is at least 2, and of more than 8,192 rows evenly
     spaced ones are used. With *pooled*, a shared key counts in any column. Pairs that share more than *most* keys do
     not count, because they are related. The shares of the pairs that meet, and that meet in a bucket, are those of the
-    sample: both estimates are unbiased and grow with ``documents - 1``. Raises
-    ``ParameterError`` for keys of another type or shape.
+    sample: both estimates are unbiased and grow with ``documents - 1``.
 
     >>> expected_candidates(np.array([[1, 2], [1, 3], [4, 5]], np.uint64), 7)
     Crowding(documents=7, candidates=2.0, bucket=1.0)
     """
-    documents = require_whole("documents", documents, 1, _MANY)
-    if keys.dtype != np.uint64 or keys.ndim != 2 or not keys.shape[1]:  # noqa: PLR2004 - rows and columns
-        raise ParameterError("keys", keys, "must be a two-dimensional array of uint64")
-    require(len(keys) > 1, "keys", keys, "must be of at least 2 documents")
     keys = keys[:: -(-len(keys) // SAMPLE)]
     number, columns = keys.shape
     met = np.zeros((number, number), np.uint16)

@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 
 from neardup.evaluation.rulings import AsDict
-from neardup.model.errors import require, require_whole
 
 CONFIDENCE: Final = 0.95
 _LARGE: Final = 10_000_000  # from here on, the size of a population hardly matters
@@ -45,9 +44,6 @@ def share(found: int, of: int, population: int) -> Share:
     >>> round(one.low, 2), round(one.high, 2)
     (0.78, 1.0)
     """
-    require_whole("found", found, 0)
-    require_whole("of", of, found)
-    require(population >= of, "population", population, "must be at least the size of the sample")
     if of == 0:
         return Share(found=0, of=0, value=None, low=0.0, high=1.0)
     population = min(population, max(_LARGE, of))

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.model.arrays import Flags, Positions
-from neardup.model.errors import DataError
 
 Shares = npt.NDArray[np.float64]
 
@@ -60,11 +59,8 @@ def overview(representatives: Positions, resemblance: Shares, exact: Flags) -> O
 
     *representatives* has the position of the kept document for each dropped document, and -1 for a kept document;
     *resemblance* is NaN if it is unknown; *exact* is true for drops that are equal byte by byte. The last two are only
-    read for dropped documents. The same arrays return the same overview. Raises ``DataError`` unless they are equally
-    long.
+    read for dropped documents. The same arrays return the same overview.
     """
-    if not len(representatives) == len(resemblance) == len(exact):
-        raise DataError("an overview", "needs arrays of one length")
     dropped = np.flatnonzero(representatives >= 0)
     near = dropped[~exact[dropped]]
     known = resemblance[near][~np.isnan(resemblance[near])]

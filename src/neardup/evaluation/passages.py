@@ -5,12 +5,10 @@ from typing import Final
 
 import numpy as np
 
-from neardup.evaluation.measures import require_texts
 from neardup.kernels import passages as kernels
 from neardup.kernels.machine_code import is_kept
 from neardup.kernels.shingles import shingles
 from neardup.model.arrays import Words
-from neardup.model.errors import require
 from neardup.text.spans import WordSpans, word_spans
 
 Span = tuple[int, int]
@@ -58,9 +56,6 @@ def shared_passages(a: str, b: str, *, least: int = RUN) -> Passages:
     >>> [(a[slice(*one.a)], b[slice(*one.b)]) for one in shared_passages(a, b).shared]
     [('The ferry left the harbour', 'the ferry left the harbour')]
     """
-    require_texts(a, b)
-    whole = isinstance(least, int) and not isinstance(least, bool) and least >= 1
-    require(whole, "least", least, "must be an integer of at least 1")
     return passages_of_words(word_spans(a), word_spans(b), least)
 
 

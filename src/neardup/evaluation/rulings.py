@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup.evaluation.measures import shared_counts, weighted_cosine
 from neardup.model.arrays import Features, Signatures
-from neardup.model.protocols import FieldScheme, Scheme, TwoSchemes, require_scheme
+from neardup.model.protocols import FieldScheme, Scheme, TwoSchemes
 from neardup.schemes.plausibility import plausible_pairs
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import text_column, whole_batch
@@ -65,11 +65,8 @@ class Ruling(AsDict):
 def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None) -> Ruling:
     """Sign two texts, unless *signatures* are those of both, and decide as ``dedup`` does with ``verify="exact"``.
 
-    *a* is the better-ranked one: by containment, *b* matches if enough of it is in *a*.
-
-    Raises ``ParameterError`` for an invalid scheme, and ``RecipeMismatch``.
+    *a* is the better-ranked one: by containment, *b* matches if enough of it is in *a*. Raises ``RecipeMismatch``.
     """
-    require_scheme(scheme)
     signed = scheme.sign([a, b]) if signatures is None else signatures
     estimate = _estimate(scheme, signed)
     reason = _missing(scheme, signed)
