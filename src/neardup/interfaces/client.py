@@ -260,13 +260,7 @@ class Client:
         return contents, {"recipe": documents.recipe}
 
     def _verdicts(
-        self,
-        path: str,
-        name: str,
-        records: Iterable[dict[str, Any]],
-        more: Mapping[str, Any],
-        *,
-        keyed: bool = False,
+        self, path: str, name: str, records: Iterable[dict[str, Any]], more: Mapping[str, Any], *, keyed: bool = False
     ) -> list[Verdict]:
         verdicts: list[Verdict] = []
         begin = 0

@@ -21,10 +21,7 @@ _ENDED = {
     "stopped": "the process that started the run has ended; repeat its command to continue the run",
     "absent": "this folder has no run: it was complete, and its folder removed, or it has not begun",
 }
-_WAITING = {
-    "absent": "there is no run in {folder} yet",
-    "stopped": "the run in {folder} was interrupted",
-}
+_WAITING = {"absent": "there is no run in {folder} yet", "stopped": "the run in {folder} was interrupted"}
 
 
 def run(arguments: argparse.Namespace) -> int:

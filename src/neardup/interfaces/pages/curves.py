@@ -5,18 +5,7 @@ from typing import Final
 
 from neardup.evaluation.plans import Curve
 from neardup.interfaces.escaping import shortened
-from neardup.interfaces.pages.drawing import (
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Frame,
-    colour,
-    dashes,
-    document,
-    path,
-    text,
-)
+from neardup.interfaces.pages.drawing import LEFT, RIGHT, TOP, WIDTH, Frame, colour, dashes, document, path, text
 from neardup.interfaces.wording import percentage
 
 _LINE: Final = 18  # of a legend

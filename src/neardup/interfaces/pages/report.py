@@ -52,10 +52,7 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
             (summary.exact, "exact duplicates dropped", "dropped"),
             (summary.near, "near duplicates dropped", "dropped"),
         ),
-        totals=(
-            *totals_of(done),
-            (summary.not_compared, "pairs at most, not compared: their buckets were oversized"),
-        ),
+        totals=(*totals_of(done), (summary.not_compared, "pairs at most, not compared: their buckets were oversized")),
         measured=int(seen.counts.sum()),
         reason="nothing verified it" if summary.policy.verify == "none" else reason,
         lawful=scheme.measure == "resemblance",
