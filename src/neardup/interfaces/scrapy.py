@@ -11,21 +11,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 from weakref import WeakKeyDictionary
 
+from itemadapter import ItemAdapter
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.dupefilters import BaseDupeFilter
+from scrapy.exceptions import DropItem
+from scrapy.settings import BaseSettings
+from scrapy.utils.job import job_dir
+
+from neardup.interfaces.client import Client
 from neardup.model.errors import ParameterError, StorageDamaged, StorageError, require
 from neardup.model.verdicts import Known, NearDuplicate, Verdict, as_record
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
-
-    from neardup.interfaces.client import Client
-    from neardup.pipeline.crawl.filter import CrawlFilter
-    from neardup.pipeline.index.index import Index
-    from neardup.text.extraction import Extraction
+from neardup.pipeline.crawl.filter import CrawlFilter
+from neardup.pipeline.crawl.page_texts import extracted_pages, index_fields
+from neardup.pipeline.files.ingestion import is_index
+from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.page_terms import require_extraction
+from neardup.sources.keys import key_in
+from neardup.sources.output import atomic
+from neardup.text.extraction import Extraction
+from neardup.text.host_templates import HostTemplates
 
 UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
 
@@ -45,7 +53,7 @@ class NeardupAddon:
     Its settings, ``NEARDUP_INDEX`` and others, are described in the guide, in ``docs/guide/crawling.md``.
     """
 
-    def update_settings(self, settings: "BaseSettings") -> None:
+    def update_settings(self, settings: BaseSettings) -> None:
         """Check the settings, and add the parts."""
         index = Settings.of(settings).index
         require(index is not None, "NEARDUP_INDEX", index, "must be the folder of the index, or the URL of a service")
@@ -77,7 +85,7 @@ class Settings:
     durability: Any = "interval"
 
     @classmethod
-    def of(cls, settings: "BaseSettings") -> Self:
+    def of(cls, settings: BaseSettings) -> Self:
         """Read the settings; ``ParameterError`` for an unknown name."""
         known = {f"NEARDUP_{one.name.upper()}": one.name for one in fields(cls)}
         for name in settings:
@@ -113,10 +121,7 @@ class Settings:
 class Crawl:
     """The state of one crawl: the index, which it writes, and the requests and pages of this run."""
 
-    def __init__(self, crawler: "Crawler") -> None:
-        from scrapy import signals
-        from scrapy.utils.job import job_dir
-
+    def __init__(self, crawler: Crawler) -> None:
         self.settings = Settings.of(crawler.settings)
         job = job_dir(crawler.settings)
         self._marker = self._marker_in(job)
@@ -137,7 +142,7 @@ class Crawl:
         crawler.signals.connect(self.close, signal=signals.spider_closed)
 
     @classmethod
-    def of(cls, crawler: "Crawler") -> "Crawl":
+    def of(cls, crawler: Crawler) -> "Crawl":
         """Return the state of a crawler, which both parts share."""
         if crawler not in _crawls:
             _crawls[crawler] = cls(crawler)
@@ -147,8 +152,6 @@ class Crawl:
         """Return the text of an item's page, and the field of its site; of a text, the text itself."""
         if self._extraction is None:
             return page if isinstance(page, str) else page.decode(errors="replace"), {}
-        from neardup.pipeline.crawl.page_texts import extracted_pages
-
         (text,), sites = extracted_pages(self._extraction, [url], [page])
         return text, {} if self._signed else {name: value for name, (value,) in sites.items()}
 
@@ -222,8 +225,6 @@ class Crawl:
 
     def _begun(self) -> int:
         """Return the first admission of unfinished crawls; record the next admission if there was none."""
-        from neardup.sources.output import atomic
-
         if self._marker is None:
             return self.index.next_admission
         if not self._resumes:
@@ -250,8 +251,6 @@ class Crawl:
 
 
 def _store(file: Path, requested: set[bytes], delivered: set[bytes]) -> None:
-    from neardup.sources.output import atomic
-
     with atomic(file) as stream:
         for digests in (delivered, requested - delivered):
             stream.write(len(digests).to_bytes(8, "big"))
@@ -277,22 +276,22 @@ def _resumed(file: Path | None) -> tuple[set[bytes], set[bytes]]:
     return delivered | others, delivered
 
 
-_crawls: "WeakKeyDictionary[Crawler, Crawl]" = WeakKeyDictionary()
+_crawls: WeakKeyDictionary[Crawler, Crawl] = WeakKeyDictionary()
 
 
 class _Part:
     """A part of the add-on, for one crawler."""
 
-    def __init__(self, crawler: "Crawler") -> None:
+    def __init__(self, crawler: Crawler) -> None:
         self._crawler, self._crawl = crawler, Crawl.of(crawler)
 
     @classmethod
-    def from_crawler(cls, crawler: "Crawler") -> Self:
+    def from_crawler(cls, crawler: Crawler) -> Self:
         """Create the part as Scrapy does."""
         return cls(crawler)
 
 
-class AddressFilter(_Part):
+class AddressFilter(_Part, BaseDupeFilter):
     """A filter of requests by address: for requests of this run, and for pages of earlier crawls.
 
     Across runs only pages count, not requests: a request that was not answered before the process was killed is made
@@ -300,13 +299,7 @@ class AddressFilter(_Part):
     body, or of another method than GET, are distinguished by Scrapy's own fingerprint, for this run only.
     """
 
-    def open(self) -> None:
-        """Do nothing: it is open."""
-
-    def close(self, reason: str) -> None:
-        """Do nothing: the index is closed when the spider is."""
-
-    def request_seen(self, request: "Request") -> bool:
+    def request_seen(self, request: Request) -> bool:
         """Return whether to skip a request."""
         if request.method == "GET" and not request.body:
             hops = request.meta.get("redirect_urls", ())
@@ -314,7 +307,7 @@ class AddressFilter(_Part):
             return not self._crawl.wants(request.url, again=id_of(request.url) in map(id_of, hops))
         return not self._crawl.requests(b"\0" + self._crawler.request_fingerprinter.fingerprint(request))
 
-    def log(self, request: "Request", spider: "Spider") -> None:
+    def log(self, request: Request, spider: Spider) -> None:
         """Count a skipped request, and log it if ``DUPEFILTER_DEBUG`` is set."""
         if self._crawler.settings.getbool("DUPEFILTER_DEBUG"):
             spider.logger.debug("Filtered a request to a page that is known: %s", request)
@@ -327,8 +320,6 @@ class NearDuplicatePipeline(_Part):
 
     def process_item(self, item: Any) -> Any:
         """Judge an item; pass it on unless its page repeats a kept page."""
-        from itemadapter import ItemAdapter
-
         crawl, own = self._crawl, self._crawl.settings
         adapter = ItemAdapter(item)
         url, text = adapter.get(own.url), adapter.get(own.text)
@@ -343,27 +334,18 @@ class NearDuplicatePipeline(_Part):
         if own.action == "tag":
             adapter[own.tag] = {**as_record(verdict), "representative": verdict.representative}
         elif not passes:
-            from scrapy.exceptions import DropItem
-
             crawl.count("dropped")
             raise DropItem(_reason(verdict), log_level="INFO")
         return item
 
 
-def _opened(settings: Settings, extraction: "Extraction | None") -> "Index | Client":
+def _opened(settings: Settings, extraction: Extraction | None) -> Index | Client:
     """Open the index to write, or create it, or connect to its service."""
-    from neardup.pipeline.crawl.page_texts import index_fields
-    from neardup.pipeline.files.ingestion import is_index
-    from neardup.pipeline.index.index import Index
-    from neardup.sources.keys import key_in
-
     folder = settings.index
     if not folder:
         raise ParameterError("NEARDUP_INDEX", folder, "must be the folder of the index, or the URL of a service")
     key = None if settings.key_file is None else key_in(settings.key_file)
     if settings.is_service:
-        from neardup.interfaces.client import Client
-
         ways: dict[str, Any] = {"addresses": settings.addresses, "changed_at_least": settings.changed}
         token = settings.token or os.environ.get(_TOKEN)
         return Client(folder, token=token, signatures=settings.signatures, key=key, **ways)
@@ -374,13 +356,9 @@ def _opened(settings: Settings, extraction: "Extraction | None") -> "Index | Cli
 
 
 def _pages_of(
-    index: "Index | Client", settings: Settings, extraction: "Extraction | None"
-) -> "tuple[CrawlFilter | Client, Sequence[str]]":
+    index: Index | Client, settings: Settings, extraction: Extraction | None
+) -> tuple[CrawlFilter | Client, Sequence[str]]:
     """Return what judges the pages of an index that reads them in the same way, and the fields that are signed."""
-    from neardup.interfaces.client import Client
-    from neardup.pipeline.crawl.filter import CrawlFilter
-    from neardup.pipeline.index.page_terms import require_extraction
-
     if isinstance(index, Client):
         _require_same(index, extraction, settings)
         return index, index.about["signs"]
@@ -389,15 +367,12 @@ def _pages_of(
     return CrawlFilter(index, settings.addresses, changed_at_least=settings.changed), index.scheme.columns
 
 
-def _extraction(settings: Settings) -> "Extraction":
-    from neardup.text.extraction import Extraction
-    from neardup.text.host_templates import HostTemplates
-
+def _extraction(settings: Settings) -> Extraction:
     templates = None if settings.templates is None else HostTemplates.load(settings.templates)
     return Extraction(view=settings.text_view, templates=templates)
 
 
-def _require_same(client: "Client", extraction: "Extraction | None", settings: Settings) -> None:
+def _require_same(client: Client, extraction: Extraction | None, settings: Settings) -> None:
     """Raise ``ParameterError`` if a service reads pages with other templates, or its pages were extracted otherwise."""
     known = client.about["extraction"]
     if extraction is None or known == extraction.identity or (known is None and extraction.templates is None):
