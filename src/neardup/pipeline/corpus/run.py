@@ -111,16 +111,17 @@ def deduplicated(  # noqa: PLR0913, PLR0917 - as dedup
 
 def chosen_scheme(
     scheme: Scheme | None,
-    preset: str | None,
-    threshold: float | None,
-    common: float | CommonShingles | None,
+    preset: str | None = None,
+    threshold: float | None = None,
+    common: float | CommonShingles | None = None,
     measure: str | None = None,
 ) -> tuple[Scheme, float | CommonShingles | None]:
     """Return the scheme of a run, and which common shingles it ignores; ``ParameterError`` for what does not fit."""
     chosen: Any = registry.default() if scheme is None else scheme
     if measure is not None:
         require(preset is None, "measure", measure, "cannot be used with preset: a preset chooses the scheme")
-        chosen = registry.for_measure(measure) if scheme is None else with_measure(chosen, measure)
+        require_scheme(chosen, "with_measure")
+        chosen = registry.for_measure(measure) if scheme is None else chosen.with_measure(measure)
     if preset is not None:
         require(scheme is None, "preset", preset, "cannot be used with scheme: a preset chooses the scheme")
         chosen = preset_scheme(preset)
@@ -133,10 +134,10 @@ def chosen_scheme(
     return chosen if threshold is None else chosen.with_threshold(threshold), common
 
 
-def with_measure(scheme: Any, measure: str) -> Scheme:
-    """Return the scheme with another exact measure; ``ParameterError`` for a measure that it does not have."""
-    require_scheme(scheme, "with_measure")
-    chosen: Scheme = scheme.with_measure(measure)
+def scheme_of_texts(scheme: Scheme | None, why: str) -> Scheme:
+    """Return the scheme of a run; ``ParameterError`` that says *why* for one that signs fields instead of texts."""
+    chosen, _ = chosen_scheme(scheme)
+    require(not isinstance(chosen, FieldScheme), "scheme", chosen.name, f"signs fields, not texts: {why}")
     return chosen
 
 
@@ -173,9 +174,8 @@ class _Run:
         leaders = self._equals(shingled, order)
         heads = Heads.of_leaders(leaders, order)
         sites = self._documents.sites if self._fields is None else NO_SITES
-        if len(sites):
-            separate(shingled.features, sites, heads.positions)
-            sites = sites[heads.positions]
+        separate(shingled.features, sites, heads.positions)
+        sites = sites[heads.positions] if len(sites) else sites
         signatures = self._sign(Corpus(shingled.features, self._fields, self._documents.texts), heads.positions)
         sets = feature_sets(self._scheme, shingled.features, heads.positions)
         thresholds = thresholds_of(self._scheme, sites)

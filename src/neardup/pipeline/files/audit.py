@@ -108,7 +108,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             name = "the run"
         else:
             decisions, name = _report(of, ids, shards), os.fspath(of)
-        chosen, _ = chosen_scheme(scheme, None, None, None)
+        chosen, _ = chosen_scheme(scheme)
         run = audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
         return replace(audit_run(run, chosen, **ways), rejected=len(rejected))
 

@@ -15,7 +15,8 @@ from neardup.model.errors import OutputRefused, ParameterError, require_whole
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.partners.pairs import PairMeasure, PairRule, scheme_of_texts
+from neardup.pipeline.corpus.run import scheme_of_texts
+from neardup.pipeline.partners.pairs import PAIRS_OF_TEXTS, PairMeasure, PairRule
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.changes import abandoning, journal_of, terms_of
 from neardup.pipeline.spilled.job import Job
@@ -73,7 +74,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     and ``StorageFailed`` if the system refuses.
     """
     rule = PairRule.of(measure, threshold, clusters=clusters, between=others is not None)
-    chosen = scheme_of_texts(scheme)
+    chosen = scheme_of_texts(scheme, PAIRS_OF_TEXTS)
     block = require_whole("memory", memory, LEAST_OF_RUN, unit="bytes") // _BLOCKS
     request = request_of(text=text, id=id, **reading)
     folder = Path(work)

@@ -95,8 +95,7 @@ def _signed(
         end = begin + len(batch)
         features = scheme.shingling.batch_features(batch)
         digest_words(features.values, features.offsets, salt, equals[begin:end])
-        if len(sites):
-            separate(features, sites[begin:end], np.arange(len(batch)))
+        separate(features, sites[begin:end], np.arange(len(batch)))
         parts.append(scheme.sign_at(Corpus(features, None, column[begin:end]), np.arange(len(batch))))
         begin = end
     if len(parts) == 1:

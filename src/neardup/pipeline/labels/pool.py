@@ -15,11 +15,11 @@ from neardup.decisions.partners import FoundPartners, Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.labelling import BANDS, FLOOR, bands_of, next_band
 from neardup.model.arrays import Features, Positions, TextBatch, Words
-from neardup.model.errors import DataError, require, require_whole
+from neardup.model.errors import DataError, require_whole
 from neardup.model.labels import DrawnPair, LabelledPair
-from neardup.model.protocols import FieldScheme, Scheme
+from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.documents import Documents, placed
-from neardup.pipeline.corpus.run import chosen_scheme
+from neardup.pipeline.corpus.run import scheme_of_texts
 from neardup.pipeline.progress import Progress, followed
 from neardup.text.columns import batches, gathered, text_lengths, whole_batch
 
@@ -140,9 +140,7 @@ def draw_pairs(  # noqa: PLR0913 - every one a keyword with a default
     """
     sample = require_whole("sample", sample, 1)
     seed = require_whole("seed", seed, 0, 2**63)
-    chosen, _ = chosen_scheme(scheme, None, None, None)
-    rule = "signs fields, not texts: labels are about texts"
-    require(not isinstance(chosen, FieldScheme), "scheme", chosen.name, rule)
+    chosen = scheme_of_texts(scheme, "labels are about texts")
     read = _with_own_ids(Documents.of(documents, text, id))
     if not len(read.texts):
         raise _no_pair()

@@ -27,7 +27,7 @@ from neardup.model.errors import DataError, ParameterError, require, require_kin
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import feature_sets
-from neardup.pipeline.corpus.documents import Documents
+from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.corpus.result import Result
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
@@ -103,7 +103,7 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     if source is None:
         raise ParameterError("documents", None, "is needed: the run has read them from files, or from a stream")
     policy = result.summary.policy
-    chosen, _ = chosen_scheme(scheme, None, None, None)
+    chosen, _ = chosen_scheme(scheme)
     require_texts(chosen)
     if chosen.threshold != result.summary.threshold:
         chosen = chosen.with_threshold(result.summary.threshold)
@@ -132,7 +132,7 @@ def audited(  # noqa: PLR0913, PLR0917 - a run is made of these
     """
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
-    representatives = _filled(decisions["representative_position"], -1)
+    representatives = decisions["representative_position"].cast(pa.int64()).fill_null(-1).to_numpy()
     dropped = np.flatnonzero(representatives >= 0)
     worse = dropped[ranks[representatives[dropped]] > ranks[dropped]]
     if len(worse):
@@ -155,7 +155,7 @@ def audited(  # noqa: PLR0913, PLR0917 - a run is made of these
         exact=exact,
         verified=verified,
         measured=np.where(verified, _measured(decisions, scheme.rule), np.nan),
-        thresholds=_thresholds(decisions),
+        thresholds=_column(decisions, THRESHOLD),
         several=THRESHOLD in decisions.column_names,
         estimated=bool(_in(rules, "estimate").any()),
     )
@@ -180,18 +180,15 @@ def _in(rules: pa.Array, *names: str) -> Flags:
 def _measured(decisions: pa.Table, rule: str) -> Values:
     """Return what the dropped documents share with their representatives by a rule, NaN where it is not recorded."""
     if rule == "overlap":
-        one, other = (_filled(decisions[name], np.nan) for name in ("contained_in_kept", "contains_kept"))
-        return np.asarray(np.fmax(one, other))
-    names = {"resemblance": "resemblance", "containment": "contained_in_kept"}
-    found: Values = _filled(decisions[names[rule]], np.nan) if rule in names else np.full(len(decisions), np.nan)
-    return found
+        return np.asarray(np.fmax(_column(decisions, "contained_in_kept"), _column(decisions, "contains_kept")))
+    return _column(decisions, "contained_in_kept" if rule == "containment" else rule)
 
 
-def _thresholds(decisions: pa.Table) -> Values:
-    """Return what dropped documents had to reach, NaN where it is not recorded: then it was the threshold."""
-    if THRESHOLD not in decisions.column_names:
+def _column(decisions: pa.Table, name: str) -> Values:
+    """Return a column of numbers, NaN where a report does not have it."""
+    if name not in decisions.column_names:
         return np.full(len(decisions), np.nan)
-    found: Values = _filled(decisions[THRESHOLD], np.nan)
+    found: Values = decisions[name].cast(pa.float64()).fill_null(np.nan).to_numpy()
     return found
 
 
@@ -231,11 +228,6 @@ def require_texts(scheme: Scheme) -> None:
     """Raise ``ParameterError`` for a scheme that signs fields, whose runs miss nothing."""
     rule = "signs fields, not texts: equal fields are always found, so there is nothing to audit"
     require(not isinstance(scheme, FieldScheme), "scheme", scheme.name, rule)
-
-
-def _filled(column: pa.ChunkedArray, missing: float) -> Any:
-    kind = pa.int64() if missing == -1 else pa.float64()
-    return column.cast(kind).fill_null(pa.scalar(missing, kind)).to_numpy()
 
 
 class _Sample:
@@ -322,9 +314,8 @@ class _Sample:
             raise DataError("the documents", f"are {first:,}, but the run had {len(self._run.ranks):,}")
         found = pa.chunked_array(chosen, pa.large_string())
         features = self._scheme.shingling.batch_features(whole_batch(found))
-        numbers = np.concatenate(sites) if sites else NO_SITES
-        if len(numbers):
-            separate(features, numbers, np.arange(len(found)))
+        numbers = np.concatenate([NO_SITES, *sites])
+        separate(features, numbers, np.arange(len(found)))
         return found, features, numbers
 
     def _partners(self, features: Features) -> Among:
@@ -365,20 +356,14 @@ class _Sample:
             numbers = own[kept] if len(own) else own
             begin = 0
 
-            def placed(chosen: pa.ChunkedArray = chosen) -> Iterator[tuple[int, TextBatch]]:
-                start = 0
-                for batch in batches(chosen):
-                    yield start, batch
-                    start += len(batch)
-
             def look(one: tuple[int, TextBatch], numbers: Words = numbers) -> tuple[int, int, Any]:
                 start, batch = one
                 features = self._scheme.shingling.batch_features(batch)
-                if len(numbers):
-                    separate(features, numbers[start : start + len(batch)], np.arange(len(batch)))
+                separate(features, numbers[start : start + len(batch)], np.arange(len(batch)))
                 return start, len(batch), partners(features)
 
-            for start, size, (sampled, others, measured, smaller) in self._engine.map(look, placed()):
+            each = self._engine.map(look, placed(batches(chosen)))
+            for start, size, (sampled, others, measured, smaller) in each:
                 rows = others + start
                 right = kept[rows] + first
                 better = run.ranks[right] < run.ranks[self._positions[sampled]]

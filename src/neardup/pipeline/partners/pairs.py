@@ -1,8 +1,7 @@
 """All pairs of documents with a measure of at least a threshold, of one collection or between two."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any, Final, Literal, Self, cast, get_args
 
@@ -18,15 +17,16 @@ from neardup.kernels.radix import sort
 from neardup.kernels.sets import connect_given, roots
 from neardup.model.arrays import Features, Positions, Words
 from neardup.model.errors import require, require_flag, require_share
-from neardup.model.protocols import FieldScheme, Scheme
+from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.documents import Documents
-from neardup.pipeline.corpus.run import chosen_scheme
+from neardup.pipeline.corpus.run import scheme_of_texts
 from neardup.pipeline.progress import Progress, followed
 from neardup.schemes.simhash import SimHash
 from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
 
 PairMeasure = Literal["resemblance", "containment", "overlap", "cosine"]
+PAIRS_OF_TEXTS: Final = "pairs are those of texts"
 
 _PARTS: Final = 64  # of the documents, one at a time on each thread
 _FEW: Final = 1 << 11  # documents of a part; every part looks at all others
@@ -113,7 +113,7 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
     ``ParameterError`` and ``DataError``.
     """
     rule = PairRule.of(measure, threshold, clusters=clusters, between=others is not None)
-    chosen = scheme_of_texts(scheme)
+    chosen = scheme_of_texts(scheme, PAIRS_OF_TEXTS)
     collections = [Documents.of(one, text, id) for one in (documents, others) if one is not None]
     with followed(progress) as follow, LocalEngine(threads) as engine:
         features = _features(collections, chosen, engine, follow)
@@ -122,10 +122,9 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
         sets = rule.sets(chosen, features)
         join = rule.join(sets, sides, engine)
         rows = np.concatenate([np.empty((3, 0), np.int32), *rule.found(join, engine, follow)], axis=1)
-        connected = _clusters(rows[0].astype(np.int64), rows[1].astype(np.int64), first) if clusters else None
-        named = [
-            partial(_named, one.ids.cast(pa.large_string()).combine_chunks().dictionary_encode()) for one in collections
-        ]
+        connected = clusters_of([rows[:2].astype(np.int64)], first) if clusters else None
+        ids = [one.ids.cast(pa.large_string()).combine_chunks().dictionary_encode() for one in collections]
+        named = [lambda positions, own=own: own.take(pa.array(positions)) for own in ids]
 
         def table(part: slice) -> pa.Table:
             left, right, shared = _ascending(rows[:, (rows[0] >= part.start) & (rows[0] < part.stop)])
@@ -142,14 +141,6 @@ def _ascending(rows: npt.NDArray[np.int32]) -> Positions:
     order = np.argsort(both) if len(both) >> 32 else sort(both, np.arange(len(both), dtype=np.uint32), 0)[1]
     ascending: Positions = rows[:, order].astype(np.int64)
     return ascending
-
-
-def scheme_of_texts(scheme: Scheme | None) -> Scheme:
-    """Return the scheme whose features pairs have; ``ParameterError`` for one that signs fields instead of texts."""
-    chosen, _ = chosen_scheme(scheme, None, None, None)
-    rule = "signs fields, not texts: pairs are those of texts"
-    require(not isinstance(chosen, FieldScheme), "scheme", chosen.name, rule)
-    return chosen
 
 
 def _features(collections: list[Documents], scheme: Scheme, engine: LocalEngine, progress: Progress) -> Features:
@@ -195,18 +186,10 @@ def pair_table(  # noqa: PLR0913, PLR0917 - what the columns are made of
     return pa.table(columns)
 
 
-def _named(ids: pa.DictionaryArray, positions: Positions) -> pa.Array:
-    return ids.take(pa.array(positions))
-
-
-def _clusters(left: Positions, right: Positions, number: int) -> Positions:
-    """Return the smallest position of the documents that are connected with each one."""
+def clusters_of(pairs: Iterable[Positions], number: int) -> Positions:
+    """Return the smallest position of the documents that pairs, int64[2, n] at a time, connect with each one."""
     parents = np.arange(number)
-    connect(left, right, parents)
+    for left, right in pairs:
+        connect_given(left, np.arange(len(left) + 1), right, np.ones(len(left), np.bool_), parents)
     roots(parents)
     return parents
-
-
-def connect(left: Positions, right: Positions, parents: Positions) -> None:
-    """Connect the documents of pairs, in a union-find forest."""
-    connect_given(left, np.arange(len(left) + 1), right, np.ones(len(left), np.bool_), parents)

@@ -11,9 +11,8 @@ import pyarrow as pa
 
 from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets
 from neardup.engines.local import LocalEngine
-from neardup.kernels.sets import roots
 from neardup.model.arrays import Features, Positions, Words
-from neardup.pipeline.partners.pairs import PairRule, connect, pair_table
+from neardup.pipeline.partners.pairs import PairRule, clusters_of, pair_table
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.signed import fields_of, ids_name
 from neardup.sources.collection import LackingFields
@@ -204,7 +203,8 @@ def tables(  # noqa: PLR0913 - what was found, of what, by which rule
     *first* is the first document of the second collection, if the pairs are between two.
     """
     runs = [job.array(_run(task, run)) for task, one in enumerate(records) for run in range(one["runs"])]
-    parents = _clusters(runs, len(stored)) if clusters else None
+    some = (run[:2, begin : begin + _HELD] for run in runs for begin in range(0, run.shape[1], _HELD))
+    connected = clusters_of(map(np.array, some), len(stored)) if clusters else None
     named = [stored.names, lambda positions: stored.names(positions + (first or 0))][: 1 if first is None else 2]
     for begin, end in _ranges(runs, len(stored)):
         bounds = [np.searchsorted(run[0], [begin, end]).tolist() for run in runs]
@@ -213,7 +213,7 @@ def tables(  # noqa: PLR0913 - what was found, of what, by which rule
         left, right, shared, *cosines = rows[:, np.lexsort((rows[1], rows[0]))]
         common = Shared(shared, stored.distinct[left], stored.distinct[right])
         measured = cosines[0].view(np.float64) if cosines else None
-        yield pair_table(left, right, common, named, first or 0, measured, parents)
+        yield pair_table(left, right, common, named, first or 0, measured, connected)
 
 
 def _ranges(runs: list[Any], number: int) -> list[tuple[int, int]]:
@@ -225,17 +225,6 @@ def _ranges(runs: list[Any], number: int) -> list[tuple[int, int]]:
             counts[documents] += times
     edges = np.flatnonzero(np.diff(np.cumsum(counts) // _HELD)) + 1
     return [*pairwise([0, *edges.tolist(), number + 1])]
-
-
-def _clusters(runs: list[Any], number: int) -> Positions:
-    """Return the smallest position of the documents that are connected with each one."""
-    parents = np.arange(number)
-    for run in runs:
-        for begin in range(0, run.shape[1], _HELD):
-            left, right = (np.array(column[begin : begin + _HELD]) for column in run[:2])
-            connect(left, right, parents)
-    roots(parents)
-    return parents
 
 
 def _run(task: int, run: int) -> str:

@@ -227,8 +227,7 @@ def _signed(
             add_field(batch.data, batch.offsets, batch.offsets[1:], job.salt[::-1].copy(), text_high[part])
         digest_words(own.values, own.offsets, job.salt, equal[part])
         if fields is None:
-            if job.has_sites:
-                separate(own, sites[part], np.arange(len(batch)))
+            separate(own, sites[part], np.arange(len(batch)))
             corpus = Corpus(own, None, texts[part.start : part.stop])
             parts.append(_signatures(job, corpus, np.arange(len(batch)), wholes))
         begin = part.stop
