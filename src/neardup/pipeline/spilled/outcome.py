@@ -3,27 +3,22 @@
 from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.decisions.drops import UNKNOWN
 from neardup.decisions.evidence import Shared
 from neardup.decisions.exact import spread
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Flags, Positions
-from neardup.pipeline.corpus.result import decided_rows, with_places
 from neardup.pipeline.spilled.blocks import settled_name
-from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, comparison_of, signatures, thresholds
+from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, comparison_of, signatures
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import MATCHED
 from neardup.pipeline.spilled.signed import Signed
-from neardup.text.columns import gathered
 
 REPRESENTATIVES: Final = "representatives.npy"  # int64[n]: by position, the position of the representative, or -1
-DROPPED: Final = "dropped.npy"  # int64[d]: as ``Decisions`` numbers them, ascending
+DROPPED: Final = "dropped.npy"  # int64[d]: as ``StoredResult`` numbers them, ascending
 EXACT: Final = "exact.npy"  # bool[d]
 RULES: Final = "rules.npy"  # int8[d]: a place in the rules of the record
-_POSITION: Final = "representative_position"
 MEASURES: Final = ("resemblance", "contained_in_kept", "contains_kept")  # float64[d] each
 
 
@@ -69,64 +64,6 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
         "rules": rules.tolist(),
         "files": files,
     }
-
-
-class Decisions:
-    """The stored decisions on the documents that are not earlier ones, some at a time.
-
-    These are numbered from 0. The earlier documents have the numbers after theirs; ``representatives`` is int64[n], the
-    number of each one's representative, or -1.
-    """
-
-    def __init__(self, job: Job, signed: Signed, ids: pa.ChunkedArray, rules: list[str]) -> None:
-        self._first, self._number = signed.first, len(signed) - signed.first
-        stored = job.array(REPRESENTATIVES)[self._first :]
-        self.representatives: Positions = self._numbers(stored) if self._first else stored
-        self._dropped, self._exact, self._codes = (job.array(name) for name in (DROPPED, EXACT, RULES))
-        measures = [*MEASURES, *(["threshold"] if thresholds(job).vary else [])]
-        self._measures = {name: job.array(f"{name}.npy") for name in measures}
-        self._rules = np.array(rules, dtype=object)
-        self._ids = ids
-        self._places = signed.places()
-
-    def _numbers(self, positions: Positions) -> Positions:
-        """Return the numbers of documents at these positions, and -1 for -1."""
-        earlier = (positions >= 0) & (positions < self._first)
-        return np.where(positions < 0, -1, np.where(earlier, positions + self._number, positions - self._first))
-
-    def ids_at(self, positions: Positions) -> pa.Array:
-        """Return the ids of the documents with these numbers."""
-        return gathered(self._ids, positions).cast(pa.large_string())
-
-    def exact(self, number: int) -> Flags:
-        """Return for each document whether it was dropped for one of the same text."""
-        exact = np.zeros(number, np.bool_)
-        exact[self._dropped[self._exact]] = True
-        return exact
-
-    def table(self, begin: int, end: int) -> pa.Table:
-        """Return the rows of the table of decisions from *begin* to *end*; see ``Result``.
-
-        Earlier documents have no position there.
-        """
-        first, last = np.searchsorted(self._dropped, [begin, end]).tolist()
-        dropped = np.asarray(self._dropped[first:last])
-        evidence: dict[str, Any] = {name: np.asarray(column[first:last]) for name, column in self._measures.items()}
-        evidence["rule"] = self._rules[np.asarray(self._codes[first:last])]
-        rows = decided_rows(
-            self._ids[begin:end].cast(pa.string()),
-            begin,
-            np.asarray(self.representatives[begin:end]),
-            gathered(self._ids, self.representatives[dropped]).cast(pa.string()),
-            dropped - begin,
-            evidence,
-            np.asarray(self._exact[first:last]),
-        )
-        if self._places is not None:
-            rows = with_places(rows, self._places[begin:end])
-        place = rows.column_names.index(_POSITION)
-        known = pc.less(rows.column(place), self._number)
-        return rows.set_column(place, _POSITION, pc.if_else(known, rows.column(place), None)) if self._first else rows
 
 
 def settled_of(job: Job, blocks: int) -> Positions:

@@ -25,6 +25,7 @@ from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
 from neardup.sources.tables import check_representable, united
+from neardup.text.columns import gathered
 
 FIELDS: Final = "fields-"  # the stage that finds the types of fields for outputs of other formats than the inputs
 _PART: Final = "part-"
@@ -252,7 +253,7 @@ def write_report(result: StoredResult, path: str, *, force: bool) -> dict[str, A
     number = len(result.documents)
     edges = [*range(0, number, _ROWS), number] if number else [0, 0]
     documents = result.documents
-    tables = (result.stored.table(begin, end) for begin, end in pairwise(edges))
+    tables = (result.table(begin, end) for begin, end in pairwise(edges))
     first = next(tables)
     rows = revisit_rows(
         documents.revisits, documents.places(), documents.ids, np.asarray(result.representatives), first.schema
@@ -288,7 +289,7 @@ def _marks(result: StoredResult, begin: int, representatives: Positions) -> pa.T
     """Return the fields that mark the cluster of each document."""
     kept = representatives < 0
     clusters = np.where(kept, np.arange(begin, begin + len(kept)), representatives)
-    names = result.stored.ids_at(clusters)
+    names = gathered(result.documents.ids, clusters).cast(pa.large_string())
     return pa.table({"neardup_cluster": clusters, "neardup_kept": kept, "neardup_representative": names})
 
 

@@ -14,7 +14,7 @@ from neardup.engines.local import LocalEngine
 from neardup.kernels.checksum import add_field
 from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.policy import CANONICAL
-from neardup.pipeline.corpus.address_ranks import hint_counts
+from neardup.pipeline.corpus.address_ranks import HintCounts, hint_counts
 from neardup.pipeline.corpus.clusters import largest_clusters
 from neardup.pipeline.corpus.result import Summary
 from neardup.pipeline.corpus.same_host_drops import drops_in
@@ -33,7 +33,7 @@ from neardup.pipeline.spilled.forecast import (
 )
 from neardup.pipeline.spilled.heads import HEADS, gather_signatures, rank
 from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.outcome import Decisions, decide
+from neardup.pipeline.spilled.outcome import decide
 from neardup.pipeline.spilled.pairs import arrange, bucket, groups, pair, propose, ranges, remove_buckets
 from neardup.pipeline.spilled.signed import Signed, fields_of, sign
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
@@ -151,12 +151,10 @@ def decided(
         stages.each("gather", job.deciding, partial(gather, job, signed), [*sizes, *job.earlier.sizes])
         settled = stages.each("settle", job.deciding, partial(settle, job), [1] * blocks)
     record = stages.one("decide", job.deciding, lambda: decide(job, signed, blocks, engine))
-    decisions = Decisions(job, signed, documents.ids, record["rules"])
-    summary = replace(
-        _summary(job, StoredDocuments(job, records, engine.map), decisions, proposed, record, settled),
-        **_hints(job, signed, documents, decisions),
-    )
-    return StoredResult(decisions, documents, summary)
+    result = StoredResult(job, documents, record["rules"])
+    by_threads = StoredDocuments(job, records, engine.map)
+    result.summary = _summary(job, by_threads, result, {**proposed, **record}, settled)
+    return result
 
 
 def _foresee(job: Job, records: list[Record], engine: LocalEngine, announce: Callable[[Forecast], None]) -> None:
@@ -192,6 +190,12 @@ def records_of(folder: WorkFolder, job: Job) -> list[Record]:
     return folder.records(f"sign_text-{job.signing}") or folder.records(f"sign-{job.signing}")
 
 
+def result_of(folder: WorkFolder, job: Job) -> StoredResult:
+    """Return the result, without a summary, of a run that has decided."""
+    rules = folder.records(f"decide-{job.deciding}")[0]["rules"]
+    return StoredResult(job, StoredDocuments(job, records_of(folder, job)), rules)
+
+
 def lacking_fields(records: Sequence[Record], name: str) -> list[str] | None:
     """Return the fields that there are if no record of any shard has the field *name*, otherwise ``None``.
 
@@ -215,34 +219,31 @@ def _require_fields(job: Job, documents: StoredDocuments) -> None:
             raise missing_field(", ".join(documents.names), name, names)
 
 
-def _summary(  # noqa: PLR0913, PLR0917 - everything the run knows
-    job: Job, documents: StoredDocuments, decisions: Decisions, proposed: Record, decided: Record, settled: list[Record]
+def _summary(
+    job: Job, documents: StoredDocuments, result: StoredResult, counts: Record, settled: list[Record]
 ) -> Summary:
-    counts = {name: decided[name] for name in ("kept", "exact", "near", "empty", "too_short")}
-    representatives, exact = np.asarray(decisions.representatives), decisions.exact(len(documents))
+    """Return the run in numbers; *counts* are those of the stages that proposed and decided."""
+    names = ("kept", "exact", "near", "empty", "too_short", "candidates", "not_compared")
+    representatives, exact = np.asarray(result.representatives), result.exact
+    hints = HintCounts()
+    if CANONICAL in job.policy.fields:
+        signed = documents.signed
+        own = slice(int(signed.first - signed.edges[0]), None)  # without those that are only compared with
+        values = job.shards.column(CANONICAL, signed.ranking(CANONICAL))[own]
+        hints = hint_counts(signed.addresses()[own], values, representatives)
     return Summary.of(
         job.scheme,
         job.policy,
         documents=len(documents),
-        **counts,
+        **{name: counts[name] for name in names},
+        compared=counts["compared"] + sum(record["compared"] for record in settled),
         duplicate_ids=_duplicate_ids(job, documents.ids[: len(documents)]),
-        candidates=proposed["candidates"],
-        compared=proposed["compared"] + sum(record["compared"] for record in settled),
-        not_compared=proposed["not_compared"],
-        known=int((decisions.representatives >= len(documents)).sum()),
+        known=int((representatives >= len(documents)).sum()),
+        canonical_kept=hints.kept,
+        canonical_contradicted=hints.contradicted,
         largest_clusters=largest_clusters(documents, representatives, exact, job.scheme),
-        same_host_drops=drops_in(documents, representatives[: len(documents)], exact),
+        same_host_drops=drops_in(documents, representatives, exact),
     )
-
-
-def _hints(job: Job, signed: Signed, documents: StoredDocuments, decisions: Decisions) -> dict[str, Any]:
-    """Count the effects of the addresses that documents name as canonical, if these rank."""
-    if CANONICAL not in job.policy.fields:
-        return {}
-    own = slice(int(signed.first - signed.edges[0]), None)  # without those that are only compared with
-    values = job.shards.column(CANONICAL, signed.ranking(CANONICAL))[own]
-    found = hint_counts(signed.addresses()[own], values, np.asarray(decisions.representatives)[: len(documents)])
-    return {"canonical_kept": found.kept, "canonical_contradicted": found.contradicted}
 
 
 def _duplicate_ids(job: Job, ids: pa.ChunkedArray) -> int:

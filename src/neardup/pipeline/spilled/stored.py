@@ -2,20 +2,23 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions
-from neardup.pipeline.corpus.result import Summary, totals
+from neardup.pipeline.corpus.result import Summary, decided_rows, totals, with_places
+from neardup.pipeline.spilled.heads import thresholds
 from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.outcome import Decisions
+from neardup.pipeline.spilled.outcome import DROPPED, EXACT, MEASURES, REPRESENTATIVES, RULES
 from neardup.pipeline.spilled.signed import Signed
 from neardup.sources.collection import Collection, QuotedLines, Rejected, WithoutText
 from neardup.sources.formats import display
 from neardup.text.columns import gathered
+
+_POSITION: Final = "representative_position"
 
 
 class StoredDocuments:
@@ -119,12 +122,30 @@ def _texts(pieces: Iterable[Collection], names: Positions, rows: Positions) -> d
 
 
 class StoredResult:
-    """The result of a run in pieces, as ``Result`` has one in memory."""
+    """The result of a run in pieces, as ``Result`` has one in memory.
 
-    def __init__(self, decisions: Decisions, documents: StoredDocuments, summary: Any = None) -> None:
-        self.stored, self.documents = decisions, documents
-        self.summary: Summary = summary
-        self.representatives: Positions = decisions.representatives
+    The documents are numbered from 0, and the earlier ones after them; ``representatives`` is int64[n], the number of
+    each one's representative, or -1.
+    """
+
+    summary: Summary
+
+    def __init__(self, job: Job, documents: StoredDocuments, rules: list[str]) -> None:
+        """Open the stored decisions on *documents*; *rules* are those that the record of ``decide`` names."""
+        self.documents, self._first = documents, documents.signed.first
+        stored = job.array(REPRESENTATIVES)[self._first :]
+        self.representatives: Positions = self._numbers(stored) if self._first else stored
+        self._dropped, self._exact, self._codes = (job.array(name) for name in (DROPPED, EXACT, RULES))
+        measures = [*MEASURES, *(["threshold"] if thresholds(job).vary else [])]
+        self._measures = {name: job.array(f"{name}.npy") for name in measures}
+        self._rules = np.array(rules, dtype=object)
+        self._places = documents.places()
+
+    def _numbers(self, positions: Positions) -> Positions:
+        """Return the numbers of documents at these positions, and -1 for -1."""
+        earlier = (positions >= 0) & (positions < self._first)
+        own = np.where(earlier, positions + len(self.documents), positions - self._first)
+        return np.where(positions < 0, -1, own)
 
     def __repr__(self) -> str:
         return f"StoredResult({totals(self.summary)})"
@@ -140,6 +161,35 @@ class StoredResult:
         return np.flatnonzero(self.mask)
 
     @property
+    def exact(self) -> Flags:
+        """One bool per document: whether it was dropped for one of the same text."""
+        exact = np.zeros(len(self.documents), np.bool_)
+        exact[self._dropped[self._exact]] = True
+        return exact
+
+    @property
     def decisions(self) -> pa.Table:
         """The whole table of decisions, in memory; see ``Result``."""
-        return self.stored.table(0, len(self.documents))
+        return self.table(0, len(self.documents))
+
+    def table(self, begin: int, end: int) -> pa.Table:
+        """Return the rows of the table of decisions from *begin* to *end*; earlier documents have no position there."""
+        first, last = np.searchsorted(self._dropped, [begin, end]).tolist()
+        dropped = np.asarray(self._dropped[first:last])
+        evidence: dict[str, Any] = {name: np.asarray(column[first:last]) for name, column in self._measures.items()}
+        evidence["rule"] = self._rules[np.asarray(self._codes[first:last])]
+        ids = self.documents.ids
+        rows = decided_rows(
+            ids[begin:end].cast(pa.string()),
+            begin,
+            np.asarray(self.representatives[begin:end]),
+            gathered(ids, self.representatives[dropped]).cast(pa.string()),
+            dropped - begin,
+            evidence,
+            np.asarray(self._exact[first:last]),
+        )
+        if self._places is not None:
+            rows = with_places(rows, self._places[begin:end])
+        place = rows.column_names.index(_POSITION)
+        known = pc.less(rows.column(place), len(self.documents))
+        return rows.set_column(place, _POSITION, pc.if_else(known, rows.column(place), None)) if self._first else rows

@@ -5,21 +5,17 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import require_version
-from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, StorageRefused, require
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.heads import ORDER
-from neardup.pipeline.spilled.outcome import Decisions
-from neardup.pipeline.spilled.run import records_of
+from neardup.pipeline.spilled.run import result_of
 from neardup.pipeline.spilled.state import differing
-from neardup.pipeline.spilled.stored import StoredDocuments
 from neardup.pipeline.spilled.workers import job_of, scheme_of
 from neardup.schemes.terms import written
 from neardup.sources.collection import Collection
@@ -32,7 +28,8 @@ _NEXT = "continue it with the same command, and audit it when its outputs are be
 class WorkDecisions:
     """The documents of a run in pieces that has decided, in the order of its inputs, and the decisions on them.
 
-    *scheme* is that of the run.
+    *scheme* is that of the run, and *rejected* the number of records that are not documents. *ids* are those of all
+    documents, and *order* their positions from best to worst.
     """
 
     def __init__(self, folder: WorkFolder, scheme: Scheme, keep: str | None) -> None:
@@ -45,37 +42,23 @@ class WorkDecisions:
         if terms["state"] is not None or terms["compared"]:
             rule = "its run compared with documents of other runs or files; audit its report or, if it has one, its"
             raise StorageRefused(self._name, f"{rule} state")
-        begun = folder.records("split-")
-        decided: list[dict[str, Any]] = []
-        if begun:
-            here = terms["changeable"]["folder"]
-            begun[0]["shards"]["inputs"] = [os.path.join(here, path) for path in begun[0]["shards"]["inputs"]]  # noqa: PTH118
-            job = job_of(folder, scheme, begun[0], terms)
-            decided = folder.records(f"decide-{job.deciding}")
-        if not decided:
+        here, job = terms["changeable"]["folder"], None
+        for begun in folder.records("split-"):
+            begun["shards"]["inputs"] = [os.path.join(here, path) for path in begun["shards"]["inputs"]]  # noqa: PTH118
+            job = job_of(folder, scheme, begun, terms)
+        if job is None or not folder.done(f"decide-{job.deciding}"):
             raise StorageRefused(self._name, f"its run has not decided yet; {_NEXT}")
-        self._require_files(folder, [f"{name}-{job.deciding}" for name in ("rank", "decide")] + [f"sign-{job.signing}"])
+        stages = (f"rank-{job.deciding}", f"decide-{job.deciding}", f"sign-{job.signing}")
+        if not all(folder.has_files(record) for stage in stages for record in folder.records(stage)):
+            rule = "files of its run are missing or incomplete; repeat the run with the same command"
+            raise StorageRefused(self._name, rule)
         kept = job.policy.keep
         require(keep in {None, kept}, "keep", keep, f"is not that of the run, which has recorded {kept!r}")
-        self._documents = StoredDocuments(job, records_of(folder, job))
-        self._decisions = Decisions(job, self._documents.signed, self._documents.ids, decided[0]["rules"])
-        self._job, self.scheme = job, scheme
+        self._result = result_of(folder, job)
+        documents = self._result.documents
+        self.scheme, self.ids, self.rejected = scheme, documents.ids, len(documents.rejected)
+        self.order = np.asarray(job.array(ORDER))
         self._inputs = [_placed(path, here) for path, _ in terms["inputs"]]
-
-    @property
-    def ids(self) -> pa.ChunkedArray:
-        """The ids of all documents."""
-        return self._documents.ids
-
-    @property
-    def order(self) -> Positions:
-        """The positions of all documents, from best to worst."""
-        return np.asarray(self._job.array(ORDER))
-
-    @property
-    def rejected(self) -> int:
-        """The number of rejected records."""
-        return len(self._documents.rejected)
 
     def require(self, inputs: Iterable[str]) -> None:
         """Raise ``DataError`` unless these are the inputs of the run, in any order."""
@@ -88,20 +71,15 @@ class WorkDecisions:
                 )
                 raise DataError(display(lacking[0]), rule)
 
-    def _require_files(self, folder: WorkFolder, stages: Iterable[str]) -> None:
-        """Raise ``StorageRefused`` unless the files of these stages are there, with their sizes."""
-        if not all(folder.has_files(record) for stage in stages for record in folder.records(stage)):
-            rule = "files of its run are missing or incomplete; repeat the run with the same command"
-            raise StorageRefused(self._name, rule)
-
     def collections(self) -> Iterator[Collection]:
         """Yield the documents, in pieces; raises ``DataError`` if an input was changed since."""
-        for shard in range(len(self._job.shards.shards)):
-            yield from filter(len, self._documents.signed.pieces(shard))
+        signed = self._result.documents.signed
+        for shard in range(len(signed.edges) - 1):
+            yield from filter(len, signed.pieces(shard))
 
     def table(self) -> pa.Table:
         """Return the decisions on all documents; see ``Result``."""
-        return self._decisions.table(0, len(self._documents))
+        return self._result.decisions
 
 
 @contextmanager

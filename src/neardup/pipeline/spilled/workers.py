@@ -19,13 +19,12 @@ from neardup.pipeline.spilled.common_shingles import Bound, list_of, sample
 from neardup.pipeline.spilled.earlier import Earlier
 from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.outcome import Decisions
 from neardup.pipeline.spilled.outputs import Output, Part, parts_of, write, writing
 from neardup.pipeline.spilled.pairs import bucket, pair
-from neardup.pipeline.spilled.run import records_of
-from neardup.pipeline.spilled.signed import sign
+from neardup.pipeline.spilled.run import records_of, result_of
+from neardup.pipeline.spilled.signed import Signed, sign
 from neardup.pipeline.spilled.state import earlier_of
-from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
+from neardup.pipeline.spilled.stored import StoredResult
 from neardup.schemes import terms as schemes
 from neardup.sources.shards import Shards
 
@@ -136,7 +135,7 @@ class _Tasks:
             "sign_text": partial(sign, job, body=True),
             "bucket": partial(bucket, job),
             "pair": partial(pair, job),
-            "gather": lambda task: gather(job, self._documents.signed, task),
+            "gather": lambda task: gather(job, self._signed, task),
             "settle": partial(settle, job),
             "write": lambda task: write(job, self._result, self._parts, task),
         }
@@ -153,8 +152,8 @@ class _Tasks:
         return self._functions[stage.partition("-")[0]]
 
     @cached_property
-    def _documents(self) -> StoredDocuments:
-        return StoredDocuments(self._job, records_of(self._folder, self._job))
+    def _signed(self) -> Signed:
+        return Signed(self._job, records_of(self._folder, self._job))
 
     @cached_property
     def _parts(self) -> list[Part]:
@@ -162,9 +161,7 @@ class _Tasks:
 
     @cached_property
     def _result(self) -> StoredResult:
-        rules = self._folder.records(f"decide-{self._job.deciding}")[0]["rules"]
-        decisions = Decisions(self._job, self._documents.signed, self._documents.ids, rules)
-        return StoredResult(decisions, self._documents, None)
+        return result_of(self._folder, self._job)
 
 
 _SHARED = ("sample", "sign", "sign_text", "bucket", "pair", "gather", "settle", "write")
