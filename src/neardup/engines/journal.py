@@ -116,7 +116,7 @@ class WorkFolder:
     def records(self, stage: str) -> list[dict[str, Any]]:
         """Return the records of the tasks of a stage that are done, in the order of the tasks."""
         with naming(self._done, doing="read"):
-            return [_decoded(self._record(stage, task).read_bytes()) for task in sorted(self.done(stage))]
+            return [json.loads(self._record(stage, task).read_bytes()) for task in sorted(self.done(stage))]
 
     def done(self, stage: str) -> set[int]:
         """Return the tasks of a stage that have records."""
@@ -175,9 +175,11 @@ class Journal(WorkFolder):
         which is done now, ``OtherTerms`` if it has a run of other terms or of another version, and ``StorageFailed`` if
         the system refuses.
         """
-        wanted: dict[str, Any] = _decoded(_encoded(terms))
+        wanted: dict[str, Any] = json.loads(_encoded(terms))
         with naming(folder):
-            _make(folder)
+            with suppress(FileExistsError, FileNotFoundError, NotADirectoryError):
+                folder.mkdir()
+            check_own(folder)
             lock = locked(folder / _LOCK)
             try:
                 earlier = read_header(folder)
@@ -273,7 +275,7 @@ class Journal(WorkFolder):
             path = self._record(stage, task)
             with naming(path, self._home, doing="read"):
                 try:
-                    intact = self.has_files(_decoded(path.read_bytes()))
+                    intact = self.has_files(json.loads(path.read_bytes()))
                 except (FileNotFoundError, NotADirectoryError, ValueError):
                     intact = False
             if not intact:
@@ -357,7 +359,7 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
     """Return the run in a folder, or ``None``; ``StorageRefused`` if the file of this *name* is something else."""
     with naming(folder, doing="read"):
         try:
-            return msgspec.convert(_decoded((folder / name).read_bytes()), Header)
+            return msgspec.convert(json.loads((folder / name).read_bytes()), Header)
         except FileNotFoundError:
             return None
         except (ValueError, msgspec.ValidationError):
@@ -370,10 +372,6 @@ def _encoded(values: Any) -> bytes:
     return json.dumps(values).encode()
 
 
-def _decoded(data: bytes) -> Any:
-    return json.loads(data)
-
-
 def _write(folder: Path, header: Header) -> None:
     with replacing(folder / _TERMS, folder / f"{_TERMS}.partial") as file:
         file.write(_encoded(msgspec.to_builtins(header)))
@@ -382,13 +380,6 @@ def _write(folder: Path, header: Header) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
-
-
-def _make(folder: Path) -> None:
-    """Make the folder if there is none; raise ``StorageRefused`` if files of others are in it."""
-    with suppress(FileExistsError, FileNotFoundError, NotADirectoryError):
-        folder.mkdir()
-    check_own(folder)
 
 
 def check_own(folder: Path) -> None:

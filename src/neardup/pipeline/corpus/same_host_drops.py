@@ -6,6 +6,7 @@ from typing import Protocol, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.decisions.templates import LEAST
 from neardup.model.arrays import Flags, Positions
@@ -52,15 +53,23 @@ class SameHostDrops:
 class PageSource(Protocol):
     """Documents that may be web pages."""
 
+    ids: pa.ChunkedArray
+
+    def __len__(self) -> int:
+        """Return the number of documents; ids that follow theirs do not count."""
+
     @property
     def without_templates(self) -> bool:
         """Whether some texts are those of HTML that was read without templates."""
 
-    @property
-    def addresses(self) -> pa.ChunkedArray:
-        """The URLs of pages, where they are known, otherwise the ids."""
+    def places(self) -> pa.Table | None:
+        """Return columns with the place of each document; ``None`` if its id is enough."""
 
 
 def drops_in(documents: PageSource, representatives: Positions, exact: Flags) -> SameHostDrops | None:
     """Count the drops on hosts in documents; ``None`` if they are not pages, or were read with templates."""
-    return SameHostDrops.of(documents.addresses, representatives, exact) if documents.without_templates else None
+    if not documents.without_templates:
+        return None
+    ids, places = documents.ids[: len(documents)], documents.places()
+    addresses = ids if places is None else pc.coalesce(places["url"], ids.cast(pa.large_string()))
+    return SameHostDrops.of(addresses, representatives, exact)

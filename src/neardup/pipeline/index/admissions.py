@@ -45,7 +45,7 @@ class Admissions:
     ) -> None:
         """Complete the verdicts on *changed* documents by comparing them with their earlier versions."""
         before, kept = places[changed], self._kept(places[changed])
-        compared = self._judge.compared(asked, before)
+        compared = self._judge.verifier.compared(asked, before)
         for row, (resemblance, contained), own in zip(changed, compared, kept, strict=True):
             one = cast("Known", known[row])
             stays = least is not None and resemblance is not None and resemblance >= least

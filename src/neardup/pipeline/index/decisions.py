@@ -20,8 +20,8 @@ class Judge:
 
     def __init__(self, store: Store, scheme: Any) -> None:
         self._store, self._scheme = store, scheme
-        self._verifier = Verifier(store, scheme)
-        self._revision = Revision(store, scheme, self._verifier)
+        self.verifier = Verifier(store, scheme)
+        self._revision = Revision(store, scheme, self.verifier)
 
     def judged(self, given: Asked, own: Places | None, *, before: bool = False) -> list[Verdict]:
         """Judge documents, not by the documents at *own*; with *before*, only by those admitted before them."""
@@ -31,7 +31,7 @@ class Judge:
         if before:
             equal[(equal > own) & (own >= 0)] = NONE
         found = store.propose(given.signatures.rows, given.signatures.present & (equal == NONE))
-        matches = self._verifier.matches(given, self._of_others(found, own, before=before))
+        matches = self.verifier.matches(given, self._of_others(found, own, before=before))
         if _nothing_repeated(equal, matches):
             return _new(given)
         copies = self._copies(given, equal, own, before=before)
@@ -74,7 +74,7 @@ class Judge:
         of[(equal < 0) & (near >= 0)] = matches.documents[near[(equal < 0) & (near >= 0)]]
         both = np.concatenate([of, kept])
         names = dict(zip(both.tolist(), self.names(both), strict=True))
-        measure, verified = self._verifier.measure(given), self._verifier.verified(given)
+        measure, verified = self.verifier.measure(given), self.verifier.verified(given)
         verdicts: list[Verdict] = []
         rows = zip(of.tolist(), kept.tolist(), copies.tolist(), near.tolist(), strict=True)
         for (repeated, keeper, copied, closest), signed in zip(rows, given.signatures.present.tolist(), strict=True):
@@ -128,7 +128,7 @@ class Judge:
             found = store.append(batch)
             places = store.with_ordinals(ordinals)
             equal = np.where(leads | (older >= 0), older, places[first])
-            matches = self._verifier.matches(given, found)
+            matches = self.verifier.matches(given, found)
             if _nothing_repeated(equal, matches):
                 verdicts = _new(given)
             else:
@@ -162,10 +162,6 @@ class Judge:
         with self._store.change():
             self._store.see(places, moment)
             self._store.commit()
-
-    def compared(self, given: Asked, before: Places) -> list[tuple[float | None, float | None]]:
-        """Compare documents with their earlier versions *before*, as ``Verifier.compared`` does."""
-        return self._verifier.compared(given, before)
 
     def unchanged(self, before: Places, given: Asked) -> Flags:
         """Return which documents have the content and the signature of those at *before*.

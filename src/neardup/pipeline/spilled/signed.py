@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any, Final, cast
 
 import numpy as np
@@ -133,15 +134,15 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     replaces the field of this name.
     """
     started = time.thread_time()
-    found: Counter[str] = Counter(documents=0, text=0, features=0, without_text=0, quoted_lines=0)
+    found: Counter[str] = Counter(documents=0, text=0, features=0)
     tables: list[pa.Table] = []
     ids: list[pa.Table] = []
     skipped: Counter[str] = Counter()
     revisits: list[pa.Table] = []
     rejected: list[Any] = []
-    without: list[Any] | None = None
+    without_text: list[Any] = []
+    quoted_lines: list[Any] = []
     without_templates = False
-    first_quoted: list[Any] | None = None
     lacking = LackingFields(fields_of(job))
     for piece in job.shards.pieces(job.shards.shards[task]):
         rejected += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
@@ -155,23 +156,19 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         without_templates = without_templates or (len(piece) > 0 and piece.without_templates)
         revisits += [piece.revisits] if piece.revisits is not None and len(piece.revisits) else []
         found["documents"] += len(piece)
-        if (missing := piece.without_text) is not None:
-            found["without_text"] += missing.records
-            without = without or [missing.source, missing.position]
-        if (quoted := piece.quoted_lines) is not None:
-            found["quoted_lines"] += quoted.records
-            first_quoted = first_quoted or [quoted.source, quoted.first, quoted.last]
+        without_text += [] if piece.without_text is None else [asdict(piece.without_text)]
+        quoted_lines += [] if piece.quoted_lines is None else [asdict(piece.quoted_lines)]
     no_table = _signed(job, pa.chunked_array([], pa.large_string()), None, NO_SITES, {})
     table = pa.concat_tables(tables or [no_table], promote_options="default")  # pieces may lack a field
     files = job.save_table(_name(task), table)
     no_ids = pa.table({"id": pa.array([], pa.large_string())})
     files |= job.save_table(ids_name(task), pa.concat_tables(ids) if ids else no_ids)
     files |= job.save_table(_revisits(task), pa.concat_tables(revisits)) if revisits else {}
-    firsts = {"first_without_text": without, "first_quoted": first_quoted}
     return {
         "seconds": time.thread_time() - started,
         **found,
-        **firsts,
+        "without_text": without_text,
+        "quoted_lines": quoted_lines,
         "rejected": rejected,
         "skipped": skipped,
         "without_templates": without_templates,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -48,21 +49,14 @@ class StoredDocuments:
     @property
     def without_text(self) -> WithoutText | None:
         """The records without a text; ``None`` if all have one."""
-        found = [record["first_without_text"] for record in self.records if record["first_without_text"]]
-        number = sum(record["without_text"] for record in self.records)
-        if not found:
-            return None
-        source, position = found[0]
-        return WithoutText(number, source, position, self._job.shards.request.text)
+        found = [WithoutText(**one) for record in self.records for one in record["without_text"]]
+        return replace(found[0], records=sum(one.records for one in found)) if found else None
 
     @property
     def quoted_lines(self) -> QuotedLines | None:
         """The records with line ends inside quotation marks; ``None`` if there are none, or if this was requested."""
-        found = [record["first_quoted"] for record in self.records if record["first_quoted"]]
-        if not found:
-            return None
-        source, first, last = found[0]
-        return QuotedLines(sum(record["quoted_lines"] for record in self.records), source, first, last)
+        found = [QuotedLines(**one) for record in self.records for one in record["quoted_lines"]]
+        return replace(found[0], records=sum(one.records for one in found)) if found else None
 
     @property
     def revisits(self) -> pa.Table | None:
@@ -74,15 +68,6 @@ class StoredDocuments:
     def without_templates(self) -> bool:
         """Whether some texts are those of HTML that was read without templates."""
         return any(record["without_templates"] for record in self.records)
-
-    @property
-    def addresses(self) -> pa.ChunkedArray:
-        """The URLs of pages, where they are known, otherwise the ids."""
-        ids, places = self.ids[: len(self)], self.places()
-        if places is None:
-            return ids
-        named: pa.ChunkedArray = pc.coalesce(places["url"], ids.cast(pa.large_string()))
-        return named
 
     def places(self) -> pa.Table | None:
         """Return columns with the place of each document; ``None`` if its id is enough."""
