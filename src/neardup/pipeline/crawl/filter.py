@@ -48,10 +48,9 @@ class CrawlFilter:
         self, index: Index, addresses: Addresses | None = None, *, changed_at_least: float | None = None
     ) -> None:
         self._index, self._addresses = index, Addresses() if addresses is None else addresses
+        require_kind("addresses", self._addresses, Addresses)
         if index is not None:  # without an index: only the ids of pages
             require_kind("index", index, Index)
-        require_kind("addresses", self._addresses, Addresses)
-        if index is not None:
             require_url_rules(index, self._addresses.rules)
         self._least = changed_at_least
         if changed_at_least is not None:

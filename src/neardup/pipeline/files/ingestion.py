@@ -26,7 +26,7 @@ from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, 
 from neardup.pipeline.crawl.filter import Moment
 from neardup.pipeline.crawl.page_texts import index_fields
 from neardup.pipeline.crawl.templates import TemplatesFile
-from neardup.pipeline.index.fields import SITE, field_kinds
+from neardup.pipeline.index.fields import SITE, chosen_rows, field_kinds
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
 from neardup.pipeline.index.records import HOST, URL, address_fields, fields_of, is_name_of_line, named
@@ -282,7 +282,7 @@ class _Batch:
 
     def at(self, index: Index, rows: Positions) -> tuple[list[str], pa.Array, pa.Table]:
         """Return the ids, texts and fields of some documents."""
-        fields = self.fields.take(pa.array(rows)) if self.fields.num_columns else self.fields
+        fields = chosen_rows(self.fields, rows)
         if self.urls is not None:
             fields = address_fields(index.fields, [self.urls[row] for row in rows.tolist()], fields)
         return [str(self.ids[row]) for row in rows.tolist()], gathered(self.texts, rows), fields
@@ -353,11 +353,8 @@ def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search
         rule = f"cannot be added to or changed in an existing index; its fields are: {own}. {_ANOTHER}"
         require(index.fields.get(name) == kind, "field", f"{name}:{kind}", rule)
     if texts and not index.keeps_texts:
-        raise ParameterError(
-            "texts",
-            None,
-            f"cannot be used with this index, which was created without texts. {_ANOTHER}",
-        )
+        rule = f"cannot be used with this index, which was created without texts. {_ANOTHER}"
+        raise ParameterError("texts", None, rule)
     if search and not index.keeps_texts:
         raise ParameterError("search", None, f"requires texts, and this index was created without them. {_ANOTHER}")
 

@@ -155,6 +155,16 @@ def chosen_rows(container: Container, rows: slice | Positions) -> Container:
     return container if is_bare else container.take(pa.array(rows))
 
 
+def with_column(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
+    """Return a table, which may have no columns, with another column."""
+    return table.append_column(name, column) if table.num_columns else pa.table({name: column})
+
+
+def unknown_field(name: str, known: Iterable[str]) -> DataError:
+    """Return the error for a field that an index with these *known* ones does not have."""
+    return DataError(f"field {name!r}", f"is unknown; this index has {', '.join(sorted(known)) or 'no fields'}")
+
+
 def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:
     """Return some rows of columns; a slice copies nothing."""
     return {
@@ -228,7 +238,8 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
         return pc.coalesce(pa.nulls(len(whole), wanted), *parts)
     if pa.types.is_dictionary(whole.type):
         whole = whole.dictionary_decode()
-    _require_kind(whole.type, kind)
+    if not any(takes(whole.type) for takes in (*_WRITTEN, *_TAKEN[kind])):
+        raise pa.ArrowInvalid("not of that kind")
     if kind != STRING and any(is_written(whole.type) for is_written in _WRITTEN):
         whole = pa.array([read_field(kind, written) for written in whole.to_pylist()], wanted)
     if kind == "time" and pa.types.is_timestamp(whole.type) and whole.type.tz is None:
@@ -253,11 +264,6 @@ def _misfit(kind: str, whole: pa.Array) -> tuple[int, Any]:
         return first, whole[first].as_py()
     except (ValueError, OverflowError):  # a time outside the range of ``datetime``
         return first, whole[first].cast(pa.int64()).as_py()
-
-
-def _require_kind(own: pa.DataType, kind: str) -> None:
-    if not any(takes(own) for takes in (*_WRITTEN, *_TAKEN[kind])):
-        raise pa.ArrowInvalid("not of that kind")
 
 
 def _require_years(times: pa.Array) -> None:

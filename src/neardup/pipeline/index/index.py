@@ -37,7 +37,7 @@ from neardup.pipeline.index import terms as own_terms
 from neardup.pipeline.index.admissions import Admissions
 from neardup.pipeline.index.changes import Changes, changes
 from neardup.pipeline.index.decisions import Judge
-from neardup.pipeline.index.fields import SITE, documents_at, field_kinds, field_values
+from neardup.pipeline.index.fields import SITE, documents_at, field_kinds, field_values, unknown_field
 from neardup.pipeline.index.group_pages import GroupPages
 from neardup.pipeline.index.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.pipeline.index.transfer import Filled, fill
@@ -301,8 +301,7 @@ class Index:
         Raises ``DataError`` for a field that the index does not have.
         """
         if name not in self._kinds:
-            listed = ", ".join(sorted(self._kinds)) or "no fields"
-            raise DataError(f"field {name!r}", f"is unknown; this index has {listed}")
+            raise unknown_field(name, self._kinds)
         with self._store.busy:
             places = self._store.with_ids(as_strings(ids))
             return self._each(places, partial(field_values, self._store, name, self._kinds[name]))

@@ -1,6 +1,6 @@
 """The inputs of an index: documents, ids and times, checked before anything is changed, and cut into steps."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from neardup.pipeline.index.fields import (
     described,
     field_columns,
     field_table,
+    unknown_field,
 )
 from neardup.pipeline.index.verification import Asked, asked
 from neardup.text.columns import text_column, text_lengths
@@ -41,7 +42,10 @@ class Given:
         self.is_signed = isinstance(documents, Signatures)
         self._documents: Any = _signatures(scheme, columns, documents) if self.is_signed else text_column(documents)
         self.table = field_table(fields, len(self._documents))
-        _require_known(self.table, {**dict(columns.fields), **dict.fromkeys(scheme.columns, "")})
+        known = {*dict(columns.fields), *scheme.columns}
+        for name in self.table.column_names:
+            if name not in known:
+                raise unknown_field(name, known)
         self._ends = np.arange(len(self)) if self.is_signed else np.cumsum(text_lengths(self._documents))
 
     def __len__(self) -> int:
@@ -135,13 +139,6 @@ def microseconds(at: Any, name: str) -> int:
     holds = FIRST_MOMENT <= moment <= LAST_MOMENT
     require(holds, name, at, "must be a datetime, or seconds since 1970, in the years from 1 to 9999")
     return round(moment)
-
-
-def _require_known(table: pa.Table, known: Mapping[str, str]) -> None:
-    for name in table.column_names:
-        if name not in known:
-            listed = ", ".join(sorted(known)) or "no fields"
-            raise DataError(f"field {name!r}", f"is unknown; this index has {listed}")
 
 
 def _signatures(scheme: Any, columns: Columns, given: Signatures) -> Signatures:

@@ -8,6 +8,7 @@ import pyarrow as pa
 from neardup.index.disk.columns import STRING
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.index.field_values import READ, read_field
+from neardup.pipeline.index.fields import with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, Rejected
@@ -94,8 +95,7 @@ def address_fields(kinds: Mapping[str, str], urls: Sequence[str | None], fields:
     for name, made in ((URL, lambda url: url.encode("utf-8", "replace").decode()), (HOST, host)):
         if kinds.get(name) == STRING and name not in fields.column_names:
             values = [None if url is None else made(url) for url in urls]
-            column = pa.array(values, pa.large_string())
-            fields = fields.append_column(name, column) if fields.num_columns else pa.table({name: column})
+            fields = with_column(fields, name, pa.array(values, pa.large_string()))
     return fields
 
 

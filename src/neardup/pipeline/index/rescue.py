@@ -21,7 +21,7 @@ from neardup.model.memory import OF_INDEX
 from neardup.model.recipe import RecipeId
 from neardup.pipeline.index import terms
 from neardup.pipeline.index.decisions import Judge
-from neardup.pipeline.index.fields import SITE, has_sites
+from neardup.pipeline.index.fields import SITE, has_sites, taken_rows
 from neardup.pipeline.index.inputs import TOGETHER
 from neardup.pipeline.index.verification import Asked
 from neardup.schemes.terms import common_of
@@ -104,9 +104,7 @@ def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeI
     ids = decoded(taken(cast("TextBatch", batch["id"]), np.arange(begin, min(begin + TOGETHER, len(batch["ordinal"])))))
     last = {name: row for row, name in enumerate(ids)}
     rows = np.array(sorted(last.values()), np.int64) + begin
-    columns: dict[str, Any] = {
-        name: taken(column, rows) if isinstance(column, TextBatch) else column[rows] for name, column in batch.items()
-    }
+    columns: dict[str, Any] = taken_rows(batch, rows)
     numbers = {name: columns.pop(name) for name in ("ordinal", "keeper", "decided", "told")}
     present, signed = columns.pop("present"), columns.pop("rows")
     contents, equals = columns.pop("content"), columns.pop("equal")

@@ -15,10 +15,9 @@ import pyarrow as pa
 from neardup.engines.local import LocalEngine
 from neardup.index.disk.columns import Batch, encoded
 from neardup.index.disk.part import id_keys
-from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import FieldMissing
-from neardup.pipeline.index.fields import SITE
+from neardup.pipeline.index.fields import SITE, chosen_rows, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.pipeline.index.records import address_fields, fields_of, named
@@ -57,24 +56,20 @@ class Transfer:
     The decisions of the state are final: each of these documents is its own representative in the index.
     """
 
-    def __init__(self, store: Store, scheme: Any, state: State, url: str | None, addresses: Addresses) -> None:
-        self._store, self._scheme, self._url, self._addresses = store, scheme, url, addresses
-        self._kinds = {name: kind for name, kind in store.columns.fields if name != SITE}
+    def __init__(self, index: "Index", state: State, url: str | None, addresses: Addresses) -> None:
+        self._store, self._scheme, self._kinds = index.store, index.scheme, index.fields
+        self._url, self._addresses = url, addresses
+        store, scheme = self._store, self._scheme
         wanted = [*scheme.columns, *self._kinds, *([url] if url else [])]
         self._earlier = state.earlier().with_fields([*dict.fromkeys(wanted)])
         self._added = [microseconds(datetime.fromisoformat(part.added), "at") for part in state.segments]
         self._ids = pa.chunked_array(self._earlier.ids(), pa.large_string())
         rows = self._earlier.whole_rows(store.columns.row_kind, store.columns.row_width)
-        self._signed_before = None if scheme.columns or rows is None else _SignedBefore(self._earlier, rows)
+        self.signed_before = None if scheme.columns or rows is None else _SignedBefore(self._earlier, rows)
         self._reads = bool(store.columns.texts or store.columns.fields or url)
         self._keys: list[Words] = []
         self.documents = int((self._earlier.representatives < 0).sum())
         self.rejected: list[Rejected] = []
-
-    @property
-    def signs(self) -> bool:
-        """Whether documents are signed again."""
-        return self._signed_before is None
 
     def batches(self, engine: LocalEngine, progress: Progress, required: Container[str] = ()) -> Iterator[Batch]:
         """Return the documents, reading and signing them if necessary, a few shards ahead.
@@ -122,10 +117,10 @@ class Transfer:
 
         Return ``None`` if it lacks signatures, or an id is too long: that is reported with its place in the input.
         """
-        if self._signed_before is None:
+        if self.signed_before is None:
             return None
         ids = as_it_lies(gathered(self._ids, leaders))
-        return self._signed_before.at(leaders) | {"id": ids} if (np.diff(ids.offsets) <= MOST_ID_BYTES).all() else None
+        return self.signed_before.at(leaders) | {"id": ids} if (np.diff(ids.offsets) <= MOST_ID_BYTES).all() else None
 
     def _batch(self, piece: Collection, rows: Positions, leaders: Positions, of: "_Signed") -> Batch | None:
         """Return the columns of some documents of a piece, but for times and ordinals; ``None`` if all are rejected."""
@@ -140,19 +135,18 @@ class Transfer:
         if not stays.any():
             return None
         rows, leaders = rows[stays], leaders[stays]
-        fields = found.table.take(pa.array(rows)) if found.table.num_columns else found.table
+        fields = chosen_rows(found.table, rows)
         for name in self._scheme.columns:
             if name in found.missing and name != BODY:
-                fields = _with_column(fields, name, pa.nulls(len(rows), pa.large_string()))
+                fields = with_column(fields, name, pa.nulls(len(rows), pa.large_string()))
         if urls is not None:
             chosen = [url for url, stay in zip(urls, stays.tolist(), strict=True) if stay]
             fields = address_fields(self._kinds, chosen, fields)
         if piece.sites is not None and not self._scheme.columns:
-            sites = pa.array(piece.sites.to_numpy()[rows].view(np.int64))
-            fields = _with_column(fields, SITE, sites)
+            fields = with_column(fields, SITE, pa.array(piece.sites.to_numpy()[rows].view(np.int64)))
         texts = gathered(piece.texts, rows)
         given = Given(self._scheme, self._store.columns, self._store.digest_salt, texts, fields)
-        signed = self._signed_before.at(leaders) if self._signed_before is not None else _newly_signed(given)
+        signed = self.signed_before.at(leaders) if self.signed_before is not None else _newly_signed(given)
         batch: Batch = {**signed, "id": encoded([own for own in ids if own is not None]), **given.columns}
         if self._store.columns.texts:
             batch["text"] = whole_batch(given.documents(slice(0, len(rows))))
@@ -224,7 +218,7 @@ def fill(  # noqa: PLR0913 - what is filled, and from what
     extraction = state.extraction  # the texts of pages are extracted again
     if extraction is not None:
         require_extraction(index, extraction)
-    transfer = Transfer(store, index.scheme, state, url, addresses or Addresses())
+    transfer = Transfer(index, state, url, addresses or Addresses())
     repeated: list[Positions] = []
 
     def removed() -> Positions:
@@ -232,7 +226,7 @@ def fill(  # noqa: PLR0913 - what is filled, and from what
         return repeated[0]
 
     with LocalEngine(threads) as engine:
-        terms = {} if transfer.signs else {"digests": state.header.salt}  # those of the state are copied
+        terms = {"digests": state.header.salt} if transfer.signed_before else {}  # those of the state are copied
         store.fill(transfer.batches(engine, progress, [*required, *([url] if url else [])]), removed, **terms)
     return Filled(documents=transfer.documents, repeated=len(repeated[0]), rejected=transfer.rejected, total=len(store))
 
@@ -257,7 +251,3 @@ def _keys(batch: Batch, salt: Words) -> Words:
     """Return keys of 128 bits of the ids: uint64[n, 2]."""
     ids: Any = batch["id"]
     return np.stack([id_keys(ids, salt), id_keys(ids, salt[::-1].copy())], axis=1)
-
-
-def _with_column(table: pa.Table, name: str, column: pa.Array) -> pa.Table:
-    return table.append_column(name, column) if table.num_columns else pa.table({name: column})

@@ -195,7 +195,7 @@ class Collapsed:
         text, other = self._text(rank), self._text(mate)
         if text is None or other is None:
             return Explained(hidden, None)
-        scheme = self._evidence
+        scheme: Scheme | None = self._judged.scheme or getattr(self._index, "scheme", None)  # the default one for none
         signatures = self._signatures(scheme, [rank, mate])
         evidence = explain(text, other, scheme, signatures=signatures)
         return Explained(hidden, evidence)
@@ -207,14 +207,6 @@ class Collapsed:
         if self._judged.hits is not None:
             return self._judged.hits.signatures[np.array(ranks)]
         return None if self._index is None else self._index.signatures([str(self._given.ids[rank]) for rank in ranks])
-
-    @property
-    def _evidence(self) -> Scheme | None:
-        """The scheme for evidence, or the default scheme."""
-        if self._judged.scheme is not None or self._index is None:
-            return self._judged.scheme
-        scheme: Scheme = self._index.scheme
-        return scheme
 
     def _text(self, rank: int) -> str | None:
         near = next((rule for rule in self._rules if isinstance(rule, NearDuplicates)), NearDuplicates())
@@ -313,7 +305,8 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     else:
         with index.store.busy:  # so that all answers are of one state of the index
             index.store.require_open()
-            digest = None if cache is None else given.digest(number, [*map(_field_of, rules)])
+            fields = [rule.text if isinstance(rule, NearDuplicates) else rule.field for rule in rules]
+            digest = None if cache is None else given.digest(number, fields)
             if cache is None or digest is None:
                 judged = _judged(rules, given, number, signatures, index, verify)
             else:
@@ -346,10 +339,6 @@ def _judged(  # noqa: PLR0913, PLR0917 - all that may know of hits
     if verify == "exact" and hits is not None:
         hits.require_verified()
     return Judged(outcome, near, hits, values)
-
-
-def _field_of(rule: Rule) -> str:
-    return rule.text if isinstance(rule, NearDuplicates) else rule.field
 
 
 def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:

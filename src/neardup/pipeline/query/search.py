@@ -273,7 +273,7 @@ class Search:
         with self._store.busy:
             places = self._store.with_ids(ids)
             there = np.flatnonzero(places >= 0)
-            titles, texts = _titles(self._store, places[there]), self._beginnings(places[there])
+            titles, texts = _strings(self._store, TITLE, places[there]), self._beginnings(places[there])
         snippets: list[Snippet | None] = [None] * len(ids)
         for row, snippet in zip(there.tolist(), _snippets(query, titles, texts, limit), strict=True):
             snippets[row] = snippet
@@ -396,7 +396,7 @@ class Search:
     def _hits(self, ranked: "_Ranked") -> Iterator[FoundHit]:
         store, places = self._store, ranked.places
         ids = store.decoded("id", places)
-        titles = _titles(self._store, places)
+        titles = _strings(store, TITLE, places)
         times = map(moment_of, store.take("time", places).tolist())
         numbers = zip(ranked.ordinals.tolist(), ranked.scores.tolist(), strict=True)
         columns = zip(ids, numbers, titles, _urls(self._store, ids, places), times, strict=True)
@@ -519,21 +519,20 @@ def _terms(query: str, site: str | None) -> tuple[Term, ...]:
     return (*terms, Term(fulltext.site_word(own))) if terms else terms
 
 
-def _titles(store: Store, places: Places) -> list[str | None]:
-    """Return the titles of documents, if the index has them as strings."""
-    known = dict(store.columns.fields).get(TITLE) == STRING
-    return field_values(store, TITLE, STRING, places) if known else [None] * len(places)
+def _strings(store: Store, name: str, places: Places) -> list[str | None]:
+    """Return a field of documents, if the index has it as strings."""
+    known = dict(store.columns.fields).get(name) == STRING
+    return field_values(store, name, STRING, places) if known else [None] * len(places)
 
 
 def _urls(store: Store, ids: Sequence[str], places: Places) -> list[str | None]:
     """Return the URLs of documents: the field, or ids that are web addresses."""
-    known = dict(store.columns.fields).get(URL) == STRING
-    urls: Sequence[str | None] = field_values(store, URL, STRING, places) if known else [None] * len(ids)
-    return [url or (own if own.startswith(_WEB) else None) for own, url in zip(ids, urls, strict=True)]
+    urls = zip(ids, _strings(store, URL, places), strict=True)
+    return [url or (own if own.startswith(_WEB) else None) for own, url in urls]
 
 
 def _texts(store: Store, places: Places) -> Texts:
-    heads = search_words(encoded([title or "" for title in _titles(store, places)]), MOST_TITLE)
+    heads = search_words(encoded([title or "" for title in _strings(store, TITLE, places)]), MOST_TITLE)
     bodies = search_words(store.strings("text", places), MOST_BODY)
     ids = store.decoded("id", places)
     sites = [fulltext.site_word(site or "") for site in map(site_of, _urls(store, ids, places))]  # of one word each
