@@ -105,4 +105,7 @@ def test_a_group_has_one_destination(data):
 def test_repeats_are_all_but_the_distinct(contents):
     offsets = np.cumsum([0, *map(len, contents)]).astype(np.int64)
     data = np.frombuffer(b"".join(contents) + b"\0", np.uint8)
-    assert count_repeats(TextBatch(data, offsets)) == len(contents) - len({*contents})
+    repeats = len(contents) - len({*contents})
+    assert count_repeats([TextBatch(data, offsets)]) == repeats
+    half = len(contents) // 2
+    assert count_repeats([TextBatch(data, offsets[: half + 1]), TextBatch(data, offsets[half:])]) == repeats

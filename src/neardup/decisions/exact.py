@@ -1,6 +1,6 @@
 """Equal documents, found without comparing all pairs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from secrets import token_bytes
 from typing import Final, Self
@@ -93,21 +93,23 @@ def leaders_by_content(contents: Sequence[object], ranks: Sequence[int], leaders
             leaders[rank] = first.setdefault(content, rank)
 
 
-def count_repeats(contents: TextBatch) -> int:
-    """Return how many contents occur earlier in the batch, including empty ones."""
-    key = np.frombuffer(token_bytes(16), np.uint64)  # a new key each time, so that equal digests cannot be crafted
-    starts, ends = contents.offsets[:-1], contents.offsets[1:]
-    sums = np.zeros(len(contents), np.uint64)
-    add_field(contents.data, contents.offsets, ends, key, sums)
+def count_repeats(batches: Iterable[TextBatch]) -> int:
+    """Return how many contents occur earlier in the batches, including empty ones, by digests of 128 bits."""
+    keys = np.frombuffer(token_bytes(32), np.uint64).reshape(2, 2)  # new each time: equal digests cannot be crafted
+    parts = [np.empty((2, 0), np.uint64)]
+    for batch in batches:
+        parts.append(np.zeros((2, len(batch)), np.uint64))
+        for column, key in zip(parts[-1], keys, strict=True):
+            add_field(batch.data, batch.offsets, batch.offsets[1:], key, column)
+    digests = np.concatenate(parts, axis=1)
 
     def equal(left: Positions, right: Positions) -> Flags:
-        holds = np.empty(len(left), np.bool_)
-        equal_ranges(contents.data, starts, ends, contents.data, starts, ends, left, right, holds)
-        return holds
+        return np.asarray((digests[:, left] == digests[:, right]).all(axis=0))
 
-    leaders = np.arange(len(contents))
-    leaders_by_digest(sums, np.arange(len(contents)), equal, leaders)
-    return int((leaders != np.arange(len(contents))).sum())
+    ranks = np.arange(digests.shape[1])
+    leaders = ranks.copy()
+    leaders_by_digest(digests[0], ranks, equal, leaders)
+    return int((leaders != ranks).sum())
 
 
 def spread(matched: Positions, ranks: Positions, head_of: Positions) -> Positions:

@@ -13,7 +13,7 @@ from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions, TextBatch, Words
 from neardup.model.errors import DataError, kind_of
 from neardup.schemes.checksum import BODY
-from neardup.text.columns import as_it_lies, gathered, text_column, text_lengths, whole_batch
+from neardup.text.columns import as_it_lies, gathered, text_column, text_lengths
 from neardup.text.containers import column_missing, records_as_table, require_in_memory, table_or_column
 from neardup.text.sites import NO_SITES
 
@@ -59,10 +59,6 @@ class Documents:
         named = id_ is not None and id_ in opened.column_names
         return cls(texts, _ids(opened, id_ if named else None, len(texts)), opened, named)
 
-    def column(self, name: str) -> pa.ChunkedArray:
-        """Return a column that was read."""
-        return self.table.column(name)
-
     @property
     def sites(self) -> Words:
         """The sites of all documents (see ``neardup.text.sites``), if there is such a column; otherwise none."""
@@ -78,7 +74,7 @@ class Documents:
 
     def duplicate_ids(self) -> int:
         """Count the documents with the id of an earlier document."""
-        return count_repeats(whole_batch(self.ids)) if self.named else 0
+        return count_repeats(map(as_it_lies, self.ids.chunks)) if self.named else 0
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Return the texts at these positions, as bytes; null for a missing text."""

@@ -50,10 +50,6 @@ def revisit_rows(
 def _positions(wanted: pa.ChunkedArray, column: pa.ChunkedArray) -> Positions:
     """Return where each value is first in a column; -1 for nulls and for other values."""
     there = np.flatnonzero(pc.is_in(column, value_set=wanted.drop_null().combine_chunks().cast(column.type)))
-    values = column.take(pa.array(there)).combine_chunks()
-    _, firsts = np.unique(values.dictionary_encode().indices.to_numpy(), return_index=True)
-    rows = pc.index_in(wanted, value_set=values.take(pa.array(firsts)).cast(wanted.type))
-    found = pc.fill_null(rows, -1).to_numpy()
-    if not len(there):
-        return np.full(len(wanted), -1)
-    return np.where(found < 0, -1, there[firsts][found])
+    values = column.take(pa.array(there)).combine_chunks().cast(wanted.type)
+    found = pc.fill_null(pc.index_in(wanted, value_set=values), -1).to_numpy()  # of equal values, the first
+    return np.asarray(np.append(there, -1)[found])

@@ -167,7 +167,7 @@ class _Run:
         self._fields = documents.fields(scheme.columns) if scheme.columns else None
 
     def result(self) -> Result:
-        values = {name: self._documents.column(name) for name in self._policy.fields}
+        values = {name: self._documents.table[name] for name in self._policy.fields}
         shingled = self._shingle()
         addresses = address_ranks(self._policy, self._documents.addresses, values)
         order = ranking(self._policy, shingled.lengths, values, addresses)
@@ -315,7 +315,7 @@ class _Run:
         kept = np.flatnonzero(representative < 0)
         hints = HintCounts()
         if CANONICAL in self._policy.fields:
-            hints = hint_counts(self._documents.addresses, self._documents.column(CANONICAL), representative)
+            hints = hint_counts(self._documents.addresses, self._documents.table[CANONICAL], representative)
         same = np.zeros(number, np.bool_)
         same[left] = exact
         signed = np.zeros(number, np.bool_)

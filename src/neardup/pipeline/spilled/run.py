@@ -6,13 +6,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from neardup.decisions.exact import leaders_by_digest
+from neardup.decisions.exact import count_repeats
 from neardup.engines.journal import Journal, WorkFolder
 from neardup.engines.local import LocalEngine
-from neardup.kernels.checksum import add_field
-from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.policy import CANONICAL
 from neardup.pipeline.corpus.address_ranks import HintCounts, hint_counts
 from neardup.pipeline.corpus.clusters import largest_clusters
@@ -237,27 +234,10 @@ def _summary(
         documents=len(documents),
         **{name: counts[name] for name in names},
         compared=counts["compared"] + sum(record["compared"] for record in settled),
-        duplicate_ids=_duplicate_ids(job, documents.ids[: len(documents)]),
+        duplicate_ids=count_repeats(map(as_it_lies, documents.ids[: len(documents)].chunks)),
         known=int((representatives >= len(documents)).sum()),
         canonical_kept=hints.kept,
         canonical_contradicted=hints.contradicted,
         largest_clusters=largest_clusters(documents, representatives, exact, job.scheme),
         same_host_drops=drops_in(documents, representatives, exact),
     )
-
-
-def _duplicate_ids(job: Job, ids: pa.ChunkedArray) -> int:
-    """Count the documents with the id of an earlier document, by keyed digests."""
-    digests: Words = np.zeros((2, len(ids)), np.uint64)
-    begin = 0
-    for batch in (as_it_lies(chunk) for chunk in ids.chunks):
-        for column, key in zip(digests, (job.salt, np.ascontiguousarray(job.salt[::-1])), strict=True):
-            add_field(batch.data, batch.offsets, batch.offsets[1:], key, column[begin : begin + len(batch)])
-        begin += len(batch)
-
-    def equal(left: Positions, right: Positions) -> Flags:
-        return np.asarray((digests[:, left] == digests[:, right]).all(axis=0))
-
-    leaders = np.arange(len(ids))
-    leaders_by_digest(digests[0], np.arange(len(ids)), equal, leaders)
-    return int((leaders != np.arange(len(ids))).sum())
