@@ -12,6 +12,7 @@ from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Words
 
 Shares = npt.NDArray[np.float64]
 
+COLUMNS: Final = ("resemblance", "contained_in_kept", "contains_kept")
 SET_MEASURES: Final = {"resemblance": RESEMBLANCE, "overlap": OVERLAP, "containment": CONTAINMENT}
 
 
@@ -107,6 +108,11 @@ class Shared:
     def right_in_left(self) -> Shares:
         """Containment of B in A, ``|A & B| / |B|``."""
         return _share(self.shared, self.right)
+
+    @property
+    def columns(self) -> dict[str, Shares]:
+        """The measures of dropped documents A and kept documents B, by the columns of a table of decisions."""
+        return dict(zip(COLUMNS, (self.resemblance, self.left_in_right, self.right_in_left), strict=True))
 
     @property
     def of_smaller(self) -> Shares:

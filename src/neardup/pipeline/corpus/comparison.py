@@ -156,11 +156,7 @@ class LeaderComparison:
         """
         scheme, verify, signatures = self._scheme, self._policy.verify, self._signatures
         least = self._thresholds.of(left, right, common.smaller)
-        measured = {
-            "resemblance": common.resemblance,
-            "contained_in_kept": common.left_in_right,
-            "contains_kept": common.right_in_left,
-        }
+        measured = common.columns
         rule = np.full(len(left), UNVERIFIED.get(verify, scheme.rule), dtype=object)
         if isinstance(scheme, FilterScheme):
             rule[~scheme.passes(signatures, left, right)] = "component"

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.evidence import exact_measure
+from neardup.decisions.evidence import COLUMNS, exact_measure
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.model.policy import Policy
@@ -15,6 +15,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.clusters import LargeCluster
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.schemes.terms import common_of
+from neardup.text.columns import gathered
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.containers import Rows, rows_where
 
@@ -203,6 +204,12 @@ def decisions_table(
     return decided_rows(ids, 0, representative, names, dropped, evidence, exact)
 
 
+def marks_of(clusters: Positions, kept: Flags, ids: pa.ChunkedArray) -> pa.Table:
+    """Return the fields that mark the cluster of each document: the position and the id of its kept document."""
+    names = gathered(ids, clusters).cast(pa.large_string())
+    return pa.table({"neardup_cluster": clusters, "neardup_kept": kept, "neardup_representative": names})
+
+
 def with_places(decisions: pa.Table, places: pa.Table | None) -> pa.Table:
     """Return decisions with columns with the place of each document, if there are any."""
     if places is not None:
@@ -232,7 +239,6 @@ def decided_rows(  # noqa: PLR0913, PLR0917 - every column
     where = pa.array(rows, mask=kept)
     same = np.zeros(number, np.bool_)
     same[dropped] = exact
-    measures = ("resemblance", "contained_in_kept", "contains_kept")
 
     def column(name: str) -> pa.Array:
         return pa.array(evidence[name], pa.float64(), from_pandas=True).take(where)
@@ -245,7 +251,7 @@ def decided_rows(  # noqa: PLR0913, PLR0917 - every column
             "representative": names.take(where),
             "representative_position": pa.array(representative, pa.int64(), mask=kept),
             "rule": pa.array(evidence["rule"], pa.string()).take(where),
-            **{name: column(name) for name in measures},
+            **{name: column(name) for name in COLUMNS},
             "exact": pa.array(same),
             **{name: column(name) for name in ("threshold",) if name in evidence},
         }

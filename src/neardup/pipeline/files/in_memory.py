@@ -12,7 +12,7 @@ from neardup.model.errors import FieldMissing, ValueRefused
 from neardup.model.policy import CANONICAL, Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.documents import ADDRESS, SITE
-from neardup.pipeline.corpus.result import Result, with_places
+from neardup.pipeline.corpus.result import Result, marks_of, with_places
 from neardup.pipeline.corpus.revisits import revisit_rows
 from neardup.pipeline.corpus.run import deduplicated
 from neardup.pipeline.corpus.same_host_drops import drops_in
@@ -88,7 +88,7 @@ def write_outputs(  # noqa: PLR0913 - what is written, and how
     if (dropped := outputs["dropped"]) is not None:
         documents.write(dropped, result.representatives >= 0, force=force)
     if (mark := outputs["mark"]) is not None:
-        documents.write_marked(mark, _marks(result, documents), force=force)
+        documents.write_marked(mark, marks_of(result.clusters, result.mask, documents.ids), force=force)
     if (out := outputs["out"]) is not None:
         originals = documents.originals(result.representatives) if revisits else None
         documents.write(out, result.kept, originals=originals, force=force)
@@ -104,13 +104,6 @@ def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy
     _add_fields(table, documents, fields)
     keep = ",".join(_add_ranking(table, documents, each) for each in policy.keep.split(","))
     return pa.table(table), keep
-
-
-def _marks(result: Result, documents: WholeInputs) -> pa.Table:
-    """Return each document's cluster, the position of its kept document, and the id of that document."""
-    names = documents.ids.cast(pa.large_string()).take(pa.array(result.clusters))
-    marks = {"neardup_cluster": result.clusters, "neardup_kept": result.mask, "neardup_representative": names}
-    return pa.table(marks)
 
 
 def _write_report(

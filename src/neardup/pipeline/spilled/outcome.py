@@ -19,7 +19,6 @@ REPRESENTATIVES: Final = "representatives.npy"  # int64[n]: by position, the pos
 DROPPED: Final = "dropped.npy"  # int64[d]: as ``StoredResult`` numbers them, ascending
 EXACT: Final = "exact.npy"  # bool[d]
 RULES: Final = "rules.npy"  # int8[d]: a place in the rules of the record
-MEASURES: Final = ("resemblance", "contained_in_kept", "contains_kept")  # float64[d] each
 
 
 def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[str, Any]:

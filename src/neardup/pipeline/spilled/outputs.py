@@ -15,6 +15,7 @@ import pyarrow as pa
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import OutputError, OutputRefused, ParameterError, require
+from neardup.pipeline.corpus.result import marks_of
 from neardup.pipeline.corpus.revisits import revisit_rows
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
@@ -25,7 +26,6 @@ from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
 from neardup.sources.tables import check_representable, united
-from neardup.text.columns import gathered
 
 FIELDS: Final = "fields-"  # the stage that finds the types of fields for outputs of other formats than the inputs
 _PART: Final = "part-"
@@ -211,7 +211,6 @@ def _joined(folder: str, name: str) -> str:
 
 
 def _chosen(output: Output, representatives: Positions) -> Flags:
-    """Return which documents an output has."""
     if output.target == "mark":
         return np.ones(len(representatives), np.bool_)
     return representatives < 0 if output.target == "out" else representatives >= 0
@@ -235,7 +234,10 @@ def write(
             representatives = np.asarray(result.representatives[first : first + len(piece)])
             own = np.arange(first, first + len(piece))
             chosen = _chosen(output, representatives) & (own >= begin) & (own < end)
-            marks = _marks(result, first, representatives) if output.target == "mark" else None
+            marks: pa.Table | None = None
+            if output.target == "mark":
+                kept = representatives < 0
+                marks = marks_of(np.where(kept, own, representatives), kept, result.documents.ids)
             if output.revisits:
                 marks = _originals(job, result, np.where((own >= begin) & (own < end), representatives, -1))
             if form is not None:
@@ -283,14 +285,6 @@ def _pieces(  # noqa: PLR0913 - a part of an output, and how to read it
             for piece in job.shards.pieces(shard, whole=True, markup=markup, documents=documents):
                 yield piece, first
                 first += len(piece)
-
-
-def _marks(result: StoredResult, begin: int, representatives: Positions) -> pa.Table:
-    """Return the fields that mark the cluster of each document."""
-    kept = representatives < 0
-    clusters = np.where(kept, np.arange(begin, begin + len(kept)), representatives)
-    names = gathered(result.documents.ids, clusters).cast(pa.large_string())
-    return pa.table({"neardup_cluster": clusters, "neardup_kept": kept, "neardup_representative": names})
 
 
 def _originals(job: Job, result: StoredResult, representatives: Positions) -> pa.Table | None:

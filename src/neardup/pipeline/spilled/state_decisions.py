@@ -95,12 +95,7 @@ class StateDecisions:
         positions = np.append(earlier.kept_positions, 0)
         dropped, _, common, *sizes = earlier.settled()
         counted = common != UNKNOWN
-        shared = Shared(*(column[counted] for column in (common, *sizes)))
-        measures = {
-            "resemblance": shared.resemblance,
-            "contained_in_kept": shared.left_in_right,
-            "contains_kept": shared.right_in_left,
-        }
+        measures = Shared(*(column[counted] for column in (common, *sizes))).columns
         leaders = self._leaders()
         own = np.arange(len(leaders))
         kept_for = np.where(representatives[leaders] < 0, leaders, representatives[leaders])

@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.decisions.evidence import COLUMNS
 from neardup.model.arrays import Flags, Positions
 from neardup.pipeline.corpus.result import Summary, decided_rows, totals, with_places
 from neardup.pipeline.spilled.heads import thresholds
 from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.outcome import DROPPED, EXACT, MEASURES, REPRESENTATIVES, RULES
+from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
 from neardup.pipeline.spilled.signed import Signed
 from neardup.sources.collection import Collection, QuotedLines, Rejected, WithoutText
 from neardup.sources.formats import display
@@ -121,7 +122,7 @@ class StoredResult:
         stored = job.array(REPRESENTATIVES)[self._first :]
         self.representatives: Positions = self._numbers(stored) if self._first else stored
         self._dropped, self._exact, self._codes = (job.array(name) for name in (DROPPED, EXACT, RULES))
-        measures = [*MEASURES, *(["threshold"] if thresholds(job).vary else [])]
+        measures = [*COLUMNS, *(["threshold"] if thresholds(job).vary else [])]  # float64[d] each
         self._measures = {name: job.array(f"{name}.npy") for name in measures}
         self._rules = np.array(rules, dtype=object)
         self._places = documents.places()
