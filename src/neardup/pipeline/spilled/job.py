@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import blake2b
-from math import prod
 from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, Final
@@ -33,6 +32,11 @@ REVISITS: Final = "revisits-"
 NOTHING: Final = Corpus(
     Features(np.empty(0, np.uint64), np.zeros(1, np.int64)), None, pa.chunked_array([], pa.string())
 )
+
+
+def of_shard(kind: str, shard: int) -> str:
+    """Return the name of a file of a shard."""
+    return f"{kind}{shard:06}.arrow"
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,15 +136,9 @@ class Job:
     def new_array(self, name: str, kind: Any, shape: tuple[int, ...]) -> Iterator[npt.NDArray[Any]]:
         """Yield an array of zeros that is written as a file, part by part."""
         with self.output(name) as file:
-            header = {"descr": np.lib.format.dtype_to_descr(np.dtype(kind)), "fortran_order": False, "shape": shape}
-            np.lib.format.write_array_header_2_0(file, header)
-            begin = file.tell()
-            size = begin + np.dtype(kind).itemsize * prod(shape)
-            file.truncate(size)
-            file.flush()
+            array = np.lib.format.open_memmap(file.name, "w+", kind, shape)
             if hasattr(os, "posix_fallocate"):  # a full disk is an error here, but a mapped file would end the process
-                os.posix_fallocate(file.fileno(), 0, size)
-            array = np.memmap(file.name, kind, "r+", begin, shape) if 0 not in shape else np.empty(shape, kind)
+                os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
             yield array
 
     def save_table(self, name: str, table: pa.Table) -> dict[str, int]:

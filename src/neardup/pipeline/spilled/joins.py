@@ -13,8 +13,8 @@ from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Features, Positions, Words
 from neardup.pipeline.partners.pairs import PairRule, clusters_of, pair_table
-from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.signed import fields_of, ids_name
+from neardup.pipeline.spilled.job import IDS, Job, of_shard
+from neardup.pipeline.spilled.signed import fields_of
 from neardup.sources.collection import LackingFields
 from neardup.text.columns import batches, gathered
 
@@ -44,7 +44,7 @@ def shingle(job: Job, rule: PairRule, task: int) -> Record:
         record["documents"] += len(piece)
         record["pieces"] += 1
     none = pa.table({"id": pa.array([], pa.large_string())})
-    record["files"] |= job.save_table(ids_name(task), pa.concat_tables(ids) if ids else none)
+    record["files"] |= job.save_table(of_shard(IDS, task), pa.concat_tables([none, *ids]))
     return record | {"lacking": lacking.found}
 
 
@@ -83,7 +83,7 @@ class StoredSets:
         self.distinct: Positions = np.concatenate([np.empty(0, np.int64), *distinct])
         self._begins = np.concatenate([np.empty(0, np.int64), *(np.cumsum(one) - one for one in sizes)])
         self.ids = pa.chunked_array(
-            [chunk for task in range(len(records)) for chunk in job.table(ids_name(task)).column("id").chunks],
+            [chunk for task in range(len(records)) for chunk in job.table(of_shard(IDS, task)).column("id").chunks],
             pa.large_string(),
         )
 

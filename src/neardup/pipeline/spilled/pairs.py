@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.decisions.drops import GivenMatches
 from neardup.decisions.placing import Placed, place
@@ -199,15 +198,12 @@ def _groups(job: Job, signed: Signed) -> tuple[Placed, dict[str, int]]:
     return placed, files
 
 
-def _mapped(job: Job, name: str, kind: type) -> npt.NDArray[Any]:
-    path = job.path(name)
-    with naming(path, doing="read"):
-        return np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind)
-
-
 def _stored(job: Job, task: int) -> Candidates:
-    asking, bounds, candidates = (_mapped(job, *one) for one in zip(_pairs(task), _PAIR_KINDS, strict=True))
-    return Candidates(asking, bounds, candidates)
+    found: list[Any] = []
+    for path, kind in zip(map(job.path, _pairs(task)), _PAIR_KINDS, strict=True):
+        with naming(path, doing="read"):
+            found.append(np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind))
+    return Candidates(*found)
 
 
 def _members(task: int) -> str:

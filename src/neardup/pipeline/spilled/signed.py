@@ -16,7 +16,7 @@ from neardup.model.arrays import Corpus, Flags, Positions, Signatures, Words
 from neardup.model.protocols import Evidence
 from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
-from neardup.pipeline.spilled.job import IDS, REVISITS, SIGNED, Job
+from neardup.pipeline.spilled.job import IDS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_ID, InputPiece, LackingFields
 from neardup.text.columns import batches, text_lengths, whole_batch
@@ -73,9 +73,8 @@ class Signed:
         return self._of_shards(_RANKING + field)
 
     def _of_shards(self, column: str) -> list[pa.ChunkedArray]:
-        tables = [self._table(shard) for shard in range(len(self.edges) - 1)]
         nothing = pa.chunked_array([], pa.large_binary())
-        return [table.column(column) if len(table) else nothing for table in tables]
+        return [table.column(column) if len(table) else nothing for table in self._tables(SIGNED)]
 
     def addresses(self) -> pa.ChunkedArray:
         """Return the addresses of all documents, if they rank: see ``Collection``; the leaders of a state need none."""
@@ -98,17 +97,13 @@ class Signed:
 
     def ids(self) -> pa.ChunkedArray:
         """Return the ids of all documents, mapped."""
-        chunks = [
-            chunk
-            for shard in range(len(self.edges) - 1)
-            for chunk in self._job.table(ids_name(shard)).column("id").chunks
-        ]
+        chunks = [chunk for table in self._tables(IDS) for chunk in table.column("id").chunks]
         return pa.chunked_array([*self._job.earlier.ids(), *chunks], pa.large_string())
 
     def places(self) -> pa.Table | None:
         """Return where the documents are from that are not earlier ones; ``None`` if their ids are enough."""
-        tables = [self._job.table(ids_name(shard)) for shard in range(len(self.edges) - 1)]
-        own = [table for table, end in zip(tables, self.edges[1:].tolist(), strict=True) if end > self.first]
+        every = zip(self._tables(IDS), self.edges[1:].tolist(), strict=True)
+        own = [table for table, end in every if end > self.first]
         whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
         return whole.drop_columns("id") if whole.num_columns > 1 else None
 
@@ -119,11 +114,14 @@ class Signed:
 
     def revisits(self, shards: Iterable[int]) -> pa.Table | None:
         """Return the revisit records of some shards, which have some; ``None`` without shards."""
-        tables = [self._job.table(_revisits(shard)) for shard in shards]
+        tables = [self._job.table(of_shard(REVISITS, shard)) for shard in shards]
         return pa.concat_tables(tables) if tables else None
 
     def _table(self, shard: int) -> pa.Table:
-        return self._job.table(_name(shard))
+        return self._job.table(of_shard(SIGNED, shard))
+
+    def _tables(self, kind: str) -> list[pa.Table]:
+        return [self._job.table(of_shard(kind, shard)) for shard in range(len(self.edges) - 1)]
 
 
 def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
@@ -160,10 +158,10 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         quoted_lines += [] if piece.quoted_lines is None else [asdict(piece.quoted_lines)]
     no_table = _signed(job, pa.chunked_array([], pa.large_string()), None, NO_SITES, {})
     table = pa.concat_tables(tables or [no_table], promote_options="default")  # pieces may lack a field
-    files = job.save_table(_name(task), table)
+    files = job.save_table(of_shard(SIGNED, task), table)
     no_ids = pa.table({"id": pa.array([], pa.large_string())})
-    files |= job.save_table(ids_name(task), pa.concat_tables(ids) if ids else no_ids)
-    files |= job.save_table(_revisits(task), pa.concat_tables(revisits)) if revisits else {}
+    files |= job.save_table(of_shard(IDS, task), pa.concat_tables(ids) if ids else no_ids)
+    files |= job.save_table(of_shard(REVISITS, task), pa.concat_tables(revisits)) if revisits else {}
     return {
         "seconds": time.thread_time() - started,
         **found,
@@ -302,16 +300,3 @@ def _digests(texts: pa.ChunkedArray, salt: Words) -> Words:
     sums = np.zeros(len(batch), np.uint64)
     add_field(batch.data, batch.offsets, batch.offsets[1:], np.ascontiguousarray(salt), sums)
     return sums
-
-
-def _name(shard: int) -> str:
-    return f"{SIGNED}{shard:06}.arrow"
-
-
-def ids_name(shard: int) -> str:
-    """Return the name of the table with the ids of a shard's documents."""
-    return f"{IDS}{shard:06}.arrow"
-
-
-def _revisits(shard: int) -> str:
-    return f"{REVISITS}{shard:06}.arrow"
