@@ -79,7 +79,6 @@ def thread_count(threads: int | None) -> int:
 
 
 def _cores() -> int:
-    """Return the number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

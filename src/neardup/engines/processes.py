@@ -221,7 +221,6 @@ class _Program:
 
     @property
     def ended(self) -> bool:
-        """Whether all workers have ended."""
         return all(worker.ended for worker in self.workers)
 
     def load(self, settings: Mapping[str, Any]) -> "list[_Worker]":

@@ -22,14 +22,7 @@ _POLICY: Mapping[str, Kind] = {
     "gather": get_args(Gather),
     "representative": get_args(Representative),
 }
-_MATCHING = {
-    "threshold",
-    "short",
-    "short_threshold",
-    "distance",
-    "needed",
-    "relative_to",
-}  # options of schemes that are policy
+_MATCHING = {"threshold", "short", "short_threshold", "distance", "needed", "relative_to"}  # options that are policy
 _HASHING: Mapping[str, Kind] = {"seed": "whole", "key_file": "text"}
 _TYPES: Mapping[Any, tuple[tuple[type, ...], str]] = {
     "whole": ((int,), "a whole number"),
@@ -145,7 +138,6 @@ def scheme_name(settings: Mapping[str, Any]) -> str:
 
 
 def _tables(path: str) -> dict[str, dict[str, Any]]:
-    """Read the tables of a file."""
     import tomllib
 
     try:

@@ -66,14 +66,12 @@ def warm() -> None:
 
 
 def _ranked(scheme: Scheme) -> None:
-    """Collapse the texts as ranked hits, and read a page."""
     hits = [{"id": number, "text": text, "body": text} for number, text in enumerate(_TEXTS)]
     for verify in get_args(HitVerify):
         _ = collapse(hits, [NearDuplicates(scheme=scheme), SameValue("id")], verify=verify).page
 
 
 def _tables(*, compressed: bool) -> None:
-    """Look fingerprints up in tables, in memory and in a file."""
     fingerprints = np.arange(3, dtype=np.uint64)
     built = HammingTables.build(fingerprints, compressed=compressed)
     with TemporaryDirectory() as folder:
@@ -86,7 +84,6 @@ def _tables(*, compressed: bool) -> None:
 
 
 def _live(scheme: Scheme) -> None:
-    """Use all operations of an index on disk."""
     with TemporaryDirectory() as folder, Index.create(Path(folder, "index"), scheme, texts=True) as index:
         for number in range(2):
             index.admit([f"{number}-{row}" for row in range(len(_TEXTS))], _TEXTS)

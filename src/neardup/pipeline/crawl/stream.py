@@ -11,6 +11,7 @@ from neardup.model.errors import require
 from neardup.model.verdicts import as_record
 from neardup.pipeline.crawl.page_texts import page_texts
 from neardup.pipeline.index.field_values import READ, read_field
+from neardup.pipeline.index.fields import ARROW
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
@@ -120,8 +121,7 @@ class Answering:
         return table.select(list(there))
 
     def _type(self, name: str) -> pa.DataType:
-        kind = self._index.fields.get(name, STRING)
-        return pa.large_string() if name in self._signed or kind == STRING else READ[kind].type
+        return ARROW[STRING if name in self._signed else self._index.fields.get(name, STRING)]
 
     def _page(self, line: bytes | None) -> tuple[str, str | None, str, dict[str, Any]]:
         """Return the id, URL, text and fields of a line."""

@@ -76,7 +76,9 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     for name, path in [*(("inputs", one) for one in require_sequence("inputs", inputs, "names")), ("of", of)]:
         if path is not None or name == "inputs":
             require_path(name, path)
-    _refuse_other_folders(of)
+    if of is not None and Path(of).is_dir() and not is_folder_of_run(Path(of)):
+        rule = "is a folder, but must be the report of a run, its state or its work folder, which is removed when the"
+        raise InputRefused(os.fspath(of), f"{rule} run ends, unless it is kept", "not of a run")
     policy = Policy() if keep is None else Policy(keep=keep)
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
     if of is not None and is_state(Path(of)):
@@ -116,12 +118,6 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
 def is_folder_of_run(path: Path) -> bool:
     """Return whether a path is a state or a work folder, which record the scheme of their runs."""
     return is_state(path) or is_work(path)
-
-
-def _refuse_other_folders(of: AnyPath | None) -> None:
-    if of is not None and Path(of).is_dir() and not is_folder_of_run(Path(of)):
-        rule = "is a folder, but must be the report of a run, its state or its work folder, which is removed when the"
-        raise InputRefused(os.fspath(of), f"{rule} run ends, unless it is kept", "not of a run")
 
 
 def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int]:
@@ -164,14 +160,11 @@ def _ranked(collections: Iterable[Collection], keep: str) -> tuple[pa.ChunkedArr
     if not tables:
         return pa.chunked_array([], pa.large_string()), np.empty(0, np.int64), rejected
     documents = pa.concat_tables(tables, promote_options="permissive")
-    return documents[DOCUMENT].cast(pa.large_string()), _order(documents, Policy(keep=name)), rejected
-
-
-def _order(documents: pa.Table, policy: Policy) -> Positions:
-    """Return the positions of documents from best to worst."""
+    policy = Policy(keep=name)
     values = {name: documents[name] for name in policy.fields}
     addresses = documents[ADDRESS if ADDRESS in documents.column_names else DOCUMENT]
-    return ranking(policy, documents[_LENGTH].to_numpy(), values, address_ranks(policy, addresses, values))
+    order = ranking(policy, documents[_LENGTH].to_numpy(), values, address_ranks(policy, addresses, values))
+    return documents[DOCUMENT].cast(pa.large_string()), order, rejected
 
 
 def _report(of: AnyPath, ids: pa.ChunkedArray, shards: Shards) -> pa.Table:

@@ -281,7 +281,6 @@ class _Batch:
     fields: pa.Table
 
     def at(self, index: Index, rows: Positions) -> tuple[list[str], pa.Array, pa.Table]:
-        """Return the ids, texts and fields of some documents."""
         fields = chosen_rows(self.fields, rows)
         if self.urls is not None:
             fields = address_fields(index.fields, [self.urls[row] for row in rows.tolist()], fields)

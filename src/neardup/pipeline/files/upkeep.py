@@ -74,7 +74,6 @@ def remove_ids(index: Index, ids: Sequence[str], addresses: Addresses | None = N
 
 
 def _unknown(index: Index, names: Iterable[str]) -> list[str]:
-    """Return which ids are not in an index."""
     listed = [*names]
     with index.store.busy:
         places = index.store.with_ids(listed)

@@ -26,13 +26,7 @@ Container = TypeVar("Container", pa.Table, pa.ChunkedArray)
 _PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", datetime: "time", bool: "flag"}
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
-ARROW: Final[dict[str, pa.DataType]] = {
-    STRING: pa.large_string(),
-    "integer": pa.int64(),
-    "number": pa.float64(),
-    "time": pa.timestamp("us", "UTC"),
-    "flag": pa.bool_(),
-}
+ARROW: Final = {STRING: pa.large_string(), **{kind: reading.type for kind, reading in READ.items()}}
 _WRITTEN: Final = (pa.types.is_null, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 _UNFIT: Final = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, KeyError, OverflowError)
 _TAKEN: Final[dict[str, tuple[Any, ...]]] = {  # in addition to strings

@@ -97,7 +97,6 @@ class Transfer:
                 raise missing[name]
 
     def _signed(self, shard: int) -> "_Signed":
-        """Return the kept documents of a shard."""
         leaders, places = self._earlier.kept_of(shard)
         moment = self._added[self._earlier.segment_of(shard)]
         found, begin = _Signed([], [], {}, set(), len(places)), 0
@@ -182,7 +181,6 @@ class _SignedBefore:
         }
 
     def at(self, leaders: Positions) -> Batch:
-        """Return the columns of some documents."""
         return {
             **{name: np.stack([one[leaders] for one in columns], axis=1) for name, columns in self._digests.items()},
             "leads": np.ones(len(leaders), np.bool_),
@@ -232,7 +230,6 @@ def fill(  # noqa: PLR0913 - what is filled, and from what
 
 
 def _newly_signed(given: Given) -> Batch:
-    """Sign documents, and return the columns."""
     asked = given.at(slice(0, len(given)))
     return {
         "content": asked.contents,

@@ -228,16 +228,13 @@ class Verifier:
         answering, other = np.unique(right, return_inverse=True)
         own = taken(texts, asking)
         theirs = self._store.strings("text", places[answering])
-        features = _joined([self._features(own), self._features(theirs)])
+        features = _joined([self._scheme.shingling.batch_features(texts) for texts in (own, theirs)])
         if len(sites):
             both = np.concatenate([asking, len(texts) + answering])
             separate(features, sites[both], np.arange(len(both)))
         sets = feature_sets(self._scheme, features, np.arange(len(features)))
         sets.make_distinct(np.arange(len(features)))
         return sets, one, other + len(asking)
-
-    def _features(self, texts: TextBatch) -> Features:
-        return self._scheme.shingling.batch_features(texts)
 
 
 def standing(store: Store, own: Places, equal: Places, matches: Matches) -> Standing:

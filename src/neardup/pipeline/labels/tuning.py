@@ -60,12 +60,9 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     if groups.max() == 0:
         raise DataError("the labels", "all pairs are connected by common documents; label pairs of others", "one group")
     places: dict[str, int] = {}
-    found = (
-        [_text(one.a, one.text_a, texts, places) for one in pairs],
-        [_text(one.b, one.text_b, texts, places) for one in pairs],
-    )
-    listed = [text for text, _ in sorted({(text, place) for side in found for place, text in side}, key=lambda x: x[1])]
-    left, right = (np.array([place for place, _ in side], np.int64) for side in found)
+    left = np.array([_place(one.a, one.text_a, texts, places) for one in pairs], np.int64)
+    right = np.array([_place(one.b, one.text_b, texts, places) for one in pairs], np.int64)
+    listed = [*places]
     rules = match_rules()
     named: list[tuple[str, Any]] = []
     scores, stricter = [], []
@@ -97,11 +94,11 @@ def _stricter(rule: MatchRule, ways: Sequence[Stricter], choice: Choice) -> dict
     return rule.at(choice.threshold) | ways[choice.variant].settings(choice.threshold)
 
 
-def _text(name: str, text: str | None, texts: Mapping[str, str] | None, places: dict[str, int]) -> tuple[int, str]:
-    """Return the number of a document and its text."""
+def _place(name: str, text: str | None, texts: Mapping[str, str] | None, places: dict[str, int]) -> int:
+    """Return the number of a document's text; new texts are added to the numbered ones."""
     if text is None:
         text = (texts or {}).get(name)
     if text is None:
         rule = "its text was left out of the labels; give the documents, too"
         raise DataError(f"the document {name!r}", rule, "no text")
-    return places.setdefault(text, len(places)), text
+    return places.setdefault(text, len(places))

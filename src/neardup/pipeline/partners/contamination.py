@@ -187,7 +187,6 @@ class _Search:
         self._dropped.append((self._read + distinct, names, counts, largest))
 
     def result(self, ids: Any, rejected: Sequence[Rejected] = ()) -> Contamination:
-        """Return what was found."""
         number = len(self._share)
         anywhere = np.zeros(number)
         for kind in self._kinds:

@@ -98,7 +98,6 @@ def _shared_keys(keys: Words, *, pooled: bool) -> list[tuple[int, int]]:
 
 
 def _signed(scheme: Scheme, texts: pa.ChunkedArray, sites: Words) -> Signatures:
-    """Sign texts as the run did."""
     features = scheme.shingling.batch_features(whole_batch(texts))
     separate(features, sites, np.arange(len(texts)))
     signed: Signatures = scheme.sign_at(Corpus(features, None, texts), np.arange(len(texts)))

@@ -430,7 +430,6 @@ class _Ranked(NamedTuple):
     total: int
 
     def at(self, ranks: Sequence[int]) -> "_Ranked":
-        """Return the hits at these ranks."""
         some = np.array(ranks, np.int64)
         return _Ranked(self.places[some], self.ordinals[some], self.scores[some], self.total)
 
