@@ -1,5 +1,7 @@
 """The whole index, asked over HTTP."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from neardup.schemes.terms import written
@@ -28,14 +30,29 @@ def test_an_index_is_described(serve):
 def test_documents_expire(serve, folder):
     ask = serve()
     assert ask.post("/v1/expire", {"before": "2001-01-01T00:00:00Z"}).json() == {"removed": 0, "promoted": 0}
-    assert ask.post("/v1/expire", {"before": "3001-01-01T00:00:00", "by": "first_seen"}).json()["removed"] == 3
+    for before in ("2001-01-01", "2001-01-01T00:00:00", "90d"):
+        assert ask.post("/v1/expire", {"before": before}).json()["removed"] == 0
+    soon = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    assert ask.post("/v1/expire", {"before": soon, "by": "first_seen"}).json()["removed"] == 3
     assert len(ask.service.index) == 0
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"before": None}, {"before": "yesterday"}, {"before": "2001-01-01T00:00:00Z", "by": "site"}], ids=str
+    ("body", "detail"),
+    [
+        ({}, "missing required field `before`"),
+        ({"before": None}, "got `null`"),
+        ({"before": 1769904000}, "got `int`"),
+        ({"before": "yesterday"}, "before is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age such as"),
+        ({"before": "2001-01-01T00:00:00Z", "by": "site"}, "by must be first_seen, changed_at, last_seen or a time"),
+        ({"before": "3001-01-01"}, "before is in the future, so everything would be removed; it is 2"),
+        ({"before": "3001-01-01", "by": "first_seen"}, "before is in the future"),
+    ],
+    ids=str,
 )
-def test_an_invalid_moment_removes_nothing(serve, body):
+def test_an_invalid_moment_removes_nothing(serve, body, detail):
     ask = serve()
-    assert ask.post("/v1/expire", body).status_code == 422
+    answer = ask.post("/v1/expire", body)
+    assert answer.status_code == 422
+    assert detail in answer.json()["detail"]
     assert len(ask.service.index) == 3

@@ -2,19 +2,16 @@
 
 import re
 from argparse import ArgumentTypeError
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from fractions import Fraction
 from typing import Final
 
-from neardup.model.errors import require
+from neardup.interfaces.moments import RULE, moment_in
 
 _NUMBER: Final = re.compile(r"(\d{1,18}(?:[,_]\d{3})*(?:\.\d{1,18})?)(?:[eE](\d{1,2}))? ?([A-Za-z]*)", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?\d*,\d+")
 _PERCENT: Final = re.compile(r"\d{1,18}(\.\d{1,18})?%", re.ASCII)
 _POWER: Final = re.compile(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", re.ASCII)
-_AGE: Final = re.compile(r"(\d{1,6}) ?([hdw])", re.ASCII)
-_AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-_LATEST: Final = timedelta(days=1)  # after now: clocks differ, and days begin earlier elsewhere
 _COUNTS: Final = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
 _SIZES: Final = {
     "": 1,
@@ -116,26 +113,8 @@ def _in_digits(text: str) -> str:
 
 
 def moment(text: str) -> datetime:
-    """Parse a time in UTC, or an age before now.
-
-    >>> moment("2026-01-31").isoformat(), moment("2026-01-31T12:00:00+02:00").isoformat()
-    ('2026-01-31T00:00:00+00:00', '2026-01-31T10:00:00+00:00')
-    >>> abs(datetime.now(UTC) - moment("36h") - timedelta(hours=36)) < timedelta(minutes=1)
-    True
-    """
-    age = _AGE.fullmatch(text.strip())
+    """Parse a time in UTC, or an age before now (``moment_in``)."""
     try:
-        if age:
-            return datetime.now(UTC) - int(age[1]) * _AGES[age[2]]
-        written = datetime.fromisoformat(text.strip())
-        return written.astimezone(UTC) if written.tzinfo else written.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        rule = "is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age such as 90d, 12h or 4w"
-        raise ArgumentTypeError(f"{text[:50]!r} {rule}") from None
-
-
-def require_past(name: str, at: datetime) -> None:
-    """Raise ``ParameterError`` if a time is more than a day from now: all that was recorded is older."""
-    now = datetime.now(UTC)
-    rule = f"is in the future, so everything would be removed; it is {now:%Y-%m-%d %H:%M} UTC now"
-    require(at <= now + _LATEST, name, f"{at:%Y-%m-%d %H:%M}", rule)
+        return moment_in(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text[:50]!r} {RULE}") from None

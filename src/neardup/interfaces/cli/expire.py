@@ -2,12 +2,10 @@
 
 import argparse
 
-from neardup.interfaces.cli.amounts import require_past
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
 from neardup.interfaces.cli.terminal import summarise
+from neardup.interfaces.moments import require_past
 from neardup.model.errors import plural
-
-_RECORDED = ("last_seen", "first_seen", "changed_at")  # other times may well be in the future
 
 EXAMPLE = "Example: neardup expire seen --before 90d"
 INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"
@@ -25,8 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Remove and summarise."""
     from neardup.pipeline.files.upkeep import expire
 
-    if arguments.by in _RECORDED:
-        require_past("before", arguments.before)
+    require_past("before", arguments.before, arguments.by)
     with opened(arguments, "w") as index:
         done = expire(index, arguments.before, arguments.by)
         total = len(index)

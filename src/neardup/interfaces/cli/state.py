@@ -4,8 +4,8 @@ import argparse
 
 import msgspec
 
-from neardup.interfaces.cli.amounts import require_past
 from neardup.interfaces.cli.terminal import summarise
+from neardup.interfaces.moments import require_past
 from neardup.model.errors import ParameterError, counted, plural
 
 EXAMPLE = "Example: neardup state forget crawls --before 2026-01-01"

@@ -1,6 +1,5 @@
 """Operations on the whole index: its description, and the end of documents."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
@@ -8,6 +7,8 @@ import msgspec
 from neardup.interfaces.http.documents import RemovedAnswer, changing
 from neardup.interfaces.http.requests import Input, Nothing, characters
 from neardup.interfaces.http.service import Service, Writes
+from neardup.interfaces.moments import RULE, moment_in, require_past
+from neardup.model.errors import ParameterError
 from neardup.schemes.terms import written
 
 
@@ -36,12 +37,14 @@ class IndexAnswer(msgspec.Struct):
 
 
 class ExpireBody(Input):
-    """A moment, as ``2026-01-31T12:00:00Z``, and the time that counts.
+    """A moment, and the time that counts.
 
-    *by* is ``last_seen``, ``first_seen``, ``changed_at`` or a field of times.
+    *before* is a date or time in UTC, such as ``2026-01-31`` or ``2026-01-31T12:00:00Z``, or an age, such as ``90d``,
+    ``12h`` or ``4w``; not in the future. *by* is ``last_seen``, ``first_seen``, ``changed_at`` or a field of times,
+    which may be in the future.
     """
 
-    before: datetime
+    before: Annotated[str, characters(1, 64)]
     by: Annotated[str, characters(1, 1024)] = "last_seen"
 
 
@@ -66,6 +69,11 @@ def index(service: Service, _: Nothing) -> IndexAnswer:
 
 def expire(service: Service, given: ExpireBody) -> RemovedAnswer:
     """Remove the documents that were last seen before a moment; those that they represent are decided again."""
+    try:
+        before = moment_in(given.before)
+    except ValueError:
+        raise ParameterError("before", given.before, RULE) from None
+    require_past("before", before, given.by)
     with changing(service) as own:
-        done = own.expire(given.before, by=given.by)
+        done = own.expire(before, by=given.by)
     return RemovedAnswer(done.removed, len(done.promoted))
