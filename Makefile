@@ -37,10 +37,10 @@ test: tests boundscheck ## run the tests, and the array code again with bounds c
 tests: $(WARMED) $(REWRITTEN)
 	$(BIN)/pytest -m "not soak" --numprocesses 3 # which wait for processes and disks a part of the time
 
-# With machine code of its own; `make --jobs` compiles it while that of the other tests is compiled. In one process:
-# several would compile the same kernels at the same time.
+# With machine code of its own, hardly optimized, which compiles sooner; `make --jobs` does so while that of the other
+# tests is compiled. In one process: several would compile the same kernels at the same time.
 boundscheck: $(INSTALLED)
-	HYPOTHESIS_PROFILE=ci NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
+	HYPOTHESIS_PROFILE=ci NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
 	    $(BIN)/pytest -q -m "not soak" -k "not ($(STATISTICS))" $(BOUNDSCHECKED) \
 	    $(foreach name,$(NO_KERNEL),--ignore-glob='*/$(name).py')
 
