@@ -41,7 +41,7 @@ def test_a_state_is_shown(neardup, crawls):
 def test_documents_are_forgotten(neardup, crawls):
     neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
     (crawls / "gone").write_text("z\n")
-    assert "1  id not in the state" in neardup("state", "forget", "crawls", "--ids", "gone").out
+    assert "1  id not in the state: z\n" in neardup("state", "forget", "crawls", "--ids", "gone").out
     (crawls / "gone").write_text("a\n")
     assert neardup("state", "forget", "crawls", "--ids", "gone").out.split()[:3] == ["2", "documents", "removed"]
     assert json.loads(neardup("dedup", "two.jsonl", "--dry-run", "--against", "crawls", "--json").out)["kept"] == 1
@@ -54,6 +54,10 @@ def test_documents_are_forgotten(neardup, crawls):
     [
         (("info", "nothing"), "no such folder"),
         (("forget", "crawls"), "--before TIME is needed"),
+        (
+            ("forget", "crawls", "--ids", "gone", "--before", "0h"),
+            "--ids gone cannot be used with --before; forget first",
+        ),
         (("info", "crawls", "--ids", "gone"), "can only be used with forget"),
         (("forget", "crawls", "--before", "yesterday"), "'yesterday' is not a time such as 2026-01-31"),
         (("forget", "crawls", "--before", "2999-01-01"), "2999-01-01 00:00 is in the future, so everything would be"),

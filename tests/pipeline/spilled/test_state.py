@@ -114,7 +114,7 @@ def test_a_merged_state_decides_alike(batches, tmp_path, action):
             state.compact()
             assert len(state.segments) == 1
         else:
-            assert state.forget(["nobody", "nobody"]) == (0, 1)
+            assert state.forget(["nobody", "nobody"]) == (0, ["nobody"])
     one, other = (dedup_files(batches[2], against=tmp_path / name).result.decisions for name in ("one", "other"))
     assert one.equals(other)
     with State.open(tmp_path / "one") as before, State.open(tmp_path / "other") as after:

@@ -3,10 +3,9 @@
 import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, RULES, addresses_of, opened
-from neardup.interfaces.cli.terminal import summarise
+from neardup.interfaces.cli.terminal import shown_ids, summarise
 from neardup.model.errors import plural
 
-_SHOWN = 5  # ids that are not in the index
 EXAMPLE = "Example: neardup remove seen --ids removed.txt"
 INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"
 USAGE = f"""
@@ -29,15 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
     unknown = len(done.unknown)
     rows = [
         (done.removed, f"{plural(done.removed, 'document')} removed", True),
-        (unknown, f"{plural(unknown, 'id')} not in the index{_named(done.unknown)}", False),
+        (unknown, f"{plural(unknown, 'id')} not in the index{shown_ids(done.unknown)}", False),
         (done.promoted, f"{plural(done.promoted, 'document')} kept now, as the representative was removed", False),
         (total, f"{plural(total, 'document')} in the index", True),
     ]
     record = {"removed": done.removed, "unknown": unknown, "promoted": done.promoted, "documents": total}
     return summarise(arguments, record, rows)
-
-
-def _named(ids: list[str]) -> str:
-    """Return some ids, as the end of a line."""
-    shown = ", ".join(ids[:_SHOWN])
-    return f": {shown}{f' and {len(ids) - _SHOWN:,} more' if len(ids) > _SHOWN else ''}"

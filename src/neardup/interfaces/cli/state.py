@@ -4,7 +4,7 @@ import argparse
 
 import msgspec
 
-from neardup.interfaces.cli.terminal import summarise
+from neardup.interfaces.cli.terminal import shown_ids, summarise
 from neardup.interfaces.moments import require_past
 from neardup.model.errors import ParameterError, counted, plural
 
@@ -15,7 +15,7 @@ action info|compact|forget: info: what is in it; compact: merge the segments, on
   documents, so that later runs keep documents like these again
 folder DIR: the folder that dedup --state DIR names
 --ids FILE: forget: a file of ids, one per line; - is standard input
---before TIME: forget: what runs added before this time: a date or time in UTC, such as 2026-01-31 or
+--before TIME: forget: instead of --ids, what runs added before this time: a date or time in UTC, such as 2026-01-31 or
   2026-01-31T12:00:00Z, or an age, such as 90d, 12h or 4w
 --json: print the result as JSON
 """
@@ -33,10 +33,14 @@ def run(arguments: argparse.Namespace) -> int:
             raise ParameterError(name, value, "can only be used with forget")
     elif not chosen:
         raise ParameterError("ids", None, "or --before TIME is needed: what to forget")
+    elif len(chosen) > 1:
+        raise ParameterError(
+            "ids", chosen["ids"], "cannot be used with --before; forget first by one, then by the other"
+        )
     if "before" in chosen:
         require_past("before", chosen["before"])
     ids = listed(chosen["ids"]) if "ids" in chosen else []
-    removed = unknown = 0
+    removed, unknown = 0, list[str]()
     with State.open(arguments.folder, write=arguments.action != "info", make=False) as state:
         header, bytes_before = state.header, state.bytes()
         if arguments.action == "compact":
@@ -45,13 +49,19 @@ def run(arguments: argparse.Namespace) -> int:
             removed, unknown = state.forget(ids, before=chosen.get("before"))
         segments, size = state.segments, state.bytes()
     about = {"scheme": header.scheme, "recipe": header.recipe, **header.policy, "for_index": header.for_index}
-    record = {**about, "bytes": size, "removed": removed, "unknown": unknown, "segments": msgspec.to_builtins(segments)}
+    record = {
+        **about,
+        "bytes": size,
+        "removed": removed,
+        "unknown": len(unknown),
+        "segments": msgspec.to_builtins(segments),
+    }
     documents = sum(segment.documents for segment in segments)
     leaders = sum(segment.leaders for segment in segments)
     changed = f" (before: {bytes_before:,})" if size != bytes_before else ""
     rows = [
         (removed, f"{plural(removed, 'document')} removed", arguments.action == "forget"),
-        (unknown, f"{plural(unknown, 'id')} not in the state", False),
+        (len(unknown), f"{plural(len(unknown), 'id')} not in the state{shown_ids(unknown)}", False),
         (documents, plural(documents, "document"), True),
         (sum(segment.kept for segment in segments), "kept", True),
         (leaders, "stored; the others are equal to one of these, or have no words", True),

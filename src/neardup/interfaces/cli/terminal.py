@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from neardup.sources.collection import Rejected
 
 STDOUT = "/dev/stdout"
-_SHOWN = 5  # rejected records that are shown by name
+_SHOWN = 5  # rejected records, or unknown ids, that are shown by name
 
 
 def name_standard_output(arguments: "Namespace", *options: str) -> None:
@@ -38,6 +38,16 @@ def name_standard_output(arguments: "Namespace", *options: str) -> None:
         if sys.stdout is None:
             raise OutputRefused(STDOUT, "it is closed")
         sys.stdout = sys.stderr  # until the verb ends
+
+
+def shown_ids(ids: "Sequence[str]") -> str:
+    """Return the first ids, as the end of a line.
+
+    >>> shown_ids(["a", "b"]), shown_ids([*"abcdefg"])
+    (': a, b', ': a, b, c, d, e and 2 more')
+    """
+    more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
+    return f": {', '.join(ids[:_SHOWN])}{more}"
 
 
 def console() -> "Console":

@@ -83,10 +83,10 @@ class _Format(msgspec.Struct, frozen=True):
 
 
 class Forgotten(NamedTuple):
-    """The number of leaders that were removed, and of ids that no leader has."""
+    """The number of leaders that were removed, and the ids that no leader has."""
 
     removed: int
-    unknown: int
+    unknown: list[str]
 
 
 class State:
@@ -237,7 +237,8 @@ class State:
         stays &= stays[np.where(earlier.representatives < 0, own, earlier.representatives)]
         if not stays.all():
             self._rewrite(earlier, stays, together=False)
-        return Forgotten(int((~stays).sum()), len(wanted) - pc.sum(pc.is_in(wanted, named), min_count=0).as_py())
+        unknown = wanted.filter(pc.invert(pc.is_in(wanted, named))).to_pylist()
+        return Forgotten(int((~stays).sum()), unknown)
 
     def bytes(self) -> int:
         """Return the bytes of its files, without those of a run that is under way."""
