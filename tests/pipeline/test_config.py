@@ -80,6 +80,16 @@ def test_invalid_settings_name_the_file_and_the_key(load, written, message):
         load(written)
 
 
+def test_stop_words_without_a_comma_are_a_file(load, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for written in ('"stopwords"', '"the.txt"', '"lists/de"'):
+        with pytest.raises(InputRefused, match="there is no such file"):
+            load(f"[recipe]\nstop_words = {written}")
+    (tmp_path / "stopwords").write_text("the\n")
+    for written in ('"stopwords"', '"the,"'):
+        assert load(f"[recipe]\nstop_words = {written}").scheme.analysis.stop_words == ("the",)
+
+
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(InputRefused, match=r"missing\.toml: the settings cannot be read: No such file"):
         neardup.load_config(str(tmp_path / "missing.toml"))

@@ -186,7 +186,7 @@ def _require_kind(where: str, value: object, kind: Kind) -> None:
 
 
 def _words(described: str) -> tuple[str, ...]:
-    """Return words from a file, or from a list with commas."""
-    if not Path(described).exists() and not ("/" in described or Path(described).suffix):
+    """Return words from a list with commas, or from a file."""
+    if "," in described and not Path(described).exists() and not ("/" in described or Path(described).suffix):
         return tuple(word.strip() for word in described.split(",") if word.strip())
     return tuple(word.strip() for word in listed(described))

@@ -795,6 +795,12 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
             "--scheme checksum compares title and body by default",
             1,
         ),
+        (
+            ["in.jsonl", "--text", "Text", "--scheme", "checksum", "--fields", "ID", "--contribution", "key"],
+            "'key'; the fields are: ID, Text; --contribution names the field of the contribution",
+            1,
+        ),
+        (["in.jsonl", "--text", "Text", "--stop-words", "words"], "no such file; words are separated by commas; a", 2),
         (["semicolons.csv"], "the fields are: id;text; the fields of CSV must be separated by commas", 1),
         (["lines.csv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON lines, use --format", 1),
         (["in.jsonl", "--format", "tsv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON", 1),

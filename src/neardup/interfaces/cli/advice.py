@@ -64,6 +64,7 @@ _NEXT = {  # by the code of an error
     "label": "`neardup label` writes files of labels",
     "one kind": "neardup label with the same --out continues where it stopped",
     "one group": "neardup label with the same --out continues where it stopped",
+    "no URLs": "--url names the field that holds them",
     "exists": "--force replaces it",
     "folder": "name a file in it",
     PERMISSION: "change its permissions, or run this as another user",
@@ -79,6 +80,8 @@ _NEXT_AUDIT = {
 _NEXT_FILES = {  # that do not exist, by their options
     "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
     "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
+    "rules": "`neardup rules REPORT --out FILE` writes such a file",
+    "stop_words": "words are separated by commas; a single one has a comma at its end",
 }
 _NEXT_PAIRS = {
     "given twice": "for the pairs of one collection, leave out B",
@@ -243,10 +246,7 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         known = {**known, "folder": _NEXT["folder"]}
     verb = getattr(arguments, "verb", "")
     known = {**known, **{"compare": _NEXT_COMPARE, "audit": _NEXT_AUDIT, "pairs": _NEXT_PAIRS}.get(verb, {})}
-    if error.code == NO_FILE:
-        given = vars(arguments)
-        return next((advised for option, advised in _NEXT_FILES.items() if given.get(option) == error.where), "")
-    if isinstance(error, DataError) and (advised := input_advice(error, arguments)):
+    if isinstance(error, DataError) and (advised := _about_file(error, arguments) or input_advice(error, arguments)):
         return advised
     pattern = _pattern_of(error.where) if error.code == "folder of tables" else ""
     unpacker = _UNPACKERS.get(Path(error.where).suffix)
@@ -266,13 +266,27 @@ def _in_memory(arguments: argparse.Namespace) -> bool:
     return getattr(arguments, "verb", "") == "dedup" and {"work", "state", "against"}.isdisjoint(vars(arguments))
 
 
+def _about_file(error: DataError, arguments: argparse.Namespace) -> str:
+    """Return how to make a file that does not exist, or what its option takes instead; else an empty string."""
+    if error.code not in {NO_FILE, "no file"}:
+        return ""
+    given = vars(arguments)
+    return next((advised for option, advised in _NEXT_FILES.items() if given.get(option) == error.where), "")
+
+
 def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
     given = {**_FIELDS.get(arguments.verb, {}), **vars(arguments)}
     if error.field in _OF_REPORTS.get(arguments.verb, ()) and error.field != given.get("text"):
         return "this must be a report that `neardup dedup --report` has written"
     if len(error.existing) == 1 and ";" in error.existing[0]:
         return "the fields of CSV must be separated by commas, or by tabs in .tsv, not by semicolons"
-    for name, words in (("text", "text"), ("html", "HTML"), ("id", "id"), ("url", "URL")):
+    for name, words in (
+        ("text", "text"),
+        ("html", "HTML"),
+        ("id", "id"),
+        ("url", "URL"),
+        ("contribution", "contribution"),
+    ):
         if error.field == given.get(name):
             wanted = error.field.lower()
             alike = [other for other in error.existing if f".{other.lower()}".endswith(f".{wanted}")]
