@@ -226,6 +226,15 @@ def test_a_field_of_pages_is_refused_where_inputs_have_no_fields(tmp_path, field
         Shards.opened([str(tmp_path / name) for name in ("pages", "more.jsonl")], request_of(html=field))
 
 
+def test_a_field_of_the_text_is_refused_where_no_input_has_fields(tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.txt").write_text("a b")
+    (tmp_path / "more.jsonl").write_text('{"body": "c"}\n')
+    with pytest.raises(ParameterError, match=r"text='size' can only be used with tables: .*; the inputs are folder"):
+        read([tmp_path / "pages"], text="size")
+    Shards.opened([str(tmp_path / name) for name in ("pages", "more.jsonl")], request_of(text="body"))
+
+
 def table_of_pages(path, rows):
     """Write rows of strings, which may lack fields, as the kind of table that the name of a file shows."""
     names = [*dict.fromkeys(name for row in rows for name in row)]

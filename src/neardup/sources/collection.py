@@ -473,6 +473,8 @@ def require_used(request: Request, forms: AbstractSet[str], *, folders: bool) ->
     of_pages = not forms.isdisjoint({FOLDER, WARC})
     rule = f"can only be used with tables: pages of folders and archives are read as HTML without it; {inputs}"
     require(not (request.html and of_pages), "html", request.text, rule)
+    rule = f"can only be used with tables: the text of a page or file is not in a field; {inputs}"
+    require(request.text == DEFAULT_TEXT or not forms <= {FOLDER, WARC}, "text", request.text, rule)
     if not request.html and not of_pages:
         rule = "can only be used with web pages: archives, folders, or a field of HTML"
         require(request.extraction.templates is None, "templates", None, rule)
