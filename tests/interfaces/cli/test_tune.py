@@ -44,7 +44,9 @@ def test_texts_come_from_the_documents(neardup, labels, tmp_path):
     (tmp_path / "bare.jsonl").write_text(
         "".join(json.dumps({**row, "text_a": None, "text_b": None}) + "\n" for row in bare)
     )
-    assert "its text was left out of the labels" in neardup("tune", "bare.jsonl", code=1).err
+    assert "its text was left out of the labels; pass the documents" in neardup("tune", "bare.jsonl", code=1).err
+    (tmp_path / "others.jsonl").write_text('{"id": "other", "text": "a b c"}\n')
+    assert "the documents have no such id" in neardup("tune", "bare.jsonl", "others.jsonl", code=1).err
     texts = [{"id": row[side], "text": row[f"text_{side}"]} for row in bare for side in "ab"]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts))
     found = json.loads(neardup("tune", "bare.jsonl", "texts.jsonl", "--json").out)

@@ -78,7 +78,9 @@ def test_texts_that_were_left_out_are_given():
     texts = {name: text for one in known for name, text in ((one.a, one.text_a), (one.b, one.text_b))}
     bare = [LabelledPair(a=one.a, b=one.b, label=one.label) for one in known]
     assert tune(bare, texts) == tune(known)
-    with pytest.raises(DataError, match="the document 'a0': its text was left out of the labels; give the documents"):
+    with pytest.raises(DataError, match="the document 'a0': its text was left out of the labels; pass the documents"):
+        tune(bare)
+    with pytest.raises(DataError, match="'a0': its text was left out of the labels, and the documents have no such id"):
         tune(bare, {})
 
 

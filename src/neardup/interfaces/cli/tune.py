@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     labels = read_labels(arguments.labels)
     rejected: list[Any] = []
     with progress_bars() as bars:
-        texts = {}
+        texts: dict[str, str] | None = None
         if arguments.inputs:
             from neardup.sources.read import read
 

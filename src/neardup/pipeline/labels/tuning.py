@@ -99,6 +99,7 @@ def _place(name: str, text: str | None, texts: Mapping[str, str] | None, places:
     if text is None:
         text = (texts or {}).get(name)
     if text is None:
-        rule = "its text was left out of the labels; give the documents, too"
+        rule = "its text was left out of the labels"
+        rule += "; pass the documents, too" if texts is None else ", and the documents have no such id"
         raise DataError(f"the document {name!r}", rule, "no text")
     return places.setdefault(text, len(places))
