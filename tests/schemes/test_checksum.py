@@ -196,6 +196,13 @@ def test_fields_have_rules(make):
     assert caught.value.name == "fields"
 
 
+def test_the_error_for_names_shows_how_fields_are_written():
+    with pytest.raises(
+        ParameterError, match=r"must be a list of at least one Field, such as \[Field\(name='title'\)\]"
+    ):
+        Checksum(fields=["title"])
+
+
 @pytest.mark.parametrize(
     ("name", "value"), [("name", ""), ("name", 5), ("limit", 0), ("limit", -1), ("limit", 1.5), ("limit", "9")]
 )

@@ -107,6 +107,8 @@ def test_nothing_found_says_what_to_do(neardup, seen):
         shown = neardup("search", "seen", query).out
         assert shown.startswith(f"Nothing found for: {query}\n")
         assert said in shown
+    shown = neardup("search", "seen", "fishing", "--site", "other.example").out
+    assert shown.startswith("Nothing found for: fishing; only on other.example (--site)\n")
 
 
 def test_what_decides_can_be_chosen(neardup, seen):

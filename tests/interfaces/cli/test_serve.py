@@ -47,6 +47,12 @@ def test_refused(neardup, seen, options, said):
     assert said in neardup("serve", *options, code=2).err
 
 
+def test_a_host_that_is_unknown(neardup, seen):
+    neardup("serve", "--new-token", "read", "--token-file", "tokens")
+    shown = neardup("serve", seen, "--host", "nowhere.invalid", "--token-file", "tokens", code=2).err
+    assert "--host nowhere.invalid is not an address of this machine: " in shown
+
+
 def test_a_port_that_is_taken(neardup, seen):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

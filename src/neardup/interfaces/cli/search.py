@@ -61,24 +61,24 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(to_builtins(as_record(answer))))
         return 0
-    _show(answer, repeats=arguments.all)
+    _show(answer, repeats=arguments.all, site=vars(arguments).get("site"))
     return 0
 
 
-def _show(answer: "Answer", *, repeats: bool) -> None:
+def _show(answer: "Answer", *, repeats: bool, site: str | None) -> None:
     from rich.text import Text
 
     first = (answer.page - 1) * answer.size + 1
     for place, group in enumerate(answer.results, first):
         _show_group(place, group, answer.collapse, repeats=repeats or answer.include is not None)
-    for line in _totals(answer):
+    for line in _totals(answer, site):
         _print(Text(printable(line)))
 
 
-def _totals(answer: "Answer") -> list[str]:
+def _totals(answer: "Answer", site: str | None) -> list[str]:
     if not answer.total:
         return [
-            f"Nothing found for: {answer.query}",
+            f"Nothing found for: {answer.query}" + ("" if site is None else f"; only on {site} (--site)"),
             "A document must have every word. Fewer words, or a * after the beginning of a word, find more."
             if any(letter.isalnum() for letter in answer.query)
             else "Only words and numbers are searched: signs and emoji are not.",

@@ -157,6 +157,8 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listening.close()
         reason = getattr(error, "strerror", None) or str(error)
+        if isinstance(error, socket.gaierror):
+            raise ParameterError("host", host, f"is not an address of this machine: {reason}") from error
         raise ParameterError("port", port, f"cannot be used on {host}: {reason}") from error
     return listening
 

@@ -49,6 +49,6 @@ def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = Non
     named = pc.coalesce(documents.texts.cast(pa.large_string()), ids).combine_chunks().dictionary_encode()
     found: list[str] = pc.fill_null(urls, "").to_pylist()
     if found and not any(map(web_address, found)):
-        rule = f"has no URL such as https://a.example/page, but {found[0]!r}; name the field that holds the URLs"
+        rule = f"has no URL such as https://a.example/page, but {found[0]!r}"
         raise DataError(", ".join(display(os.fspath(path)) for path in inputs), rule, "no URLs")
     return Crawled(found, named.indices.to_numpy().astype(np.int64), documents.rejected)
