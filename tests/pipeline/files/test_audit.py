@@ -63,7 +63,7 @@ def test_a_run_that_dropped_nothing_is_audited(tmp_path):
 
 
 def test_a_folder_is_no_report(files, tmp_path):
-    with pytest.raises(DataError, match="is a folder, but must be the report of a run, its state or its work folder"):
+    with pytest.raises(DataError, match="is a folder, but neither a state nor the work folder of a run"):
         audit_files(files, tmp_path)
 
 

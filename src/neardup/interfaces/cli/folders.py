@@ -43,8 +43,7 @@ _AS_INPUT: Final[_Commands] = {
     "run": "it is the work folder of a run; name the inputs of the run",
 }
 _AS_RUN: Final[_Commands] = {  # in the place of the record of a run
-    "index": "it is an index, which does not record a run; name the report of the run, or leave out --of to audit a new"
-    " run of the inputs",
+    "index": "it is an index, which does not record a run; without --of, a new run of the inputs is audited",
 }
 _NEW_INDEX: Final = "to create one: neardup index INPUT --to DIR"
 _NEW_STATE: Final = "to create one: neardup dedup INPUT --out KEPT --state DIR"

@@ -77,8 +77,8 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
         if path is not None or name == "inputs":
             require_path(name, path)
     if of is not None and Path(of).is_dir() and not is_folder_of_run(Path(of)):
-        rule = "is a folder, but must be the report of a run, its state or its work folder, which is removed when the"
-        raise InputRefused(os.fspath(of), f"{rule} run ends, unless it is kept", "not of a run")
+        rule = "is a folder, but neither a state nor the work folder of a run, which is removed when the run ends,"
+        raise InputRefused(os.fspath(of), f"{rule} unless it is kept; name the report of the run", "not of a run")
     policy = Policy() if keep is None else Policy(keep=keep)
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
     if of is not None and is_state(Path(of)):
