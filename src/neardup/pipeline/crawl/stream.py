@@ -7,7 +7,7 @@ import msgspec
 import pyarrow as pa
 
 from neardup.index.disk.columns import STRING
-from neardup.model.errors import require
+from neardup.model.errors import require, require_share
 from neardup.model.verdicts import as_record
 from neardup.pipeline.crawl.page_texts import page_texts
 from neardup.pipeline.index.field_values import READ, read_field
@@ -61,6 +61,8 @@ class Answering:
     ) -> None:
         require(len({text, url, id}) == 3, "text", text, "must be another field than the id and the URL")  # noqa: PLR2004
         self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
+        if changed_at_least is not None:
+            require_share("changed_at_least", changed_at_least)
         require_url_rules(index, self._addresses.rules)
         self._extraction = extraction
         if extraction is not None:
