@@ -68,5 +68,7 @@ def test_it_has_no_search_table(ids):
     with Index.create(texts=True) as index:
         index.admit(ids, TEXTS)
         for search in (lambda: Search.open(index, make=True), lambda: Search.rebuild(index)):
-            with pytest.raises(StorageRefused, match="is in memory and cannot be searched by words"):
+            with pytest.raises(
+                StorageRefused, match="index in memory cannot be searched by words; create the index in"
+            ):
                 search()

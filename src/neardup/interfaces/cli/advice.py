@@ -136,7 +136,7 @@ _NEXT_STORAGE = {
 }
 _UNPACKERS = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}  # commands, by endings
 _REJECTED = {  # by the code of a rejected record
-    "encoding": "convert it to UTF-8, such as with: iconv -f LATIN1 -t UTF-8 FILE > NEW",
+    "encoding": "convert files that are not UTF-8, such as with: iconv -f LATIN1 -t UTF-8 FILE > NEW",
     "too large": "--max-bytes raises the cap",
     "torn quotes": "if quotation marks are plain text there, use --quoting none",
     "quotes are text": "if fields are in quotation marks there, use --quoting minimal",

@@ -22,7 +22,7 @@ def contents_of(service: Service, documents: Sequence[Any], recipe: str | None, 
         if any(document.signature is not None for document in documents):
             raise Refusal(INVALID, "Signatures need their recipe.")
         if None in texts:
-            raise Refusal(INVALID, f"The {name} {texts.index(None)} has no text.")
+            raise Refusal(INVALID, f"{name.capitalize()} {texts.index(None)} has no text.")
         return texts
     if texts.count(None) < len(texts):
         raise Refusal(INVALID, f"With a recipe, each {name} must have a signature instead of a text.")

@@ -22,7 +22,7 @@ def require_extraction(index: "Index", extraction: Extraction) -> None:
     """
     known, own, store = index.extraction, extraction.identity, index.store
     if extraction.templates is not None and not (index.scheme.columns or has_sites(store)):
-        raise StorageRefused(str(store.folder), _WITHOUT_TEMPLATES, "other extraction")
+        raise StorageRefused(str(store.folder), _WITHOUT_TEMPLATES)
     if known is None or extraction.follows(known):
         if store.writes and known != own:
             store.restate(extraction=own)

@@ -484,9 +484,7 @@ def _limit(query: str, seconds: float) -> TimeLimit:
 def _require_texts(index: Index) -> None:
     require_kind("index", index, Index)
     if index.is_in_memory:
-        raise StorageRefused(
-            str(index.store.folder), "is in memory and cannot be searched by words; create it in a folder"
-        )
+        raise StorageRefused(str(index.store.folder), "cannot be searched by words; create the index in a folder")
     if not index.keeps_texts:
         raise StorageRefused(str(index.store.folder), "keeps no texts and cannot be searched", "no texts")
 
