@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.model.errors import DataError, ExtraMissing, InputRefused, ParameterError, require
+from neardup.model.errors import DataError, ExtraMissing, InputRefused, ParameterError, counted, require
 from neardup.model.memory import LEAST_OF_INDEX
 
 if TYPE_CHECKING:
@@ -75,11 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
         writes = service.writes == "yes" or (arguments.workers > 1 and not arguments.read_only)
         does = "reads and writes" if writes else "reads only"
         who = "clients with a token" if token_file is not None else "all clients on this machine, without tokens"
+        documents = counted(len(service.index), "document")
         with suppress(OSError):  # no user may read it
-            print(
-                f"Serving {len(service.index):,} documents of {arguments.index} at {address}: {does}, for {who}.",
-                flush=True,
-            )
+            print(f"Serving {documents} of {arguments.index} at {address}: {does}, for {who}.", flush=True)
 
     deployment = server.Deployment(
         folder=arguments.index,
