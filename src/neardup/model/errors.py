@@ -163,14 +163,24 @@ class StorageRefused(StorageError):  # noqa: N818 - the name of the event
 class Change(NamedTuple):
     """A difference between two runs. *kind* is ``setting`` for a parameter, *name*, with both values.
 
-    For inputs it is ``changed``, ``added``, ``left out``, ``time`` (only the time of change differs) or ``order``;
-    for another version of neardup it is ``version``.
+    For inputs and the secret key it is ``changed``, ``added`` or ``left out``, for inputs also ``time`` (only the time
+    of change differs) or ``order``; for another version of neardup it is ``version``.
     """
 
     kind: str
     name: str = ""
     before: Any = None
     now: Any = None
+
+    @classmethod
+    def of_key(cls, before: str, now: str) -> "Change":
+        """Return the difference between two values of ``key_identity``.
+
+        >>> Change.of_key("key:12ab", "seed:1").words(), Change.of_key("key:12ab", "key:34cd").words()
+        ('the secret key was left out', 'the secret key was changed')
+        """
+        keyed, keyed_now = (one.startswith("key:") for one in (before, now))
+        return cls("changed" if keyed and keyed_now else "added" if keyed_now else "left out", "the secret key")
 
     def words(self, named: Callable[[str], str] = str) -> str:
         """Describe the difference; *named* returns how a parameter is called.

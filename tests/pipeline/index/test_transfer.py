@@ -248,7 +248,7 @@ def test_an_index_with_documents_is_left_alone(state):
         (SimHash(), "scheme was minhash and is simhash"),
         (MinHash(threshold=0.7), r"threshold was 0\.6 and is 0\.7"),
         (MinHash(seed=7), "seed was 1 and is 7"),
-        (MinHash().with_key(bytes(16)), "the secret key was changed"),
+        (MinHash().with_key(bytes(16)), "the secret key was added"),
     ],
 )
 def test_another_scheme_is_refused_with_the_difference(state, scheme, words):

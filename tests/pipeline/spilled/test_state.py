@@ -189,7 +189,7 @@ def test_documents_of_other_rules_are_refused(batches, tmp_path, monkeypatch):
         ({"threshold": 0.7}, "threshold was 0.6 and is 0.7"),
         ({"verify": "estimate"}, "verify was exact and is estimate"),
         ({"representative": "closest"}, "representative was best-ranked and is closest"),
-        ({"scheme": MinHash(key=b"0123456789abcdef")}, "the secret key was changed"),
+        ({"scheme": MinHash(key=b"0123456789abcdef")}, "the secret key was added"),
         ({"scheme": MinHash(analysis=Analysis(stem="english"))}, "stem was not set and is english"),
         ({"scheme": SimHash()}, "scheme was minhash and is simhash"),
     ):

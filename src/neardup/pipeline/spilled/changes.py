@@ -114,7 +114,7 @@ def _of_scheme(before: dict[str, Any], scheme: Any) -> Iterator[Change]:
     found = [Change("setting", *one) for one in schemes.differences(schemes.read(written), scheme)]
     found += _of_tables(written, schemes.written(scheme))
     if not found and before["key"] != scheme.key_identity:
-        found.append(Change("changed", "the secret key"))
+        found.append(Change.of_key(before["key"], scheme.key_identity))
     yield from found or [Change("changed", "the recipe of the scheme")]
 
 

@@ -169,7 +169,7 @@ class State:
         if policy is not None:
             found += differing(known.policy, own.policy)
         if not found and known.key != own.key:
-            found.append(Change("changed", "the secret key"))
+            found.append(Change.of_key(known.key or "", scheme.key_identity))
         if not found and known.recipe != own.recipe:
             found.append(Change("changed", "the recipe of the scheme"))
         return "; ".join(change.words() for change in found)
