@@ -67,8 +67,9 @@ def test_pages_and_texts_are_documents(archive):
     assert got.column("warc_filename").to_pylist() == ["crawl.warc.gz"] * 5
     assert got.has_pages
     assert read([archive], id="record").ids.to_pylist()[0] == "urn:uuid:00000001"
-    with pytest.raises(DataError, match="no field 'body'"):
-        read([archive], text="body")
+    for field in ("body", "title"):
+        with pytest.raises(ParameterError, match=f"text='{field}' can only be used with tables"):
+            read([archive], text=field)
 
 
 def test_a_record_is_where_the_report_locates_it(archive):
