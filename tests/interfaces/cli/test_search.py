@@ -108,7 +108,7 @@ def test_nothing_found_says_what_to_do(neardup, seen):
         assert shown.startswith(f"Nothing found for: {query}\n")
         assert said in shown
     shown = neardup("search", "seen", "fishing", "--site", "other.example").out
-    assert shown.startswith("Nothing found for: fishing; only on other.example (--site)\n")
+    assert shown.startswith("Nothing found for: fishing\nOnly documents of other.example are searched (--site).\n")
 
 
 def test_what_decides_can_be_chosen(neardup, seen):

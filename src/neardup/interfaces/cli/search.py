@@ -78,7 +78,8 @@ def _show(answer: "Answer", *, repeats: bool, site: str | None) -> None:
 def _totals(answer: "Answer", site: str | None) -> list[str]:
     if not answer.total:
         return [
-            f"Nothing found for: {answer.query}" + ("" if site is None else f"; only on {site} (--site)"),
+            f"Nothing found for: {answer.query}",
+            *([] if site is None else [f"Only documents of {site} are searched (--site)."]),
             "A document must have every word. Fewer words, or a * after the beginning of a word, find more."
             if any(letter.isalnum() for letter in answer.query)
             else "Only words and numbers are searched: signs and emoji are not.",
