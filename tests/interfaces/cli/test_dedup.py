@@ -1048,6 +1048,9 @@ def test_a_field_that_is_not_there_is_named_with_those_that_are(run, tmp_path, k
         parquet(source, text=pa.array(["a"]), size=pa.array([1]))
     else:
         source.write_text('{"text": "a", "size": 1}\n' if kind == "jsonl" else "text,size\na,1\n")
+    if kind == "folder" and "--text" in options:
+        assert "--text none can only be used with tables: " in run(source, "--dry-run", *options, code=2).err
+        return
     shown = run(source, "--dry-run", *options, code=1)
     assert str(source) in shown.err
     assert "there is no field 'none'; the fields are: " in shown.err
