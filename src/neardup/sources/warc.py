@@ -3,15 +3,14 @@
 In a ``.warc.gz`` every gzip member is expanded alone, so a record is only accepted if its member is complete, its
 checksum is right, and the member ends where its ``Content-Length`` ends. After damage, reading resumes at the next
 member that begins a record. In a plain file a record must be followed by its line ends, and agree with its block
-digest if it has one; reading resumes at the next line that begins a record. Archives compressed as a stream (``.zst``,
-``.lz4``, gzip around a whole archive) have no places that reading could resume at; of ``.zst`` and ``.lz4`` the digests
-are checked, too.
+digest if it has one; reading resumes where the next record seems to begin. Archives compressed as a stream (``.zst``,
+``.lz4``, gzip around a whole archive) have no places that reading could resume at; the digests are checked, too.
 """
 
 import base64
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -29,7 +28,8 @@ _READ: Final = 1 << 18
 _STEP: Final = 1 << 14  # compressed bytes that are expanded at a time: each may expand to 1 KiB
 _MEMBER: Final = b"\x1f\x8b\x08"
 _VERSION: Final = b"WARC/"
-_NEXT: Final = b"\r\n\r\nWARC/1."
+_NEXT: Final = re.compile(rb"WARC/\d\.\d+\r?\n[A-Za-z-]{1,99}[ \t]*:")
+_NEXT_LENGTH: Final = 1 << 7  # bytes that are enough to recognise it
 _ARC: Final = b"filedesc://"
 _BEGIN: Final = 1 << 12  # compressed bytes that show how a member begins
 _HEADERS: Final = 1 << 20  # bytes of the headers of a record
@@ -101,8 +101,11 @@ class _OfFile:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._begin, self._held = file, 0, b""
+        self._size = file.seek(0, 2)
 
     def read(self, begin: int, end: int) -> bytes:
+        if begin >= self._size:  # a damaged Content-Length may be beyond what a file can have
+            return b""
         if not self._begin <= begin <= end <= self._begin + len(self._held):
             self._file.seek(begin)
             self._begin, self._held = begin, self._file.read(max(end - begin, _READ))
@@ -164,10 +167,12 @@ def _of_members(source: str, file: BinaryIO, at: int, last: int, size: int) -> I
             found = list(_in_order(source, _Held(whole, iter(())), len(whole)))
             yield from _placed(found, at, member.end)
         elif member.fault is None:  # a long one: gzip around a whole archive, or a large record
-            for one in _in_order(source, _Held(b"", chain(_emptied(pieces), member.more()))):
-                yield _without_place(one, at)
+            yield from _streamed(source, chain(_emptied(pieces), member.more()), at, member.faulty)
             for _ in member.more():  # to its end
                 pass
+        else:  # of a single record nothing counts; of gzip around a whole archive, what precedes the damage
+            found = list(_in_order(source, _Held(b"", _emptied(pieces))))
+            yield from (_without_place(one, at) for one in found[:-1] if one.offset != found[-1].offset)
         resumed = member.end
         if resumed is None:
             resumed = _next_member(file, at + 1, last)
@@ -183,6 +188,9 @@ class _Member:
         self._expander = inflater()
         self.end: int | None = None
         self.fault: str | None = None
+
+    def faulty(self) -> bool:
+        return self.fault is not None
 
     def first(self) -> list[bytes]:
         """Return the pieces of the whole member, or of the beginning of a long one."""
@@ -233,11 +241,21 @@ def _placed(found: list[Record | Gap], at: int, end: int) -> Iterator[Record | G
             yield Record(at, end - at if len(found) == 1 else None, *one[2:])
 
 
+def _streamed(source: str, pieces: Iterator[bytes], at: int, damaged: Callable[[], bool]) -> Iterator[Record | Gap]:
+    """Yield the records of a stream that begins at a byte; without the last gap, if the stream itself is *damaged*."""
+    for one in _in_order(source, _Held(b"", pieces)):
+        if isinstance(one, Record) or not (one.damage and damaged()):
+            yield _without_place(one, at)
+
+
 def _without_place(one: Record | Gap, at: int) -> Record | Gap:
-    """Return a record or gap of a stream, which has no place of its own in the file."""
-    if isinstance(one, Gap):
-        return one._replace(offset=at, end=at)
-    return one._replace(offset=at, length=None)
+    """Return a record or gap of a stream, which has no place of its own in the file.
+
+    The digest of a record is checked, because checksums may be missing, wrong, or still to come.
+    """
+    if isinstance(one, Record) and (fault := _digest_fault(one)) is not None:
+        return Gap(at, at, fault)
+    return one._replace(offset=at, end=at) if isinstance(one, Gap) else one._replace(offset=at, length=None)
 
 
 def _next_member(file: BinaryIO, at: int, last: int) -> int:
@@ -258,6 +276,9 @@ def _of_plain(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Recor
     """Yield the records of a plain file that begin before *last*."""
     data = _OfFile(file)
     while at < last:
+        if blank := _blank(data, at):
+            at += blank
+            continue
         found, end, whole = _record(source, data, at)
         if isinstance(found, Record) and (fault := _digest_fault(found)) is not None:
             found = Gap(at, end, fault)
@@ -272,14 +293,15 @@ def _of_plain(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Recor
 
 
 def _next_record(file: BinaryIO, at: int, last: int) -> int:
-    """Return where the next record of a plain file begins; *last* if there is none."""
-    at = max(0, at - 4)
+    """Return where the next record of a plain file begins; *last* if there is none.
+
+    Its version and the name of a header are enough, because the line ends before it may be what is damaged.
+    """
     while at < last:
         file.seek(at)
-        data = file.read(_READ + len(_NEXT))
-        place = data.find(_NEXT)
-        if place >= 0:
-            return min(at + place + 4, last)
+        found = _NEXT.search(file.read(_READ + _NEXT_LENGTH))
+        if found:
+            return min(at + found.start(), last)
         at += _READ
     return last
 
@@ -299,11 +321,7 @@ def _of_stream(source: str, file: BinaryIO, compression: str, size: int) -> Iter
                 raise
             faults.append(error)
 
-    for one in _in_order(source, _Held(b"", intact())):
-        if isinstance(one, Record) and (fault := _digest_fault(one)) is not None:  # frames may have no checksums
-            yield Gap(0, 0, fault)
-        elif isinstance(one, Record) or not (faults and one.damage):
-            yield _without_place(one, 0)
+    yield from _streamed(source, intact(), 0, lambda: bool(faults))
     if faults:
         yield Gap(frame, size, f"its {compression} data is damaged or incomplete ({faults[0]})")
 
@@ -342,10 +360,10 @@ def _in_order(source: str, data: _Held, size: int | None = None) -> Iterator[Rec
     """Yield the records of a stream of bytes, of a known *size* or not, up to the first gap that is damage."""
     at = 0
     while size is None or at < size:
-        if not (head := data.read(at, at + _HEADERS_FIRST)).startswith(_VERSION) and not head.strip():
-            if head:
-                at += len(head)
-                continue
+        if blank := _blank(data, at):
+            at += blank
+            continue
+        if not data.read(at, at + 1):
             return
         found, end, whole = _record(source, data, at)
         yield found
@@ -355,6 +373,14 @@ def _in_order(source: str, data: _Held, size: int | None = None) -> Iterator[Rec
             yield Gap(at, end, CUT)
         data.forget(end)
         at = end
+
+
+def _blank(data: _Held | _OfFile, at: int) -> int:
+    """Return how many bytes of empty lines are at a place, of which some writers have more than two after a record."""
+    if not data.read(at, at + 1).isspace():
+        return 0
+    head = data.read(at, at + _HEADERS_FIRST)
+    return len(head) - len(head.lstrip())
 
 
 def _record(source: str, data: _Held | _OfFile, at: int) -> tuple[Record | Gap, int, bool]:  # noqa: PLR0911 - each fault
