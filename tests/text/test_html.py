@@ -310,6 +310,17 @@ def test_the_language_is_that_of_the_root(markup, lang):
     assert visible_content(markup).lang == lang
 
 
+def test_utf_16_that_http_declares_counts_without_a_byte_order_mark():
+    page = "<meta charset=utf-8><p>Да"
+    assert decoded(page.encode("utf-16-le"), "utf-16le") == decoded(page.encode("utf-16-be"), "utf-16be") == page
+    assert decoded(page.encode(), "utf-16le") == page
+
+
+def test_names_of_charsets_that_python_does_not_know():
+    assert decoded("<meta charset=x-sjis>日本語".encode("cp932"))[-3:] == "日本語"
+    assert decoded("<p>ไทย".encode("cp874"), "windows-874")[-3:] == "ไทย"
+
+
 def test_a_declared_charset_comes_before_that_of_the_markup():
     page = "<meta charset=windows-1251>\u0434".encode("cp1251")
     assert decoded(page)[-1] == decoded(page, "no-such-charset")[-1] == decoded(page, "\x00")[-1] == "\u0434"

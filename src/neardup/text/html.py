@@ -17,6 +17,7 @@ from urllib.parse import urljoin
 import numpy as np
 
 from neardup.model.arrays import Bytes
+from neardup.text.charsets import charset_of
 from neardup.text.unicode import unicode_tables
 
 MOST_CANONICALS: Final = 64  # links with the address of a page
@@ -64,28 +65,6 @@ _ORDER_MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# The charsets of the web: Python's name for the declared one, and the one that browsers use instead.
-_CHARSETS: Final = {
-    "ascii": "cp1252",
-    "big5": "big5hkscs",
-    "big5hkscs": "big5hkscs",
-    "euc_jp": "euc_jp",
-    "euc_kr": "cp949",
-    "gb18030": "gb18030",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "iso2022_jp": "iso2022_jp",
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
-    "mac-cyrillic": "mac-cyrillic",
-    "mac-roman": "mac-roman",
-    "shift_jis": "cp932",
-    "tis-620": "cp874",
-    **{name: name for name in ("koi8-r", "koi8-u", "cp866", "cp874", "cp932", "cp949")},
-    **{name: name for name in (f"cp{page}" for page in range(1250, 1259))},
-    **{name: name for name in (f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16))},
-}
 
 
 class PageContent(NamedTuple):
@@ -309,16 +288,8 @@ def decoded(page: bytes, declared: str | None = None) -> str:
     for mark, encoding in _ORDER_MARKS:
         if page.startswith(mark):
             return page[len(mark) :].decode(encoding, "replace")
-    charset = _charset(declared) if declared else None
+    zeros = b"\0" in page[:_META_WINDOW]
+    charset = charset_of(declared, zeros=zeros) if declared else None
     if charset is None and (found := _META_CHARSET.search(page[:_META_WINDOW])):
-        charset = _charset(found[1].decode("ascii"))
+        charset = charset_of(found[1].decode("ascii"))
     return page.decode(charset or "utf-8", "replace")
-
-
-def _charset(declared: str) -> str | None:
-    """Return Python's name of a declared charset; ``None`` if it is not one of the web."""
-    try:
-        name = codecs.lookup(declared.strip().strip("\"'")).name
-    except (LookupError, ValueError):
-        return None
-    return "utf-8" if name == "utf-8" else _CHARSETS.get(name)
