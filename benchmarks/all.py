@@ -22,6 +22,7 @@ QUESTIONS: Final = (
     "comparing",
     "extraction",
     "archives",
+    "bomb",
     "web_stage",
     "audit",
     "pairs",
