@@ -17,6 +17,7 @@ QUESTIONS: Final = (
     "presets",
     "common_shingles",
     "web_templates",
+    "web_transplants",
     "web_pages",
     "mirrors",
     "comparing",
