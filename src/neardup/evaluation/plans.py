@@ -1,6 +1,6 @@
 """Plans: the probability of a match by resemblance for each scheme, and parameters that meet requirements."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -307,16 +307,8 @@ def _classic() -> Plan:
     kind = registry.named(_CLASSIC_SCHEME)
     first = kind()
     laws = {str(hashes): kind(hashes=hashes).probability(values) for hashes in _CLASSIC}
-    return Plan(
-        scheme=first.name,
-        parameters={"trials": first.trials, "needed": first.needed},
-        layout={},
-        measure=first.measure,
-        threshold=None,
-        signature_bytes=first.stored_bytes,
-        keys=first.key_count,
-        curves=tuple(curve_of(name, first.measure, values, chances) for name, chances in laws.items()),
-    )
+    curves = tuple(curve_of(name, first.measure, values, chances) for name, chances in laws.items())
+    return replace(_drawn(first), parameters={"trials": first.trials, "needed": first.needed}, layout={}, curves=curves)
 
 
 def _recommended(wanted: Requirements, scheme: "str | Scheme | None") -> Plan:

@@ -2,16 +2,15 @@
 
 import argparse
 import json
-import sys
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.options import SCHEME, VIEW_IF_GIVEN, describes_scheme, scheme_of
-from neardup.interfaces.cli.terminal import console, marked, name_standard_output
+from neardup.interfaces.cli.terminal import complain, console, marked, name_standard_output
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.rulings import decided_of, estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals
-from neardup.model.errors import InputRefused, ParameterError, counted, require
+from neardup.model.errors import InputRefused, counted, require
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,17 +47,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Compare and show; return 1 if bytes of a file had to be replaced."""
     given = vars(arguments)
     context = given.get("context")
-    if context is not None and context < 0:
-        raise ParameterError("context", context, "must be at least 0")
+    require(context is None or context >= 0, "context", context, "must be at least 0")
     view = given.get("text_view", "auto")
     require(not arguments.strings or "text_view" not in given, "text_view", view, "cannot be used with --strings")
     texts = [arguments.a, arguments.b]
     files = [] if arguments.strings else texts
     name_standard_output(arguments, "html")
-    html = _checked_page(given.get("html"), files, force=arguments.force)
     from neardup.sources.document import NamedText, read_document
+    from neardup.sources.output import PAGES, check_file, write_file
     from neardup.text.extraction import Extraction
 
+    html = given.get("html")
+    require(html is not None or not arguments.force, "force", None, "requires --html")
+    if html is not None:
+        check_file(html, PAGES, files, force=arguments.force)
     if arguments.strings:
         one, other = (NamedText(name, text, 0) for name, text in zip("AB", texts, strict=True))
     else:
@@ -72,8 +74,6 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold(is_compiled)
     found = compare(one.text, other.text, schemes)
     if html is not None:
-        from neardup.sources.output import PAGES, write_file
-
         write_file(html, _page(one, other, found, context), PAGES, force=arguments.force)
     if arguments.json:
         told = {"a": _about(one), "b": _about(other), **found.as_dict()}
@@ -81,9 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(console(), one, other, found, _CONTEXT if context is None else context)
     for source in dict.fromkeys((one, other)):
-        if source.replaced and sys.stderr is not None:
-            count = counted(source.replaced, "place")
-            print(f"neardup: {printable(source.name)}: it is not valid UTF-8 in {count}, read as �", file=sys.stderr)
+        if source.replaced:
+            complain(f"{source.name}: it is not valid UTF-8 in {counted(source.replaced, 'place')}, read as �")
     return 1 if one.replaced or other.replaced else 0
 
 
@@ -95,18 +94,6 @@ def _schemes_of(arguments: argparse.Namespace) -> "list[Scheme]":
         chosen = scheme_of(arguments)
         schemes = [chosen, *(scheme for scheme in schemes if scheme != chosen)]
     return schemes
-
-
-def _checked_page(html: str | None, files: list[str], *, force: bool) -> str | None:
-    """Return the path of the requested page, if any, after checking that it may be written."""
-    if html is None:
-        if force:
-            raise ParameterError("force", None, "requires --html")
-        return None
-    from neardup.sources.output import PAGES, check_file
-
-    check_file(html, PAGES, files, force=force)
-    return html
 
 
 def _about(source: "NamedText") -> dict[str, str | int]:

@@ -84,7 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:
     """Fill a new index from a state and summarise; return 1 if documents were rejected."""
-    _require_alone(arguments)
+    rule = "cannot be used with --from, which reads the inputs of the state as its runs did"
+    require(not arguments.inputs, "inputs", " ".join(arguments.inputs), rule)
+    options.refuse_reading(arguments, rule, but=("url",))
     state = vars(arguments)["from"]
     say_if_cold()
     from neardup.pipeline.files.ingestion import fill_index
@@ -99,13 +101,6 @@ def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:
         (len(filled.rejected), f"{plural(len(filled.rejected), 'document')} rejected, not in the index", False),
     ]
     return _summarise(arguments, filled, rows, seconds)
-
-
-def _require_alone(arguments: argparse.Namespace) -> None:
-    """Refuse inputs, and options for reading them, together with a state."""
-    rule = "cannot be used with --from, which reads the inputs of the state as its runs did"
-    require(not arguments.inputs, "inputs", " ".join(arguments.inputs), rule)
-    options.refuse_reading(arguments, rule, but=("url",))
 
 
 def _fields(described: list[str]) -> dict[str, Any]:

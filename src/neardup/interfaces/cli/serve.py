@@ -95,9 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def loaded() -> "ModuleType":
     """Load the libraries of the service; ``ExtraMissing`` if one is not installed."""
-    os.environ.pop(
-        "PROMETHEUS_MULTIPROC_DIR", None
-    )  # set for another program; prometheus_client reads it when it is loaded
+    os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # of another program; prometheus_client reads it on loading
     try:
         from neardup.interfaces.http import server
     except ModuleNotFoundError as error:

@@ -4,8 +4,9 @@ import os
 import re
 import secrets
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -14,19 +15,6 @@ from neardup.model.errors import OutputRefused
 STANDARD_ERROR: Final = "-"
 _ERROR: Final = 2  # its descriptor
 _ID: Final = re.compile(rb"[A-Za-z0-9._:=+/-]{1,64}")
-
-
-class Access(msgspec.Struct):
-    """A request: its *id*, the address of its *client*, and its answer. *bytes* are those of the body of the answer."""
-
-    time: str
-    id: str
-    client: str | None
-    method: str
-    path: str
-    status: int
-    bytes: int
-    seconds: float
 
 
 class AccessLog:
@@ -39,12 +27,11 @@ class AccessLog:
         self._name = name
         self._file = self._opened()
 
-    def write(self, access: Access) -> None:
-        """Append a line; what the system does not take is lost."""
-        try:
-            os.write(self._file, msgspec.json.encode(access) + b"\n")
-        except OSError:
-            return
+    def write(self, **about: Any) -> None:
+        """Append a line about a request, with the time; what the system does not take is lost."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        with suppress(OSError):
+            os.write(self._file, msgspec.json.encode({"time": now, **about}) + b"\n")
 
     def reopen(self) -> None:
         """Open the file again, because it was renamed to begin another one."""
@@ -77,8 +64,3 @@ def request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
         if name == b"x-request-id" and _ID.fullmatch(value):
             return value.decode("ascii")
     return secrets.token_hex(8)
-
-
-def now() -> str:
-    """Return the time in UTC, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -8,9 +8,9 @@ import os
 import struct
 import time
 from collections import Counter as Counted
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -20,6 +20,8 @@ from neardup.model.verdicts import Verdict
 
 MEDIA: Final = CONTENT_TYPE_LATEST
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
+Mode = Literal["livemax", "livemin", "livesum"]  # how the values of processes become one
+
 _ATTEMPTS: Final = 100
 _PAUSE: Final = 0.01  # seconds
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -40,26 +42,18 @@ class Metrics:
         self.hits = Counter("neardup_collapse_hits", "Collapsed lists found in the cache.", registry=own)
         self.misses = Counter("neardup_collapse_misses", "Collapsed lists computed.", registry=own)
         self.verdicts = Counter("neardup_verdicts", "Verdicts returned.", ["route", "verdict"], registry=own)
-        self.in_progress = Gauge(
-            "neardup_in_progress",
-            "Requests that wait or are worked on.",
-            ["work"],
-            registry=own,
-            multiprocess_mode="livesum",
-        )
 
-        def gauge(name: str, text: str) -> Gauge:
-            return Gauge(name, text, registry=own, multiprocess_mode="livemax")
+        def gauge(name: str, text: str, labels: Sequence[str] = (), mode: Mode = "livemax") -> Gauge:
+            return Gauge(name, text, labels, registry=own, multiprocess_mode=mode)
 
+        self.in_progress = gauge("neardup_in_progress", "Requests that wait or are worked on.", ["work"], "livesum")
         self.documents = gauge("neardup_documents", "Documents in the index.")
         self.kept = gauge("neardup_documents_kept", "Kept documents in the index.")
         self.segments = gauge("neardup_segments", "Segments of the index.")
         self.bytes = gauge("neardup_bytes", "Bytes of the files of the index.")
         self.search_lag = gauge("neardup_search_lag", "Documents that the search table does not have yet.")
-        self.ready = Gauge("neardup_ready", "1 if the index can be read.", registry=own, multiprocess_mode="livemin")
-        self.writes = Gauge(
-            "neardup_writes", "1 if the index can be written.", registry=own, multiprocess_mode="livemax"
-        )
+        self.ready = gauge("neardup_ready", "1 if the index can be read.", mode="livemin")
+        self.writes = gauge("neardup_writes", "1 if the index can be written.")
 
         self._of = cache(lambda route, status: (self.requests.labels(route, status), self.seconds.labels(route)))
 

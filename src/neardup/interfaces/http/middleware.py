@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from neardup.interfaces.http import problems
-from neardup.interfaces.http.access_log import Access, AccessLog, now, request_id
+from neardup.interfaces.http.access_log import AccessLog, request_id
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.problems import Refusal, response_to
 from neardup.interfaces.http.service import Service
@@ -93,8 +93,8 @@ class Guard:
             if self._log is not None:
                 client = scope["client"][0] if scope.get("client") else None
                 asked = (path + b"?" * bool(scope["query_string"]) + scope["query_string"]).decode("latin-1")
-                access = (now(), own, client, scope["method"], asked, status, sent, round(seconds, 6))
-                self._log.write(Access(*access))
+                answer = {"status": status, "bytes": sent, "seconds": round(seconds, 6)}
+                self._log.write(id=own, client=client, method=scope["method"], path=asked, **answer)
 
     async def _refusal(self, scope: Scope) -> Refusal | None:
         if len(scope["raw_path"]) + len(scope["query_string"]) > self._service.limits.url:

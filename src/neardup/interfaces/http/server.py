@@ -113,9 +113,8 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
         several = deployment.workers > 1
         service = _service(replace(deployment, read_only=True) if several else deployment, report)
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(
-            resource.RLIMIT_NOFILE, (max(soft, min(hard, _FILES)), hard)
-        )  # idle connections are files, too
+        most = max(soft, min(hard, _FILES))  # idle connections are files, too
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
         name = f"[{deployment.host}]" if ":" in deployment.host else deployment.host
         url = f"http://{name}:{listening.getsockname()[1]}/"
         ignored = {number for number in ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
@@ -223,7 +222,7 @@ class _Access:
         """Read the tokens again, and open the log again; after an error, those before are used."""
         try:
             if self._tokens is not None and self._file is not None:
-                self._tokens.replace(Tokens.in_file(self._file))
+                self._tokens.known = Tokens.in_file(self._file).known
                 report(f"{self._file}: {counted(len(self._tokens), 'token')}")
             if self._log is not None:
                 self._log.reopen()

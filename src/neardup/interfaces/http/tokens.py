@@ -31,10 +31,6 @@ class Tokens:
     def __init__(self, known: Iterable[tuple[Scope, bytes]]) -> None:
         self.known = tuple(known)
 
-    def replace(self, others: "Tokens") -> None:
-        """Replace the known tokens by others, such as those that a file has now."""
-        self.known = others.known
-
     def __len__(self) -> int:
         return len(self.known)
 
