@@ -4,10 +4,11 @@ import time
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from ssl import SSLCertVerificationError
 from threading import Lock
-from typing import Any, Final, Self
+from typing import Any, Final, Self, get_args
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
@@ -27,7 +28,7 @@ from neardup.model.errors import (
     require_name,
 )
 from neardup.model.seen import Admission, Document, Removal
-from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
+from neardup.model.verdicts import Verdict
 from neardup.pipeline.crawl.filter import parted
 from neardup.pipeline.index.fields import field_table
 from neardup.pipeline.index.inputs import as_strings
@@ -44,7 +45,7 @@ _OK: Final = 200
 _REDIRECTS: Final = range(300, 400)
 _DATA: Final = frozenset({400, 413, 414, 415, 422})
 _LATER: Final = frozenset({429, 502, 503, 504})
-_TIMED_OUT: Final = "query-time"
+_VERDICTS: Final[Mapping[str, Any]] = {kind.name: kind for kind in get_args(Verdict)}
 
 
 class _Unknown(NeardupError):  # noqa: N818 - an answer
@@ -107,10 +108,8 @@ class Client:
         self._least, self._timeout, self._patience = changed_at_least, timeout, patience
         require_flag("signatures", signatures)
         self._signs, self._key = signatures, key
-        self._scheme: Any = None
         self._idle: list[HTTPConnection] = []
         self._lock = Lock()
-        self._about: dict[str, Any] | None = None
         self._closed = False
 
     def __repr__(self) -> str:
@@ -134,19 +133,17 @@ class Client:
     def __len__(self) -> int:
         return int(self._get("/v1/index")["documents"])
 
-    @property
+    @cached_property
     def about(self) -> dict[str, Any]:
         """The description of the index, when it was first needed: ``GET /v1/index``."""
-        if self._about is None:
-            self._about = self._get("/v1/index")
-        return self._about
+        return self._get("/v1/index")
 
     @property
     def fields(self) -> dict[str, str]:
         """The names of the fields, and their kinds."""
         return dict(self.about["fields"])
 
-    @property
+    @cached_property
     def scheme(self) -> Any:
         """The scheme of the index, which signs as the service does.
 
@@ -154,13 +151,11 @@ class Client:
         list of common shingles or a table of weights, which services do not send; ``ParameterError`` for a key that the
         scheme does not have.
         """
-        if self._scheme is None:
-            scheme = read(self.about["settings"], self._key)
-            if scheme.recipe != self.about["recipe"]:
-                rule = "has another key, a list of common shingles or a table of weights; use its key, or send texts"
-                raise StorageRefused(self._url, rule, "other settings")
-            self._scheme = scheme
-        return self._scheme
+        scheme = read(self.about["settings"], self._key)
+        if scheme.recipe != self.about["recipe"]:
+            rule = "has another key, a list of common shingles or a table of weights; use its key, or send texts"
+            raise StorageRefused(self._url, rule, "other settings")
+        return scheme
 
     @property
     def next_admission(self) -> int:
@@ -271,7 +266,8 @@ class Client:
             try:
                 answer = self._answer("POST", path, body, key)
             except DataError as error:
-                raise _moved(error, begin, begin + number) from None
+                where = f"{error.where}, documents {begin:,} to {begin + number - 1:,}" if begin else error.where
+                raise DataError(where, error.rule) from None
             verdicts += map(_verdict, answer["verdicts"])
             begin += number
         return verdicts
@@ -374,7 +370,7 @@ class Client:
             what = f"redirects to {response.headers.get('Location', 'another URL')}; use that URL"
         if name == "no-document":
             return _Unknown()
-        if name == _TIMED_OUT:
+        if name == "query-time":
             return QueryTimeout(self._timeout)
         if status in _DATA and problem.detail:
             return DataError("the service", what)
@@ -408,23 +404,9 @@ def _batches(records: Iterable[dict[str, Any]]) -> Iterator[tuple[int, bytes]]:
 
 
 def _verdict(said: Mapping[str, Any]) -> Verdict:
-    of, kept = said.get("of", ""), said.get("representative")
-    match said["verdict"]:
-        case New.name:
-            return New()
-        case Empty.name:
-            return Empty()
-        case ExactDuplicate.name:
-            return ExactDuplicate(of, kept)
-        case NearDuplicate.name:
-            return NearDuplicate(of, said["measure"], said["value"], said.get("verified", False), kept)
-        case _:
-            return Known(of, said["changed"], kept, said.get("resemblance"), said.get("contained"))
-
-
-def _moved(error: DataError, begin: int, end: int) -> NeardupError:
-    """Return an error of a batch with the numbers of its documents, if there are several batches."""
-    return error if begin == 0 else DataError(f"{error.where}, documents {begin:,} to {end - 1:,}", error.rule)
+    kind = _VERDICTS[said["verdict"]]
+    verdict: Verdict = kind(**{part: said[part] for part in kind.__slots__ if part in said})
+    return verdict
 
 
 def _escaped(name: str) -> str:

@@ -27,6 +27,7 @@ from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_
 from neardup.interfaces.cli.options import SCHEME, add_scheme_options, settings_of
 from neardup.interfaces.cli.terminal import STDOUT, complain
 from neardup.interfaces.cli.usage import add_usage
+from neardup.interfaces.escaping import printable
 from neardup.model.errors import (
     ExtraMissing,
     InputRefused,
@@ -93,8 +94,6 @@ class _Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        from neardup.interfaces.escaping import printable
-
         file = next((one for one in self._given if one.startswith("-") and Path(one).is_file()), None)
         if file is not None and message.startswith("the following arguments are required"):
             message = f"{file} is taken for an option, as it begins with -; write ./{file}"

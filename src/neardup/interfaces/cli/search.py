@@ -12,9 +12,9 @@ from neardup.interfaces.wording import decimals
 from neardup.model.errors import InputRefused, counted
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat
+
+Styled = str | tuple[str, str]  # a text, with its style
 
 _INDENT = "   "
 _MATCH = "bold yellow"
@@ -66,13 +66,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show(answer: "Answer", *, repeats: bool, site: str | None) -> None:
-    from rich.text import Text
-
     first = (answer.page - 1) * answer.size + 1
     for place, group in enumerate(answer.results, first):
         _show_group(place, group, answer.collapse, repeats=repeats or answer.include is not None)
     for line in _totals(answer, site):
-        _print(Text(printable(line)))
+        _print(printable(line))
 
 
 def _totals(answer: "Answer", site: str | None) -> list[str]:
@@ -104,43 +102,39 @@ def _totals(answer: "Answer", site: str | None) -> list[str]:
 
 
 def _show_group(number: int, group: "AnswerGroup", collapse: str, *, repeats: bool) -> None:
-    from rich.text import Text
-
     for hit, snippet in group.shown:
-        title = _marked(snippet.title, "bold") if hit.title else Text(printable(hit.id), "bold")
-        _print(Text.assemble(f"{number}. ", title))
+        title = _marked(snippet.title, "bold") if hit.title else [(printable(hit.id), "bold")]
+        _print(f"{number}. ", *title)
         _show_address(hit, 1)
         if snippet.body.text:
-            _print(_marked(snippet.body), 1, wraps=True)
-        _print(Text(f"admitted {hit.changed_at:%Y-%m-%d %H:%M} UTC", "dim"), 1)
+            _print(*_marked(snippet.body), indent=1, wraps=True)
+        _print((f"admitted {hit.changed_at:%Y-%m-%d %H:%M} UTC", "dim"), indent=1)
     if group.hides:
         label = f"{group.hides:,} more from this site" if collapse == "site" else f"Duplicates ({group.hides:,})"
-        _print(Text(label, "cyan"), 1)
+        _print((label, "cyan"), indent=1)
     for repeat in group.repeats if repeats else ():
-        _print(Text(printable(repeat.hit.title or repeat.hit.id)), 2)
+        _print(printable(repeat.hit.title or repeat.hit.id), indent=2)
         _show_address(repeat.hit, 2)
-        _print(Text(f"{_why(repeat)}, of {printable(repeat.of)}", "cyan"), 2)
+        _print((f"{_why(repeat)}, of {printable(repeat.of)}", "cyan"), indent=2)
     console().print()
 
 
-def _print(line: "Text", indent: int = 0, *, wraps: bool = False) -> None:
+def _print(*parts: Styled, indent: int = 0, wraps: bool = False) -> None:
     """Print a line; only texts are wrapped, for people, so that programs find other lines in one piece."""
     from rich.padding import Padding
     from rich.text import Text
 
     screen, begin = console(), indent * len(_INDENT)
     if wraps and screen.is_terminal:
-        screen.print(Padding(line, (0, 0, 0, begin), expand=False))
+        screen.print(Padding(Text.assemble(*parts), (0, 0, 0, begin), expand=False))
     else:
-        screen.print(Text.assemble(" " * begin, line), soft_wrap=True)
+        screen.print(Text.assemble(" " * begin, *parts), soft_wrap=True)
 
 
 def _show_address(hit: "FoundHit", indent: int) -> None:
     """Print the URL of a hit, otherwise its id, unless that is in the place of its title."""
-    from rich.text import Text
-
     if hit.title or hit.url:
-        _print(Text(printable(hit.url or hit.id), "green"), indent)
+        _print((printable(hit.url or hit.id), "green"), indent=indent)
 
 
 def _why(repeat: "Repeat") -> str:
@@ -156,11 +150,6 @@ def _why(repeat: "Repeat") -> str:
     return repeat.rule if repeat.value is None else f"{repeat.rule}: {printable(str(repeat.value))}"
 
 
-def _marked(piece: "Marked", style: str = "") -> "Text":
+def _marked(piece: "Marked", style: str = "") -> list[Styled]:
     """Return a piece of text with the terms of the query in colour."""
-    from rich.text import Text
-
-    shown = Text(style=style)
-    for text, wanted in parts(piece.text, piece.spans):
-        shown.append(text, _MATCH if wanted else None)
-    return shown
+    return [(text, _MATCH if wanted else style) for text, wanted in parts(piece.text, piece.spans)]

@@ -8,6 +8,9 @@ from dataclasses import asdict
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from neardup.interfaces.cli.advice import advice_on_rejected
+from neardup.interfaces.cli.interruption import PatientTerminal
+from neardup.interfaces.escaping import printable, printable_lines
 from neardup.model.errors import OutputRefused, counted, plural
 
 if TYPE_CHECKING:
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from neardup.interfaces.cli.interruption import PatientTerminal
     from neardup.interfaces.pieces import Excerpt
     from neardup.sources.collection import Rejected
 
@@ -94,10 +96,8 @@ def progress_lines() -> "Callable[[str, int, int], None]":
     return report
 
 
-def _terminal() -> "PatientTerminal | None":
+def _terminal() -> PatientTerminal | None:
     """Return standard error as a terminal that delays no signal; ``None`` if it cannot be opened again."""
-    from neardup.interfaces.cli.interruption import PatientTerminal
-
     try:
         return PatientTerminal(sys.stderr)
     except (OSError, AttributeError):  # it has no name, or is not a system file
@@ -131,8 +131,6 @@ def show_counts(rows: "Sequence[tuple[int, str, bool]]") -> None:
     """Print numbers with their descriptions: those that are not 0, or always shown."""
     from rich.text import Text
 
-    from neardup.interfaces.escaping import printable
-
     shown = [(count, words) for count, words, always in rows if count or always]
     width = max(len(f"{count:,}") for count, _ in shown)
     screen = console()
@@ -142,8 +140,6 @@ def show_counts(rows: "Sequence[tuple[int, str, bool]]") -> None:
 
 def show_rejected(rejected: "Sequence[Rejected]") -> None:
     """Print the first rejected records, the reasons, and what may help."""
-    from neardup.interfaces.cli.advice import advice_on_rejected
-
     lines = [f"rejected: {one}" for one in rejected[:_SHOWN]]
     more = [f"and {len(rejected) - _SHOWN:,} more (--json lists all)"] if len(rejected) > _SHOWN else []
     show_lines([*lines, *more, *advice_on_rejected(rejected)], style="yellow")
@@ -153,8 +149,6 @@ def show_lines(lines: "Iterable[str]", *, style: str = "") -> None:
     """Print lines of text, with control characters escaped."""
     from rich.text import Text
 
-    from neardup.interfaces.escaping import printable
-
     screen = console()
     for line in lines:
         screen.print(Text(printable(line), style), soft_wrap=True)
@@ -162,8 +156,6 @@ def show_lines(lines: "Iterable[str]", *, style: str = "") -> None:
 
 def complain(message: str) -> None:
     """Print a message on standard error."""
-    from neardup.interfaces.escaping import printable
-
     if sys.stderr is not None:
         print(f"neardup: {printable(message)}", file=sys.stderr, flush=True)
 
@@ -185,7 +177,6 @@ def side_by_side(  # noqa: PLR0913 - what is shown of both, and where
     from rich.table import Table
     from rich.text import Text
 
-    from neardup.interfaces.escaping import printable
     from neardup.interfaces.pieces import compared
 
     sides = compared(*texts, context, characters=characters)
@@ -204,8 +195,6 @@ def marked(found: "Excerpt", *, plain: bool, more: str = "", lines: bool = False
     way to see them.
     """
     from rich.text import Text
-
-    from neardup.interfaces.escaping import printable, printable_lines
 
     escaped = printable_lines if lines else printable
     shown = Text()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any, Final, Literal, NamedTuple, get_type_hints
+from typing import Any, Final, NamedTuple, get_type_hints
 
 import msgspec
 from starlette.authentication import requires
@@ -15,8 +15,7 @@ from neardup.interfaces.http.forwarding import forwarded
 from neardup.interfaces.http.problems import INVALID, ProblemKind, Refusal
 from neardup.interfaces.http.requests import JSON, Nothing, decoded, query_of, received
 from neardup.interfaces.http.service import Service
-
-Scope = Literal["read", "write"]
+from neardup.interfaces.http.tokens import Scope
 
 KEY_HEADER: Final = "Idempotency-Key"
 KEY_LENGTH: Final = 255

@@ -13,13 +13,12 @@ from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened
 from neardup.interfaces.http.views.paging import LinkChoice, paging
 from neardup.interfaces.wording import decimals
 from neardup.model.errors import counted
-from neardup.pipeline.query.search import site_of
+from neardup.pipeline.query.search import Sort, site_of
 
 if TYPE_CHECKING:
     from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, ShownHit
 
 Way = Literal["near", "exact", "site"]
-Sort = Literal["score", "newest"]
 Step = Literal["loose", "default", "strict", "strictest"]
 
 SIZE: Final = 10  # results of a page
