@@ -1,9 +1,10 @@
 """A comparison of the designs of fingerprint tables: memory and time."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from neardup.evaluation.plans import aligned, amount
+from neardup.evaluation.rulings import AsDict
 from neardup.kernels.hamming import POSITION_BITS
 from neardup.model.errors import ParameterError, is_number, require, require_kind, require_whole
 from neardup.model.tables import MOST_DISTANCE, Costs, TableDesign
@@ -40,7 +41,7 @@ class DesignPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TablePlan:
+class TablePlan(AsDict):
     """The designs for a number of fingerprints within a distance that fit into *memory*, the fastest first.
 
     One of them is chosen (``TableDesign.choose``). *left_out* counts those that do not fit. Printed, it is a table.
@@ -52,10 +53,6 @@ class TablePlan:
     costs: Costs
     designs: tuple[DesignPlan, ...]
     left_out: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         table = aligned([_COLUMNS, *map(_cells, self.designs)])
