@@ -68,7 +68,7 @@ def test_with_templates_nothing_is_counted(tmp_path, pieces):
 def counted(addresses, representatives, exact=None):
     representatives = np.array(representatives)
     exact = np.zeros(len(representatives), np.bool_) if exact is None else exact
-    return SameHostDrops.of(pa.chunked_array([addresses], pa.string()), representatives, exact)
+    return SameHostDrops.of(pa.chunked_array([addresses], pa.string()), None, representatives, exact)
 
 
 def test_hosts_with_few_drops_do_not_count():

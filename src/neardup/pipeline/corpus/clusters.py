@@ -1,9 +1,9 @@
 """The largest clusters of a run, and what their documents share: copies of one text, or one template."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -53,22 +53,16 @@ class LargeCluster:
     ignore_common: float | None = None
 
 
-class TextSource(Protocol):
-    """Documents whose texts can be read by position."""
-
-    @property
-    def ids(self) -> pa.ChunkedArray:
-        """The ids of all documents, by position."""
-
-    def raw_texts(self, positions: Positions) -> list[bytes | None]:
-        """Return the texts at these positions, as bytes; null for a missing text."""
-
-
 def largest_clusters(
-    documents: TextSource, representatives: Positions, exact: Flags, scheme: Scheme
+    ids: pa.ChunkedArray,
+    raw_texts: Callable[[Positions], list[bytes | None]],
+    representatives: Positions,
+    exact: Flags,
+    scheme: Scheme,
 ) -> tuple[LargeCluster, ...]:
     """Describe the largest clusters of two or more documents, the largest first, ties by position.
 
+    *raw_texts* returns the texts at some positions as bytes, null for a missing text.
     *representatives* has the position of the kept document for each dropped document, and -1 for a kept document;
     *exact* is whether a dropped document equals it byte by byte. Shared features are only counted in clusters with
     ``LARGE`` documents or ``LARGE_SHARE`` of all of them, and ``LEAST`` different texts.
@@ -83,10 +77,10 @@ def largest_clusters(
         _sample(np.append(head, own)) if 1 + len(own) >= least and 1 + int((~exact[own]).sum()) >= LEAST else own[:0]
         for head, own in zip(heads.tolist(), members, strict=True)
     ]
-    texts = iter(documents.raw_texts(np.concatenate([dropped[:0], *samples])))  # at once: files may have to be read
+    texts = iter(raw_texts(np.concatenate([dropped[:0], *samples])))  # at once: files may have to be read
     return tuple(
         LargeCluster(
-            representative=str(documents.ids[head].as_py()),
+            representative=str(ids[head].as_py()),
             documents=1 + len(own),
             share_of_drops=len(own) / len(dropped),
             **_looked_into([*islice(texts, len(sample))], 1 + len(own), len(representatives), scheme),

@@ -1,6 +1,7 @@
 """The rows of a report for revisit records: captures that an archive does not store again."""
 
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +10,13 @@ import pyarrow.compute as pc
 from neardup.model.arrays import Positions
 
 RULE: Final = "revisit"
+
+
+def with_revisits(tables: Iterable[pa.Table], documents: Any, representatives: Positions) -> Iterator[pa.Table]:
+    """Yield tables of decisions on *documents*, at least one, and then the rows of their revisit records."""
+    for table in tables:
+        yield table
+    yield from revisit_rows(documents.revisits, documents.places(), documents.ids, representatives, table.schema)
 
 
 def revisit_rows(

@@ -335,7 +335,9 @@ class _Run:
             not_compared=decided.not_compared,
             canonical_kept=hints.kept,
             canonical_contradicted=hints.contradicted,
-            largest_clusters=largest_clusters(self._documents, representative, same, self._scheme),
+            largest_clusters=largest_clusters(
+                self._documents.ids, self._documents.raw_texts, representative, same, self._scheme
+            ),
         )
         decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
         return Result(kept, decisions, representative, summary)

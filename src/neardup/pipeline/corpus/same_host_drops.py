@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -27,14 +27,15 @@ class SameHostDrops:
     most: int
 
     @classmethod
-    def of(cls, addresses: pa.ChunkedArray, representatives: Positions, exact: Flags) -> Self | None:
-        """Count the pages with these *addresses*; ``None`` if no host has enough of them.
+    def of(cls, ids: pa.ChunkedArray, places: pa.Table | None, representatives: Positions, exact: Flags) -> Self | None:
+        """Count the pages with these *ids*, or with the URLs in their *places*; ``None`` if no host has enough of them.
 
         *representatives* are the positions of those that pages are dropped for, or -1; documents of other runs have
         larger positions. *exact* is whether both are equal byte by byte.
         """
         from neardup.sources.hosts import host  # most runs need no addresses
 
+        addresses = ids if places is None else pc.coalesce(places["url"], ids.cast(pa.large_string()))
         near = np.flatnonzero((representatives >= 0) & (representatives < len(addresses)) & ~exact)
         sides = (
             gathered(addresses, rows).cast(pa.large_string()).to_pylist() for rows in (near, representatives[near])
@@ -48,28 +49,3 @@ class SameHostDrops:
             return None
         first = min(enough, key=lambda name: (-enough[name], name))
         return cls(pages=sum(enough.values()), hosts=len(enough), host=first, most=enough[first])
-
-
-class PageSource(Protocol):
-    """Documents that may be web pages."""
-
-    ids: pa.ChunkedArray
-
-    def __len__(self) -> int:
-        """Return the number of documents; ids that follow theirs do not count."""
-
-    @property
-    def without_templates(self) -> bool:
-        """Whether some texts are those of HTML that was read without templates."""
-
-    def places(self) -> pa.Table | None:
-        """Return columns with the place of each document; ``None`` if its id is enough."""
-
-
-def drops_in(documents: PageSource, representatives: Positions, exact: Flags) -> SameHostDrops | None:
-    """Count the drops on hosts in documents; ``None`` if they are not pages, or were read with templates."""
-    if not documents.without_templates:
-        return None
-    ids, places = documents.ids[: len(documents)], documents.places()
-    addresses = ids if places is None else pc.coalesce(places["url"], ids.cast(pa.large_string()))
-    return SameHostDrops.of(addresses, representatives, exact)

@@ -13,9 +13,9 @@ from neardup.model.policy import CANONICAL, Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.documents import ADDRESS, SITE
 from neardup.pipeline.corpus.result import Result, marks_of, with_places
-from neardup.pipeline.corpus.revisits import revisit_rows
+from neardup.pipeline.corpus.revisits import with_revisits
 from neardup.pipeline.corpus.run import deduplicated
-from neardup.pipeline.corpus.same_host_drops import drops_in
+from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
@@ -68,7 +68,9 @@ def decided_documents(  # noqa: PLR0913, PLR0917 - as deduplicated
         field = error.field.removeprefix(_RANK)
         raise ValueRefused(place, f"its {field!r} {error.rule}", error.code, error.row, field) from error
     decisions = with_places(result.decisions, documents.places())
-    drops = drops_in(documents, result.representatives, result.decisions["exact"].to_numpy())
+    drops, exact = None, result.decisions["exact"].to_numpy()
+    if documents.without_templates:
+        drops = SameHostDrops.of(documents.ids, documents.places(), result.representatives, exact)
     summary = replace(result.summary, policy=policy, same_host_drops=drops)
     return replace(result, decisions=decisions, source=None, summary=summary)
 
@@ -112,9 +114,8 @@ def _write_report(
     if page is not None and is_page(path):
         write_file(path, page(), PAGES, force=force)
     else:
-        schema = result.decisions.schema
-        rows = revisit_rows(documents.revisits, documents.places(), documents.ids, result.representatives, schema)
-        write_table(path, [result.decisions, *rows], force=force)
+        tables = with_revisits([result.decisions], documents, result.representatives)
+        write_table(path, tables, force=force)
 
 
 def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[str]) -> None:

@@ -176,7 +176,6 @@ class _Search:
         self._resemblance = np.zeros(shape)
 
     def pool(self, engine: LocalEngine, progress: Progress) -> PairPool:
-        """Compare, and return the pairs."""
         partners = Partners(self._features(self._positions), FLOOR, measure="overlap")
         progress("compare", 0, self._number)
 
@@ -190,7 +189,9 @@ class _Search:
             self._sizes[start : start + len(sizes)] = sizes
             self._note(found.left, found.right + start, found.common)
             progress("compare", start + len(sizes), self._number)
-        return PairPool(self._documents, self._units(), len(self._positions), min(1.0, self._scheme.threshold))
+        units = [self._band(band) for band in range(1, len(BANDS))]
+        units = [self._others(sum(one.pairs for one in units)), *units]
+        return PairPool(self._documents, units, len(self._positions), min(1.0, self._scheme.threshold))
 
     def _affordable(self, pilot: Positions, sample: int) -> int:
         """Return how many documents can be compared with all, by what a few of them have in common."""
@@ -227,10 +228,6 @@ class _Search:
         better = first[drawn[first] < self._best.ravel()[places[first]]]
         for kept, values in ((self._best, drawn), (self._partner, right), (self._resemblance, resemblance)):
             kept.reshape(-1)[places[better]] = values[better]
-
-    def _units(self) -> list[Units]:
-        units = [self._band(band) for band in range(1, len(BANDS))]
-        return [self._others(sum(one.pairs for one in units)), *units]
 
     def _band(self, band: int) -> Units:
         rows = np.flatnonzero(self._degrees[:, band])

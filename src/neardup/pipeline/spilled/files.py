@@ -3,12 +3,12 @@
 import os
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Protocol
+from typing import Any, Final
 
 from neardup.engines.executors import Executors, elsewhere
 from neardup.engines.journal import Journal
@@ -56,28 +56,11 @@ from neardup.sources.pages import processes_for
 from neardup.sources.remote import fetch, place
 from neardup.sources.shards import SHARD, Shards, is_distant
 from neardup.sources.standard_input import check_same, standard_input
-from neardup.text.extraction import Extraction
 
 _SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
 _WRITTEN: Final = ("check", "write", "print", "report")  # the stages of outputs
 _SURE: Final = 0.7  # of the size of an output: records differ in length, and compress differently
 _LEAST: Final = 1 << 20  # bytes of a shard or block
-
-
-class EarlierTexts(Protocol):
-    """Documents that a run compares with and that are not in files, such as those of an index.
-
-    *path* names them, and *identity* changes with them.
-    """
-
-    path: str
-    identity: Any
-
-    def require(self, request: Request, signed: Iterable[str], pages: Extraction | None) -> None:
-        """Raise ``ParameterError`` or ``StorageRefused`` unless they can be compared with the inputs of a request."""
-
-    def write(self, file: BinaryIO, request: Request) -> None:
-        """Write all documents as JSON lines with the fields of a request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +71,7 @@ class EarlierDocuments:
     adds: bool = False  # the documents of the run to the state
     for_index: bool = False  # adds what an index needs
     inputs: tuple[str, ...] = ()
-    indexes: tuple[EarlierTexts, ...] = ()
+    indexes: tuple[Any, ...] = ()  # see ``IndexTexts``
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +122,12 @@ def check_run(inputs: Any, settings: RunSettings) -> None:
 
 
 def _check_places(settings: RunSettings) -> None:
-    _check_kept(settings)
+    """Refuse outputs in the work folder, and a folder that cannot be kept: the runs of a state are in that."""
+    require_flag("keep_work", settings.keep_work)
+    earlier = settings.earlier
+    others = [*filter(None, [earlier.state]), *earlier.inputs, *(index.path for index in earlier.indexes)]
+    if settings.keep_work and others:
+        raise ParameterConflict("keep_work", True, "state" if earlier.adds else "against", str(others[0]))
     _require_outside(settings.work, "work folder", settings)
 
 
@@ -172,10 +160,16 @@ def _opened(
     if earlier.inputs:
         compared += len(Shards.opened(earlier.inputs, settings.request, others=inputs).inputs)
     shards = Shards.opened([*earlier.inputs, *inputs], settings.request)
-    if state is not None:
-        _require_for_state(shards, state, adds=earlier.adds)
     pages = shards.extraction
-    shards = _with_indexes(shards, settings)
+    own = None if pages is None else settings.request.extraction
+    if state is not None:
+        state.require_extraction(own)
+        rule = "cannot be standard input or a URL, because later runs with the state read the inputs again"
+        for path in filter(is_distant, shards.inputs if earlier.adds else ()):
+            raise ParameterError("inputs", path, f"{rule}; save it first")
+    for index in earlier.indexes:
+        index.require(settings.request, settings.scheme.columns, own)
+    shards = shards.behind({index.path: index.identity for index in earlier.indexes})
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
     outputs = [one._replace(revisits=settings.revisits and one.target == "out") for one in outputs]
@@ -209,8 +203,9 @@ def _run(
         with abandoning(journal):
             begun = stages.one("split", "", partial(_begun, shards, size, state, settings))
         shards = Shards.from_dict(begun["shards"], settings.request)
-        if state is not None:
-            _require_unchanged(journal, state, begun)
+        known = [] if state is None else [part.name for part in state.segments if part.name != begun["segment"]]
+        if state is not None and known != begun["segments"]:  # but for the segment of this run
+            raise RunChanged(str(journal.folder), [Change("changed", f"the state {str(state.folder)!r}")])
         job = replace(job_of(journal, scheme, begun, terms), shards=shards)
         report = settings.outputs.get("report")
         _accept(job, journal, stages, outputs, settings)
@@ -230,44 +225,10 @@ def _run(
         if state is not None and settings.earlier.adds:
             signed, blocks = result.documents.signed, len(journal.records(f"settle-{job.deciding}"))
             stages.one("add", whole, partial(add, job, signed, blocks, state, begun["segment"]))
-        _finish(journal, keep=settings.keep_work)
+        for stage in _WRITTEN if settings.keep_work else ():
+            journal.forget(stage)  # the next run in the folder checks and writes outputs of its own
+        journal.finish(keep=settings.keep_work)
         return result
-
-
-def _check_kept(settings: RunSettings) -> None:
-    """Raise ``ParameterError`` for a folder that cannot be kept: what a run compared with others is in their state."""
-    require_flag("keep_work", settings.keep_work)
-    earlier = settings.earlier
-    others = [*filter(None, [earlier.state]), *earlier.inputs, *(index.path for index in earlier.indexes)]
-    if settings.keep_work and others:
-        raise ParameterConflict("keep_work", True, "state" if earlier.adds else "against", str(others[0]))
-
-
-def _finish(journal: Journal, *, keep: bool) -> None:
-    """End a run; the next one in a folder that is kept checks and writes outputs of its own."""
-    for stage in _WRITTEN if keep else ():
-        journal.forget(stage)
-    journal.finish(keep=keep)
-
-
-def _with_indexes(shards: Shards, settings: RunSettings) -> Shards:
-    """Return the inputs after the indexes that they are compared with; refuse these if they cannot be."""
-    for index in settings.earlier.indexes:
-        index.require(settings.request, settings.scheme.columns, _of_pages(shards))
-    return shards.behind({index.path: index.identity for index in settings.earlier.indexes})
-
-
-def _of_pages(shards: Shards) -> Extraction | None:
-    """Return how the pages among some inputs are extracted; ``None`` if there are none."""
-    return None if shards.extraction is None else shards.request.extraction
-
-
-def _require_for_state(shards: Shards, state: State, *, adds: bool) -> None:
-    """Raise an error for inputs that cannot be compared with a state, or be added to it."""
-    state.require_extraction(_of_pages(shards))
-    rule = "cannot be standard input or a URL, because later runs with the state read the inputs again; save it first"
-    for path in filter(is_distant, shards.inputs if adds else ()):
-        raise ParameterError("inputs", path, rule)
 
 
 def _elsewhere(executors: Executors | None, journal: Journal, scheme: Scheme, stage: str) -> Map | None:
@@ -358,12 +319,6 @@ def _begun(shards: Shards, size: int, state: State | None, settings: RunSettings
         "segment": secrets.token_hex(8),  # that the run adds
         "for_index": settings.earlier.adds and for_index,
     }
-
-
-def _require_unchanged(journal: Journal, state: State, begun: dict[str, Any]) -> None:
-    """Refuse to continue a run if its state has other segments than at its beginning, but for the run's own."""
-    if [part.name for part in state.segments if part.name != begun["segment"]] != begun["segments"]:
-        raise RunChanged(str(journal.folder), [Change("changed", f"the state {str(state.folder)!r}")])
 
 
 def _share(memory: int, threads: int) -> int:

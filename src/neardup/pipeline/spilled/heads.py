@@ -48,7 +48,12 @@ def gather_signatures(job: Job, signed: Signed) -> dict[str, Any]:
     gather_rows(job, signed, ROWS_OF_HEADS, job.array(HEADS))
     if job.scheme.pooled:  # keys that count in any column are made from the rows
         return {"files": job.sizes(ROWS_OF_HEADS)}
-    _gather_keys(job)
+    known = signatures(job)
+    columns = job.scheme.keys(known[:0]).shape[1]
+    with job.new_array(KEYS, np.uint64, (columns, len(known))) as keys:
+        for begin in range(0, len(known), ROWS):
+            part = slice(begin, begin + ROWS)
+            keys[:, part] = job.scheme.keys(known[part]).T
     return {"files": job.sizes(ROWS_OF_HEADS, KEYS)}
 
 
@@ -151,12 +156,3 @@ def gather_rows(job: Job, signed: Signed, name: str, heads: Positions, *, whole:
             numbers = number_at[begin : signed.edges[shard + 1]]
             leads = numbers >= 0
             rows[numbers[leads]] = signed.rows(shard, whole=whole)[leads]
-
-
-def _gather_keys(job: Job) -> None:
-    known = signatures(job)
-    columns = job.scheme.keys(known[:0]).shape[1]
-    with job.new_array(KEYS, np.uint64, (columns, len(known))) as keys:
-        for begin in range(0, len(known), ROWS):
-            part = slice(begin, begin + ROWS)
-            keys[:, part] = job.scheme.keys(known[part]).T

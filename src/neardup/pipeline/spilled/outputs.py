@@ -5,7 +5,7 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +16,7 @@ from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import OutputError, OutputRefused, ParameterError, require
 from neardup.pipeline.corpus.result import marks_of
-from neardup.pipeline.corpus.revisits import revisit_rows
+from neardup.pipeline.corpus.revisits import with_revisits
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.sources.collection import InputPiece, check_marks, converter
@@ -254,13 +254,8 @@ def write_report(result: StoredResult, path: str, *, force: bool) -> dict[str, A
     """Write the table of decisions, some rows at a time."""
     number = len(result.documents)
     edges = [*range(0, number, _ROWS), number] if number else [0, 0]
-    documents = result.documents
     tables = (result.table(begin, end) for begin, end in pairwise(edges))
-    first = next(tables)
-    rows = revisit_rows(
-        documents.revisits, documents.places(), documents.ids, np.asarray(result.representatives), first.schema
-    )
-    write_table(path, chain([first], tables, rows), force=force)
+    write_table(path, with_revisits(tables, result.documents, np.asarray(result.representatives)), force=force)
     return _written(path)
 
 

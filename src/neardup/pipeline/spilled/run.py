@@ -14,7 +14,7 @@ from neardup.model.policy import CANONICAL
 from neardup.pipeline.corpus.address_ranks import HintCounts, hint_counts
 from neardup.pipeline.corpus.clusters import largest_clusters
 from neardup.pipeline.corpus.result import Summary
-from neardup.pipeline.corpus.same_host_drops import drops_in
+from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled import common_shingles
 from neardup.pipeline.spilled.blocks import settle
@@ -149,8 +149,7 @@ def decided(
         settled = stages.each("settle", job.deciding, partial(settle, job), [1] * blocks)
     record = stages.one("decide", job.deciding, lambda: decide(job, signed, blocks, engine))
     result = StoredResult(job, documents, record["rules"])
-    by_threads = StoredDocuments(job, records, engine.map)
-    result.summary = _summary(job, by_threads, result, {**proposed, **record}, settled)
+    result.summary = _summary(job, result, {**proposed, **record}, settled, engine)
     return result
 
 
@@ -216,13 +215,14 @@ def _require_fields(job: Job, documents: StoredDocuments) -> None:
             raise missing_field(", ".join(documents.names), name, names)
 
 
-def _summary(
-    job: Job, documents: StoredDocuments, result: StoredResult, counts: Record, settled: list[Record]
-) -> Summary:
+def _summary(job: Job, result: StoredResult, counts: Record, settled: list[Record], engine: LocalEngine) -> Summary:
     """Return the run in numbers; *counts* are those of the stages that proposed and decided."""
     names = ("kept", "exact", "near", "empty", "too_short", "candidates", "not_compared")
-    representatives, exact = np.asarray(result.representatives), result.exact
-    hints = HintCounts()
+    documents, representatives, exact = result.documents, np.asarray(result.representatives), result.exact
+    ids, texts = documents.ids[: len(documents)], partial(documents.raw_texts, map_=engine.map)
+    drops, hints = None, HintCounts()
+    if documents.without_templates:
+        drops = SameHostDrops.of(ids, documents.places(), representatives, exact)
     if CANONICAL in job.policy.fields:
         signed = documents.signed
         own = slice(int(signed.first - signed.edges[0]), None)  # without those that are only compared with
@@ -234,10 +234,10 @@ def _summary(
         documents=len(documents),
         **{name: counts[name] for name in names},
         compared=counts["compared"] + sum(record["compared"] for record in settled),
-        duplicate_ids=count_repeats(map(as_it_lies, documents.ids[: len(documents)].chunks)),
+        duplicate_ids=count_repeats(map(as_it_lies, ids.chunks)),
         known=int((representatives >= len(documents)).sum()),
         canonical_kept=hints.kept,
         canonical_contradicted=hints.contradicted,
-        largest_clusters=largest_clusters(documents, representatives, exact, job.scheme),
-        same_host_drops=drops_in(documents, representatives, exact),
+        largest_clusters=largest_clusters(documents.ids, texts, representatives, exact, job.scheme),
+        same_host_drops=drops,
     )

@@ -26,12 +26,11 @@ _POSITION: Final = "representative_position"
 class StoredDocuments:
     """The documents of a run in pieces, as ``WholeInputs`` has those in memory; *records* are of all shards.
 
-    The documents that are only compared with do not count. Their positions are those after the last one. *map_* applies
-    the function that reads a shard, in order.
+    The documents that are only compared with do not count. Their positions are those after the last one.
     """
 
-    def __init__(self, job: Job, records: list[dict[str, Any]], map_: Callable[..., Iterable[Any]] = map) -> None:
-        self._job, self._map = job, map_
+    def __init__(self, job: Job, records: list[dict[str, Any]]) -> None:
+        self._job = job
         self.signed = Signed(job, records)
         self.records = [
             one for one, shard in zip(records, job.shards.shards, strict=True) if shard.source >= job.compared
@@ -74,8 +73,11 @@ class StoredDocuments:
         """Return columns with the place of each document; ``None`` if its id is enough."""
         return self.signed.places()
 
-    def raw_texts(self, positions: Positions) -> list[bytes | None]:
-        """Return the texts at these positions, as bytes; null for a missing text. Their shards are read again."""
+    def raw_texts(self, positions: Positions, map_: Callable[..., Iterable[Any]] = map) -> list[bytes | None]:
+        """Return the texts at these positions, as bytes; null for a missing text. Their shards are read again.
+
+        *map_* applies the function that reads a shard, in order.
+        """
         signed, earlier = self.signed, self._job.earlier
         places = np.where(positions < len(self), positions + signed.first, positions - len(self))
         wanted: list[tuple[Iterable[Collection], Positions, Positions]] = []
@@ -88,7 +90,7 @@ class StoredDocuments:
             own = np.unique(places[shards == shard])
             wanted.append((signed.pieces(shard), own, own - signed.edges[shard]))
         found: dict[int, bytes | None] = {}
-        for texts in self._map(lambda some: _texts(*some), wanted):
+        for texts in map_(lambda some: _texts(*some), wanted):
             found |= texts
         return [found[place] for place in places.tolist()]
 

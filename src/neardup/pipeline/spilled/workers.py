@@ -145,7 +145,6 @@ class _Tasks:
         return stage.partition("-")[2] in self._names
 
     def function(self, stage: str) -> Callable[[int], dict[str, Any]]:
-        """Return the function that does a task of a stage."""
         if not self.knows(stage):
             where = str(self._folder.folder)
             raise StorageRefused(where, "its run has other terms than this worker knows; start it again")
