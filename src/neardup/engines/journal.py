@@ -9,7 +9,7 @@ import shutil
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self
 
@@ -157,7 +157,7 @@ class WorkFolder:
             return None if self.claims.is_ended(stage.coordinator) else stage
 
 
-class Journal(WorkFolder):
+class Journal(WorkFolder, AbstractContextManager["Journal"]):
     """The work folder of one run, as its only coordinator uses it: it continues where an earlier one ended.
 
     Use it as a context manager. Leaving it without ``finish`` keeps what is recorded.
@@ -210,9 +210,6 @@ class Journal(WorkFolder):
         except BaseException:
             self.claims.leave()
             raise
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -343,16 +340,12 @@ def has_file(folder: Path, *names: str) -> bool:
 @contextmanager
 def reserved(folder: Path, header: Header) -> Iterator[WorkFolder]:
     """Yield the work folder of a run, and keep processes from continuing it; raises ``StorageBusy`` if one does."""
-    with naming(folder):
-        lock = locked(folder / _LOCK)
-    try:
+    with ExitStack() as stack:
+        with naming(folder):
+            stack.callback(os.close, locked(folder / _LOCK))
         run = WorkFolder(folder, header)
-        try:
-            yield run
-        finally:
-            run.claims.leave()
-    finally:
-        os.close(lock)
+        stack.callback(run.claims.leave)
+        yield run
 
 
 def read_header(folder: Path, name: str = _TERMS) -> Header | None:

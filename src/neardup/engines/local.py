@@ -4,8 +4,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from itertools import pairwise
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from neardup.model.errors import require_whole
 
@@ -13,7 +14,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class LocalEngine:
+class LocalEngine(AbstractContextManager["LocalEngine"]):
     """Threads that share the kernels' machine code; results are in the order of the items.
 
     Kernels release the interpreter lock, so threads run in parallel. Use it as a context manager. ``threads=None`` uses
@@ -23,9 +24,6 @@ class LocalEngine:
     def __init__(self, threads: int | None = None) -> None:
         self.threads = thread_count(threads)
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:

@@ -14,13 +14,13 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from importlib import import_module
 from queue import SimpleQueue
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from threading import Event, Lock
 from time import perf_counter
-from typing import IO, Any, Final, Self
+from typing import IO, Any, Final
 
 import pyarrow as pa
 
@@ -37,7 +37,7 @@ _FORKS: Final = sys.platform == "linux"  # elsewhere, libraries of the system ma
 _END: Final = 5  # seconds that idle workers have to end
 
 
-class Processes:
+class Processes(AbstractContextManager["Processes"]):
     """Up to *number* processes that apply a function to tables; with 1, this process does.
 
     *function* is the name of a function, ``MODULE:NAME``, which returns the function of the tables for some
@@ -69,9 +69,6 @@ class Processes:
         self._pool: ThreadPoolExecutor | None = None  # a thread for each worker, which waits for it
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         self._programs: list[_Program] = []
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         with self._lock:

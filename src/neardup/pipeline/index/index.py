@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
 from os import PathLike
@@ -50,7 +51,7 @@ from neardup.sources.addresses import Addresses
 from neardup.sources.own_folders import require_outside
 
 
-class Index:
+class Index(AbstractContextManager["Index"]):
     """The documents seen so far, in a folder. ``create`` and ``open`` return it; close it, or use it in ``with``.
 
     Checking and recording are two calls: ``judge`` changes nothing, ``admit`` records documents. One process may write,
@@ -170,9 +171,6 @@ class Index:
         call has raised it: acknowledged changes are then on the disk, in the folder that was opened.
         """
         self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -1,32 +1,18 @@
 """A session in which a person labels pairs: the next pair, the answer, and the way back."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, TypeAlias
 
 from neardup.model.errors import DataError, require, require_kind, require_sequence, require_whole
 from neardup.model.labels import LABELS, DrawnPair, Label, LabelledPair
 from neardup.sources.labels import LabelFile, latest
 
+if TYPE_CHECKING:
+    from neardup.pipeline.labels.pool import PairPool
 
-class PairSource(Protocol):
-    """Where pairs come from: a ``PairPool``, or the pairs that another person has labelled."""
-
-    def __len__(self) -> int:
-        """Return the number of pairs, more or less."""
-
-    def draw(self, answers: Sequence[LabelledPair]) -> DrawnPair | None:
-        """Return the next pair after these answers; ``None`` if no pair is left."""
-
-    def weighed(self, answers: Sequence[LabelledPair]) -> list[LabelledPair]:
-        """Return the answers with their weights."""
-
-    def foreign(self, answers: Sequence[LabelledPair]) -> int:
-        """Count the answers about other pairs than those of the source."""
-
-    def text(self, name: str) -> str | None:
-        """Return the text of the document with this id; ``None`` if it is unknown."""
+PairSource: TypeAlias = "PairPool | LabelledPairs"  # where pairs come from
 
 
 class LabelledPairs:
@@ -64,7 +50,7 @@ class LabelledPairs:
         return self._texts.get(name)
 
 
-class Labelling:
+class Labelling(AbstractContextManager["Labelling"]):
     """Pairs that a person labels one after the other; each answer is in the *file* before the next pair is shown.
 
     *wanted* is the number of pairs with an answer after which no more are shown, ``None`` for all of the *source*. Use
@@ -91,12 +77,7 @@ class Labelling:
         self._at = len(self._answers)
         self._next = self._drawn()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._file:
             weighed = self._source.weighed(self._answers)
             if weighed != self._answers:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from threading import RLock
@@ -87,7 +87,7 @@ def keeping_up(index: Index, *, make: bool = False, progress: Progress | None = 
         yield lambda: None
 
 
-class Search:
+class Search(AbstractContextManager["Search"]):
     """Finds documents of an index by words and phrases. ``open`` returns it; close it, or use it in ``with``.
 
     The table is derived from the index, which always decides: a document that has been removed, or whose content has
@@ -152,9 +152,6 @@ class Search:
     def close(self) -> None:
         """Close the table; the index stays open. A second call does nothing."""
         self._table.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

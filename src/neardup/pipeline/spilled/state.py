@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -89,7 +89,7 @@ class Forgotten(NamedTuple):
     unknown: list[str]
 
 
-class State:
+class State(AbstractContextManager["State"]):
     """A state that this process has locked: to add to it, or only to read it. Use it as a context manager."""
 
     def __init__(self, folder: Path, header: StateHeader | None, lock: int | None) -> None:
@@ -118,9 +118,6 @@ class State:
             if write:
                 found._remove_leftovers()
             return found
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._lock is not None:
