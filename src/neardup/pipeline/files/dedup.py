@@ -2,8 +2,8 @@
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -171,7 +171,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     unasked = None if work is not None or out is None else _work_if_large(inputs, out)
     work = unasked if work is None else work
     if work is None and earlier is None:
-        _refuse_parts(part_size=part_size, out_format=out_format, keep_work=keep_work or None)
+        for name, value in {"part_size": part_size, "out_format": out_format, "keep_work": keep_work or None}.items():
+            require(value is None, name, value, "can only be used with a work folder")
         require(executors is None, "work", work, "must be a folder that the executors see")
         check_outputs(outputs, inputs, force=force, format=format, glob=glob, page=page is not None)
         with followed(progress) as follow, LocalEngine(threads) as engine:
@@ -188,14 +189,20 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
 
     earlier = earlier or EarlierDocuments()
     require_once(tuple(index.path for index in earlier.indexes))
-    with _work_folder(work) as folder, followed(progress) as follow, LocalEngine(threads) as engine:
-        chosen, share = _listed(chosen, common, earlier)
+    # Without a work folder there is nothing to continue a run for.
+    place = TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) if work is None else nullcontext(work)
+    with place as folder, followed(progress) as follow, LocalEngine(threads) as engine:
+        if isinstance(common, CommonShingles):
+            chosen, common = chosen.with_common(common), None
+        elif common is not None and earlier.state is not None:
+            rule = "cannot be used with a state, all of whose runs need the same list: find that first"
+            raise ParameterError("ignore_common", common, rule, "share with state")
         settings = RunSettings(
             request=request_of(**reading),
             scheme=chosen,
-            ignore_common=share,
+            ignore_common=common,
             policy=policy,
-            work=folder,
+            work=require_path("work", folder),
             memory=require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"),
             restart=restart,
             keep_work=keep_work,
@@ -214,11 +221,6 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             learned = file.extended(inputs, settings.request, follow)
             settings = replace(settings, request=replace(settings.request, extraction=learned))
         return _stored(dedup_in_pieces(inputs, settings, engine, follow))
-
-
-def _refuse_parts(**options: object) -> None:
-    for name, value in options.items():
-        require(value is None, name, value, "can only be used with a work folder")
 
 
 def _work_if_large(inputs: Sequence[AnyPath], out: AnyPath) -> str | None:
@@ -295,30 +297,8 @@ def _work_of(state: AnyPath | None, *outputs: AnyPath | None) -> Path | None:
     return Path(f"{named[0].rstrip(os.sep)}{_WORK}") if named else None
 
 
-@contextmanager
-def _work_folder(path: AnyPath | None) -> Iterator[Path]:
-    """Yield the work folder; a temporary one without a path, as there is nothing to continue a run for."""
-    if path is not None:
-        yield Path(require_path("work", path))
-    else:
-        with TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) as folder:
-            yield Path(folder)
-
-
 def _stored(result: "StoredResult") -> FilesResult:
     return FilesResult(result, result.documents.rejected, result.documents)
-
-
-def _listed(
-    scheme: Scheme, common: float | CommonShingles | None, earlier: "EarlierDocuments"
-) -> tuple[Scheme, float | None]:
-    """Return a scheme with a list of common shingles, or the share that finds this list."""
-    if isinstance(common, CommonShingles):
-        return scheme.with_common(common), None
-    rule = "cannot be used with a state, all of whose runs need the same list: find that first"
-    if common is not None and earlier.state is not None:
-        raise ParameterError("ignore_common", common, rule, "share with state")
-    return scheme, common
 
 
 def _check_paths(
