@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Final
+from dataclasses import asdict, dataclass
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.decisions.mirrors import COVERAGE, LEAST, HostAgreement, HostPages, agreement, candidates, main_hosts
-from neardup.model.arrays import AnyPositions, Positions
+from neardup.model.arrays import AnyPositions, Flags, Positions
 from neardup.sources.url_forms import web_address
 
 WHOLE: Final = ("same", "mostly")
@@ -128,66 +128,40 @@ class _Crawl:
         found = agreement(self.pages, small, large)
         whole = found.matches(sizes[small])
         mains = main_hosts(self.ranks, small[whole], large[whole])
-        of_pair = {(int(a), int(b)): pair for pair, (a, b) in enumerate(zip(small, large, strict=True))}
-        lines: list[Mirror] = []
-        for host in np.flatnonzero(mains >= 0).tolist():
-            main = int(mains[host])
-            pair = of_pair[host, main] if (host, main) in of_pair else of_pair[main, host]
-            lines.append(self._line(host, main, found, pair))
+        lines = [self._mirror(self._host(host, int(mains[host]))) for host in np.flatnonzero(mains >= 0).tolist()]
         others = np.flatnonzero(~whole)
         worth = others[pairs.shared[others] >= COVERAGE * sizes[small[others]]]
         folders = list(self._folders(small[worth], large[worth], mains))
         alike = others[(found.common[others] >= np.maximum(LEAST, ALIKE * sizes[small[others]]))]
-        lines += folders + self._same_paths(alike, small, large, found, mains, {line.host for line in folders})
+        lines += folders + self._same_paths(small[alike], large[alike], mains, {line.host for line in folders})
         lines.sort(key=lambda line: (line.host, line.prefix, line.mirror_of))
         return Mirrors(lines, len(self.names), len(self.pages.keys), left_out)
 
-    def _same_paths(  # noqa: PLR0913, PLR0917 - arrays of the pairs
-        self,
-        chosen: Positions,
-        small: Positions,
-        large: Positions,
-        found: HostAgreement,
-        mains: Positions,
-        known: set[str],
-    ) -> list[Mirror]:
+    def _same_paths(self, small: Positions, large: Positions, mains: Positions, known: set[str]) -> list[Mirror]:
         """Return one line for each host with the paths of another that has other contents."""
         lines: dict[int, Mirror] = {}
-        better = np.minimum(self.ranks[small], self.ranks[large])
-        for pair in chosen[np.argsort(better[chosen], kind="stable")].tolist():
+        for pair in np.argsort(np.minimum(self.ranks[small], self.ranks[large]), kind="stable").tolist():
             a, b = int(small[pair]), int(large[pair])
             host, main = (a, b) if self.ranks[a] > self.ranks[b] else (b, a)
             if mains[host] < 0 and mains[main] < 0 and host not in lines and self.names[host] not in known:
-                lines[host] = self._line(host, main, found, pair, kind="same paths")
+                lines[host] = self._mirror(self._host(host, main), "same paths")
         return list(lines.values())
 
-    def _line(self, host: int, main: int, found: HostAgreement, pair: int, kind: str | None = None) -> Mirror:
-        rows = np.arange(*self.pages.of(host).indices(len(self.pages.keys))[:2])
-        others = self.pages.find(np.full(len(rows), main), self.pages.paths[rows])
-        share = found.same[pair] / found.common[pair]
-        kind = kind or ("same" if share >= SAME else "mostly")
-        shown = _Folder(host, main, "", "", rows, others)
-        return self._mirror(shown, kind, HostAgreement(found.common[[pair]], found.same[[pair]]))
-
-    def _mirror(self, folder: "_Folder", kind: str, found: HostAgreement) -> Mirror:
-        common, same = int(found.common[0]), int(found.same[0])
-        both = folder.others >= 0
-        if kind != "same paths":
-            both &= self.pages.contents[folder.others] == self.pages.contents[folder.rows]
-        name = self.names[folder.host]
-        examples = [self._urls[self._rows[row]].strip() for row in self.pages.given[folder.rows[both][:_EXAMPLES]]]
+    def _mirror(self, folder: "_Folder", kind: str | None = None) -> Mirror:
+        common, same = int(folder.common.sum()), int(folder.same.sum())
+        shown = folder.rows[folder.common if kind == "same paths" else folder.same][:_EXAMPLES]
         return Mirror(
-            host=name,
+            host=self.names[folder.host],
             mirror_of=self.names[folder.main],
-            kind=kind,
+            kind=kind or ("same" if same / common >= SAME else "mostly"),
             prefix=folder.prefix,
             main_prefix=folder.main_prefix,
             common=common,
             same=same,
             share=round(same / common, 4),
-            at_least=round(float(found.at_least[0]), 4),
+            at_least=round(float(folder.agreement.at_least[0]), 4),
             coverage=round(common / len(folder.rows), 4),
-            examples=examples,
+            examples=[self._urls[self._rows[row]].strip() for row in self.pages.given[shown]],
         )
 
     def _folders(self, small: Positions, large: Positions, mains: Positions) -> Iterator[Mirror]:
@@ -205,12 +179,9 @@ class _Crawl:
             if mains[left] >= 0 or mains[right] >= 0 or (left, own) in known:
                 continue
             folder = self._folder(left, right, own, other)
-            common = folder.others >= 0
-            same = common & (self.pages.contents[folder.others] == self.pages.contents[folder.rows])
-            found = HostAgreement(np.array([common.sum()]), np.array([same.sum()]))
-            if found.matches(np.array([min(len(folder.rows), self.pages.sizes[right])]))[0]:
+            if folder.agreement.matches(np.array([min(len(folder.rows), self.pages.sizes[right])]))[0]:
                 known.add((left, own))
-                yield self._mirror(folder, "below a prefix", found)
+                yield self._mirror(folder, "below a prefix")
 
     def _prefixes(self, left: int, right: int) -> tuple[str, str] | None:
         """Return the folders in which two hosts most often have a common content at the same path below."""
@@ -222,6 +193,12 @@ class _Crawl:
             found[_differing(self.paths[first], self.paths[second])] += 1
         best = min(found, key=lambda each: (-found[each], each), default=("", ""))
         return None if best == ("", "") else best
+
+    def _host(self, host: int, main: int) -> "_Folder":
+        """Return all pages of a host, and those of the main host at the same paths."""
+        rows = np.arange(self.pages.begins[host], self.pages.begins[host + 1])
+        others = self.pages.find(np.full(len(rows), main), self.pages.paths[rows])
+        return _Folder.of(self.pages, (host, main, "", ""), rows, others)
 
     def _folder(self, host: int, main: int, prefix: str, main_prefix: str) -> "_Folder":
         """Return the pages below the prefix of a host, and those of the main host at the same path below its own."""
@@ -235,19 +212,30 @@ class _Crawl:
                 wanted.append(self.path_of.get(main_prefix + path[len(prefix) :], -1))
         found = np.array(wanted, np.int64)
         others = pages.find(np.full(len(rows), main), np.maximum(found, 0))
-        return _Folder(host, main, prefix, main_prefix, np.array(rows, np.int64), np.where(found < 0, -1, others))
+        others = np.where(found < 0, -1, others)
+        return _Folder.of(pages, (host, main, prefix, main_prefix), np.array(rows, np.int64), others)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Folder:
-    """The rows of the pages in a folder, and the rows of their paths on the main host, -1 if it has none."""
+class _Folder(NamedTuple):
+    """The rows of the pages in a folder; which paths the main host has in common, and which with the same content."""
 
     host: int
     main: int
     prefix: str
     main_prefix: str
     rows: Positions
-    others: Positions = field(repr=False)
+    common: Flags
+    same: Flags
+
+    @classmethod
+    def of(cls, pages: HostPages, named: tuple[int, int, str, str], rows: Positions, others: Positions) -> Self:
+        """Compare the *rows* of a folder with the *others* at the same paths on the main host, -1 if it has none."""
+        common = others >= 0
+        return cls(*named, rows, common, common & (pages.contents[others] == pages.contents[rows]))
+
+    @property
+    def agreement(self) -> HostAgreement:
+        return HostAgreement(np.array([self.common.sum()]), np.array([self.same.sum()]))
 
 
 def _differing(one: str, other: str) -> tuple[str, str]:
