@@ -95,8 +95,9 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
         with work_decisions(Path(of), scheme, key, keep) as done:
             require_texts(done.scheme)
             done.require(Shards.opened(inputs, request).inputs)
-            run = audited(done.table(), lambda: _texts(done.collections()), done.ids, done.order, done.scheme)
-            return replace(audit_run(run, done.scheme, **ways), rejected=done.rejected)
+            result, documents = done.result, done.result.documents
+            run = audited(result.decisions, lambda: _texts(done.collections()), documents.ids, done.order, done.scheme)
+            return replace(audit_run(run, done.scheme, **ways), rejected=len(documents.rejected))
     request = request_of(text=text, id=id, columns=policy.fields, **reading)
     with local_shards(inputs, request) as shards:
         ids, order, rejected = _ranked(shards.every_piece(), policy.keep)
@@ -128,18 +129,15 @@ def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int]:
     number = 0
     ids: list[pa.ChunkedArray] = []
     orders = [np.empty(0, np.int64)]
-    for run in stored.runs:
-        own, order, rejected = _ranked(stored.collections(run), run.keep)
+    for shards, keep in stored.runs:
+        own, order, rejected = _ranked(stored.collections(shards), keep)
         number += len(rejected)
         orders.append(order + sum(map(len, ids)))
         ids.append(own)
 
-    def pieces() -> Iterator[tuple[pa.ChunkedArray, Words]]:
-        for run in stored.runs:
-            yield from _texts(stored.collections(run))
-
     every = pa.chunked_array([chunk for own in ids for chunk in own.chunks], pa.large_string())
-    return audited(stored.table(), pieces, every, np.concatenate(orders), scheme), number
+    order = np.concatenate(orders)
+    return audited(stored.table(), lambda: _texts(stored.collections()), every, order, scheme), number
 
 
 def _texts(collections: Iterable[Collection]) -> Iterator[tuple[pa.ChunkedArray, Words]]:

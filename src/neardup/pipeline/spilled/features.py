@@ -52,9 +52,8 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
         first, last = np.searchsorted(taken, [begin, begin + len(piece)])
         for batch in batches(pa.chunked_array([gathered(piece.texts, taken[first:last] - begin)])):
             features = job.scheme.shingling.batch_features(batch)
-            if len(sites):
-                numbers = np.arange(len(parts), len(parts) + len(batch))
-                separate(features, sites[chosen[numbers]], numbers - len(parts))
+            some = chosen[len(parts) : len(parts) + len(batch)]
+            separate(features, sites[some] if len(sites) else sites, np.arange(len(batch)))
             parts += [features.values[low:high] for low, high in pairwise(features.offsets.tolist())]
         begin += len(piece)
     blocks = np.asarray(job.array(BLOCKS)[chosen])

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from itertools import accumulate, pairwise
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,6 @@ from neardup.model.errors import DataError, StorageRefused, require
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import UNVERIFIED
-from neardup.pipeline.spilled.earlier import Earlier
 from neardup.pipeline.spilled.signed import equal_digests
 from neardup.pipeline.spilled.state import State
 from neardup.sources.collection import Collection
@@ -25,16 +25,12 @@ _NOBODY: Final = -1  # represents a kept document
 _LISTED: Final = 5  # paths that a message names
 
 
-class Run(NamedTuple):
-    """The inputs of one of the runs: the shards of the state from *first* to *end*, and the rule that ranked them."""
-
-    first: int
-    end: int
-    keep: str
-
-
 class StateDecisions:
-    """The documents of all runs of a state, in the order in which these were added, and the decisions on them."""
+    """The documents of all runs of a state, in the order in which these were added, and the decisions on them.
+
+    *runs* are the shards of the state that each run has read, and the rule that ranked their documents; *inputs* are
+    the paths of all inputs.
+    """
 
     def __init__(self, state: State, scheme: Scheme, keep: str | None) -> None:
         """Read a state; its documents were ranked by *keep* where it does not record how.
@@ -52,14 +48,16 @@ class StateDecisions:
         self._policy, self._scheme = state.header.policy, scheme
         self._salt: Words = np.frombuffer(bytes.fromhex(state.header.salt), np.uint64)
         earlier = state.earlier()
-        self.runs = _runs(earlier, keep or Policy().keep)
-        for run in self.runs:
-            rule = f"is not that of the runs of the state {self._name!r}, which has recorded {run.keep!r}"
-            require(keep in {None, run.keep}, "keep", keep, rule)
-        fields = dict.fromkeys(field for run in self.runs for field in Policy(keep=run.keep).fields)
-        self._earlier = earlier.with_fields([*fields])
+        edges = accumulate((len(texts.shards.shards) for texts in earlier.texts), initial=0)
+        keeps = [texts.keep or keep or Policy().keep for texts in earlier.texts]
+        self.runs = [(range(*part), rule) for part, rule in zip(pairwise(edges), keeps, strict=True)]
+        for kept in keeps:
+            rule = f"is not that of the runs of the state {self._name!r}, which has recorded {kept!r}"
+            require(keep in {None, kept}, "keep", keep, rule)
+        self._earlier = earlier.with_fields(
+            [*dict.fromkeys(field for own in keeps for field in Policy(keep=own).fields)]
+        )
         self.inputs = [path for texts in earlier.texts for path in texts.shards.inputs]
-        """The paths of all inputs."""
 
     def require(self, inputs: Iterable[str]) -> None:
         """Raise ``DataError`` unless these are the inputs of the state, in any order."""
@@ -77,10 +75,10 @@ class StateDecisions:
             rule = f"a state is audited on all files that its runs have read; also name {_listed(lacking)} as inputs"
             raise DataError(self._name, rule)
 
-    def collections(self, run: Run) -> Iterator[Collection]:
-        """Yield the documents of a run; raises ``DataError`` if an input was changed since."""
+    def collections(self, shards: Iterable[int] | None = None) -> Iterator[Collection]:
+        """Yield the documents of some shards, or of all; raises ``DataError`` if an input was changed since."""
         try:
-            for shard in range(run.first, run.end):
+            for shard in range(len(self._earlier.sizes)) if shards is None else shards:
                 yield from self._earlier.pieces(shard)
         except DataError as error:
             if error.code != "earlier input":
@@ -123,15 +121,14 @@ class StateDecisions:
         order = np.lexsort((high, low))
         low, high = low[order], high[order]
         parts = [np.empty(0, np.int64)]
-        for run in self.runs:
-            for piece in filter(len, self.collections(run)):
-                digests = equal_digests(piece.texts, self._scheme.shingling, self._salt)
-                places = _places(digests, low, high)
-                lost = np.flatnonzero((places < 0) & digests.any(axis=1))
-                if len(lost):
-                    rule = f"document {piece.ids[int(lost[0])].as_py()!r} was forgotten"
-                    raise DataError(self._name, f"{rule}; what a run missed can only be found while all are there")
-                parts.append(np.append(order, -1)[places])
+        for piece in filter(len, self.collections()):
+            digests = equal_digests(piece.texts, self._scheme.shingling, self._salt)
+            places = _places(digests, low, high)
+            lost = np.flatnonzero((places < 0) & digests.any(axis=1))
+            if len(lost):
+                rule = f"document {piece.ids[int(lost[0])].as_py()!r} was forgotten"
+                raise DataError(self._name, f"{rule}; what a run missed can only be found while all are there")
+            parts.append(np.append(order, -1)[places])
         return np.concatenate(parts)
 
 
@@ -147,14 +144,6 @@ def _places(digests: Words, low: Words, high: Words) -> Positions:
         open_ = open_[alike & ~same]  # only one half of these digests is equal
         places[open_] += 1
     return found
-
-
-def _runs(earlier: Earlier, keep: str) -> list[Run]:
-    runs, first = list[Run](), 0
-    for texts in earlier.texts:
-        runs.append(Run(first, first + len(texts.shards.shards), texts.keep or keep))
-        first = runs[-1].end
-    return runs
 
 
 def _listed(paths: Iterable[str]) -> str:

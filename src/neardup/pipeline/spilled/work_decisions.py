@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import require_version
@@ -28,8 +27,7 @@ _NEXT = "continue it with the same command, and audit it when its outputs are be
 class WorkDecisions:
     """The documents of a run in pieces that has decided, in the order of its inputs, and the decisions on them.
 
-    *scheme* is that of the run, and *rejected* the number of records that are not documents. *ids* are those of all
-    documents, and *order* their positions from best to worst.
+    *scheme* and *result* are those of the run; *order* are the positions of all documents from best to worst.
     """
 
     def __init__(self, folder: WorkFolder, scheme: Scheme, keep: str | None) -> None:
@@ -54,10 +52,7 @@ class WorkDecisions:
             raise StorageRefused(self._name, rule)
         kept = job.policy.keep
         require(keep in {None, kept}, "keep", keep, f"is not that of the run, which has recorded {kept!r}")
-        self._result = result_of(folder, job)
-        documents = self._result.documents
-        self.scheme, self.ids, self.rejected = scheme, documents.ids, len(documents.rejected)
-        self.order = np.asarray(job.array(ORDER))
+        self.scheme, self.result, self.order = scheme, result_of(folder, job), np.asarray(job.array(ORDER))
         self._inputs = [_placed(path, here) for path, _ in terms["inputs"]]
 
     def require(self, inputs: Iterable[str]) -> None:
@@ -73,13 +68,9 @@ class WorkDecisions:
 
     def collections(self) -> Iterator[Collection]:
         """Yield the documents, in pieces; raises ``DataError`` if an input was changed since."""
-        signed = self._result.documents.signed
+        signed = self.result.documents.signed
         for shard in range(len(signed.edges) - 1):
             yield from filter(len, signed.pieces(shard))
-
-    def table(self) -> pa.Table:
-        """Return the decisions on all documents; see ``Result``."""
-        return self._result.decisions
 
 
 @contextmanager
