@@ -21,13 +21,13 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.changes import abandoning, journal_of, terms_of
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
-from neardup.pipeline.spilled.run import Stages, lacking_fields
-from neardup.pipeline.spilled.signed import fields_of
-from neardup.sources.collection import Rejected, missing_field
+from neardup.pipeline.spilled.run import Stages, require_documents
+from neardup.pipeline.spilled.signed import rejected_in
+from neardup.sources.collection import Rejected
 from neardup.sources.formats import display
 from neardup.sources.output import AnyPath, check_table, write_table
 from neardup.sources.pages import processes_for
-from neardup.sources.read import nothing_left, request_of
+from neardup.sources.read import request_of
 from neardup.sources.shards import SHARD, Shards, is_distant
 
 _BLOCKS: Final = 16  # blocks whose features have as many bytes as the memory: two, and tables of them, are in memory
@@ -102,7 +102,10 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             sizes = [shard.size for shard in shards.shards]
             with abandoning(journal):
                 records = stages.each("shingle", "", partial(shingle, job, rule), sizes, "shingle")
-                _require_documents(job, records)
+                sources = [shard.source for shard in shards.shards]
+                for own in ([one < compared for one in sources], [one >= compared for one in sources]):
+                    paths = [display(shards.inputs[source]) for source in sorted({*compress(sources, own)})]
+                    require_documents(job, [*compress(records, own)], paths)
             stored = StoredSets(job, rule, records)
             number = sum(shard.source < compared for shard in shards.shards)
             first = int(stored.shards[number]) if rule.between else None
@@ -115,23 +118,5 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             found = one_by_one.each("compare", "", compared_blocks, blocks.work)
             write_table(out, tables(job, rule, stored, found, first, clusters=clusters), force=force)
             journal.finish()
-    return PairedFiles(documents=len(stored), pairs=sum(one["pairs"] for one in found), rejected=_rejected(records))
-
-
-def _require_documents(job: Job, records: list[dict[str, Any]]) -> None:
-    """Raise ``DataError`` if all records of a collection were rejected, or none has a field."""
-    sources = [shard.source for shard in job.shards.shards]
-    for own in ([source < job.compared for source in sources], [source >= job.compared for source in sources]):
-        some = [*compress(records, own)]
-        names = [display(job.shards.inputs[source]) for source in sorted({*compress(sources, own)})]
-        rejected = _rejected(some)
-        if rejected and not any(record["documents"] for record in some):
-            raise nothing_left(names, rejected)
-        for name in fields_of(job):
-            existing = lacking_fields(some, name) if some else None
-            if existing is not None:
-                raise missing_field(", ".join(names), name, existing)
-
-
-def _rejected(records: list[dict[str, Any]]) -> list[Rejected]:
-    return [Rejected(*one) for record in records for one in record["rejected"]]
+    pairs = sum(one["pairs"] for one in found)
+    return PairedFiles(documents=len(stored), pairs=pairs, rejected=rejected_in(records))

@@ -1,6 +1,6 @@
 """A run in pieces, stage by stage: every stage reads files of the work folder, and writes others."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -32,7 +32,7 @@ from neardup.pipeline.spilled.heads import HEADS, gather_signatures, rank
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import decide
 from neardup.pipeline.spilled.pairs import arrange, bucket, groups, pair, propose, ranges, remove_buckets
-from neardup.pipeline.spilled.signed import Signed, fields_of, sign
+from neardup.pipeline.spilled.signed import Signed, fields_of, rejected_in, sign
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import missing_field
@@ -128,7 +128,8 @@ def decided(
         again = partial(sign, job, body=True)
         records = stages.each("sign_text", job.signing, again, sizes, "read")
     documents = StoredDocuments(job, records)
-    _require_fields(job, documents)
+    replaced = {BODY} - {job.shards.request.text, job.shards.request.id, *job.policy.fields}  # by the text
+    require_documents(job, documents.records, documents.names, replaced)
     signed = documents.signed
     stages.one("rank", job.deciding, lambda: rank(job, signed))
 
@@ -205,14 +206,15 @@ def lacking_fields(records: Sequence[Record], name: str) -> list[str] | None:
     return fields if filled or fields else None
 
 
-def _require_fields(job: Job, documents: StoredDocuments) -> None:
-    if documents.rejected and not len(documents):
-        raise nothing_left(documents.names, documents.rejected)
-    replaced = {BODY} - {job.shards.request.text, job.shards.request.id, *job.policy.fields}  # by the text
+def require_documents(job: Job, records: Sequence[Record], names: Sequence[str], replaced: Container[str] = ()) -> None:
+    """Raise ``DataError`` if all records of these inputs were rejected, or none has a field that is not *replaced*."""
+    rejected = rejected_in(records)
+    if rejected and not any(record["documents"] for record in records):
+        raise nothing_left(names, rejected)
     for name in fields_of(job):
-        names = lacking_fields(documents.records, name)
-        if names is not None and name not in replaced:
-            raise missing_field(", ".join(documents.names), name, names)
+        existing = lacking_fields(records, name)
+        if existing is not None and name not in replaced:
+            raise missing_field(", ".join(names), name, existing)
 
 
 def _summary(job: Job, result: StoredResult, counts: Record, settled: list[Record], engine: LocalEngine) -> Summary:

@@ -18,7 +18,7 @@ from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import IDS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import DEFAULT_ID, InputPiece, LackingFields
+from neardup.sources.collection import DEFAULT_ID, InputPiece, LackingFields, Rejected
 from neardup.text.columns import batches, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
 
@@ -174,6 +174,11 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         "lacking": lacking.found,
         "files": files,
     }
+
+
+def rejected_in(records: Iterable[dict[str, Any]]) -> list[Rejected]:
+    """Return the rejected records of shards with these *records*."""
+    return [Rejected(*one) for record in records for one in record["rejected"]]
 
 
 def fields_of(job: Job) -> list[str]:

@@ -15,8 +15,8 @@ from neardup.pipeline.corpus.result import Summary, decided_rows, totals, with_p
 from neardup.pipeline.spilled.heads import thresholds
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
-from neardup.pipeline.spilled.signed import Signed
-from neardup.sources.collection import Collection, QuotedLines, Rejected, WithoutText
+from neardup.pipeline.spilled.signed import Signed, rejected_in
+from neardup.sources.collection import Collection, QuotedLines, WithoutText
 from neardup.sources.formats import display
 from neardup.text.columns import gathered
 
@@ -35,7 +35,7 @@ class StoredDocuments:
         self.records = [
             one for one, shard in zip(records, job.shards.shards, strict=True) if shard.source >= job.compared
         ]
-        self.rejected = [Rejected(*one) for record in self.records for one in record["rejected"]]
+        self.rejected = rejected_in(self.records)
         self.ignored = job.shards.ignored
         self.skipped: Counter[str] = sum((Counter(record["skipped"]) for record in self.records), Counter())
         self.names = tuple(display(path) for path in job.shards.inputs[job.compared :])
