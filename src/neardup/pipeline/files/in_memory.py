@@ -23,9 +23,7 @@ from neardup.sources.formats import common_format, expand
 from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, write_file, write_table
 from neardup.text.common_shingles import CommonShingles
 
-DOCUMENT: Final = (
-    "\0id"  # the column of the ids, a name that no field has: the field may rank documents, by its numbers
-)
+DOCUMENT: Final = "\0id"  # the column of ids, a name that no field has: the field may rank documents, by its numbers
 _RANK: Final = "\0rank of "
 
 

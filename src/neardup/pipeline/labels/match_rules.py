@@ -5,17 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.decisions.evidence import WeightedSets, exact_measure, shared_by
+from neardup.decisions.evidence import Shares, WeightedSets, exact_measure, shared_by
 from neardup.model.arrays import Corpus, Positions
 from neardup.model.protocols import FilterScheme
 from neardup.pipeline.config import scheme_from
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.text.columns import whole_batch
-
-Values = npt.NDArray[np.float64]
 
 BITS: Final = 64  # of fingerprints
 _FARTHEST: Final = 20  # bits that may differ
@@ -45,7 +42,7 @@ class MatchRule:
         distance = min(_FARTHEST, int((1 - threshold) * BITS + _ROUNDING))
         return {**self.settings, "distance": distance, "verify": "estimate"}
 
-    def measured(self, texts: Sequence[str], left: Positions, right: Positions) -> tuple[Values, Positions]:
+    def measured(self, texts: Sequence[str], left: Positions, right: Positions) -> tuple[Shares, Positions]:
         """Return the scores of pairs of texts, given by their positions, and the sizes of their smaller documents.
 
         The scores are float64[n]; the size of a document is the number of its different features.
@@ -83,7 +80,7 @@ class Stricter(NamedTuple):
         """Return the settings in addition to those of a rule with this threshold."""
         return {"short": self.short, "short_threshold": round(threshold + self.raised * (1 - threshold), 4)}
 
-    def scores(self, scores: Values, smaller: Positions) -> Values:
+    def scores(self, scores: Shares, smaller: Positions) -> Shares:
         """Return scores that reach a threshold where the given ones reach that of their pair."""
         lowered = np.maximum(0.0, (scores - self.raised) / (1 - self.raised))
         return np.where(smaller < self.short, lowered, scores)

@@ -6,11 +6,10 @@ from itertools import count
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.decisions.evidence import FeatureSets, Shared, count_shared
+from neardup.decisions.evidence import FeatureSets, Shared, Shares, count_shared
 from neardup.decisions.partners import FoundPartners, Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.labelling import BANDS, FLOOR, bands_of, next_band
@@ -42,7 +41,7 @@ class Units:
 
     left: Positions
     right: Positions
-    resemblance: npt.NDArray[np.float64]
+    resemblance: Shares
     degrees: Positions
     pairs: float
 

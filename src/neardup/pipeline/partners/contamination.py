@@ -106,15 +106,11 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
             require_path(name, path)
     rejected: list[Rejected] = []
     request = request_of(text=text, id=id, **reading)
+    columns = pa.schema(dict.fromkeys(("text", "id"), pa.large_string()))
     with local_shards(items, request, others=training) as shards:
-        asked = [
-            (one.texts.cast(pa.large_string()), one.ids.cast(pa.large_string())) for one in shards.every_piece(rejected)
-        ]
-    texts, ids = (
-        pa.chunked_array([chunk for one in side for chunk in one.chunks], pa.large_string())
-        for side in (zip(*asked, strict=True) if asked else ((), ()))
-    )
-    found = _Search(texts, words, threshold, analysis)
+        tables = [pa.table({"text": one.texts, "id": one.ids}).cast(columns) for one in shards.every_piece(rejected)]
+    asked = pa.concat_tables([columns.empty_table(), *tables])
+    found = _Search(asked["text"], words, threshold, analysis)
     with (
         followed(progress) as follow,
         LocalEngine(threads) as engine,
@@ -122,7 +118,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     ):
         for piece in filter(len, shards.every_piece(rejected, partial(follow, "read"))):
             found.scan(piece.texts, piece.ids, engine)
-    return found.result(ids, rejected)
+    return found.result(asked["id"], rejected)
 
 
 class _Search:

@@ -106,9 +106,7 @@ class Collapsed:
         """
         span, told = self._part.span, self._told()
         ids, given, mates = self._given.ids, self._given.given, told[0]
-        shown: list[
-            tuple[int, list[int], list[int]]
-        ]  # the id of a group, its members on this page, and the number of all
+        shown: list[tuple[int, list[int], list[int]]]  # the id of a group, its members on this page, and all of them
         if self._part.include is None:
             numbers = range(self.groups)[span]
             listed = self._outcome.members(numbers)

@@ -5,11 +5,10 @@ from functools import partial
 from typing import Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from msgspec import Struct
 
-from neardup.decisions.evidence import SET_MEASURES, FeatureSets, WeightedSets, exact_measure
+from neardup.decisions.evidence import SET_MEASURES, FeatureSets, Shares, WeightedSets, exact_measure
 from neardup.index.disk.reader import Places
 from neardup.kernels.collapse import GIVEN, by_sets
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, require_same_recipe
@@ -50,8 +49,8 @@ class NearHits(Struct):
     signatures: Signatures
     ranked: RankedRule
     verified: Flags | None = None
-    shares: npt.NDArray[np.float64] | None = None
-    needed: npt.NDArray[np.float64] | None = None
+    shares: Shares | None = None
+    needed: Shares | None = None
 
     def require_verified(self) -> None:
         """Raise ``ParameterError`` if there was too much to compare."""

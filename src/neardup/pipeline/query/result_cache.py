@@ -6,14 +6,12 @@ from threading import Lock
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.decisions.collapse import Collapse
+from neardup.decisions.evidence import Shares
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import require_whole
 from neardup.pipeline.query.near_hits import NearHits
-
-Shares = npt.NDArray[np.float64]
 
 _NOBODY: Final = np.empty(0, np.bool_)
 _NO_RANKS, _NO_SHARES = np.empty(0, np.int64), np.empty(0)

@@ -20,9 +20,7 @@ from neardup.sources.collection import InputPiece
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
 
-LEADERS: Final = (
-    "leaders.arrow"  # one row for each: equal, equal_high, present, row, representative; site if any has one
-)
+LEADERS: Final = "leaders.arrow"  # one row for each: equal, equal_high, present, row, representative; perhaps site
 KEPT: Final = "kept.arrow"  # one row for each kept leader: text, length, features, position; for an index, more
 DROPPED: Final = "dropped.arrow"  # one row for each dropped leader: common, size, size_of_representative
 IDS: Final = "ids.arrow"
