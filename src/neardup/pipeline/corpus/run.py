@@ -135,7 +135,7 @@ def chosen_scheme(
 
 
 def scheme_of_texts(scheme: Scheme | None, why: str) -> Scheme:
-    """Return the scheme of a run; ``ParameterError`` that says *why* for one that signs fields instead of texts."""
+    """Return the scheme of a run; ``ParameterError`` with the reason, *why*, for one that signs fields, not texts."""
     chosen, _ = chosen_scheme(scheme)
     require(not isinstance(chosen, FieldScheme), "scheme", chosen.name, f"signs fields, not texts: {why}")
     return chosen

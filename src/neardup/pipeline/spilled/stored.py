@@ -50,7 +50,8 @@ class StoredDocuments:
     def without_text(self) -> WithoutText | None:
         """The records without a text; ``None`` if all have one."""
         found = [WithoutText(**one) for record in self.records for one in record["without_text"]]
-        return replace(found[0], records=sum(one.records for one in found)) if found else None
+        number, field = sum(one.records for one in found), self._job.shards.request.text
+        return replace(found[0], records=number, field=field) if found else None
 
     @property
     def quoted_lines(self) -> QuotedLines | None:
