@@ -14,8 +14,8 @@ from web_sites import ARTICLES, Site, SitePage, sites
 from web_templates import features, resemblance
 
 METHOD = """
-Articles are put into real pages of other sites, as a syndicated article is. The sites are Debian documentation packages,
-one for each generator and theme, or with a design of its own (`benchmarks/web_sites.py` lists them). They were chosen by
+Articles are put into real pages of other sites, like syndicated ones. The sites are Debian documentation packages,
+one for each generator and theme, or with an own design (`benchmarks/web_sites.py` lists them). They were chosen by
 structure, before anything was measured: one element holds the content of a page and no navigation, the page has
 navigation, a header or a footer around it, and the package has at least twenty pages. An *article* is a page of at most
 3,000 words, at least 150 and at least half of which are in paragraphs. A *transplant* is a page of one site whose
