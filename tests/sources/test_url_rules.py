@@ -2,7 +2,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup import DataError, ParameterError
@@ -60,6 +60,27 @@ def test_the_export_equals_the_rule(own, url):
     rules = UrlRules({"a.example": own})
     options = {"ignore_fragment": False, "tracking": (), "sessions": ()}
     normal = Addresses(**options).normal(url)
+    assert applied(rules.patterns(), normal) == Addresses(**options, rules=rules).normal(normal)
+
+
+ALL = HostRules(
+    parameters={"sid": EVIDENCE, "print": EVIDENCE},
+    path_parameters={"v": EVIDENCE, "w": EVIDENCE},
+    index_pages={"index.htm": EVIDENCE, "index.html": EVIDENCE},
+    final_slash=EVIDENCE,
+)
+ENDS = st.sampled_from(["/", "//", "/index.html;v=1", "/index.html;v;w=1/", ";v=2/", ";x;v/", "/index.html;x/", "/;v/"])
+
+
+@given(url=URLS, path=st.lists(SEGMENTS, max_size=2), ends=st.lists(ENDS, max_size=3))
+@example("http://a.example/", ["b", "index.html;v=1"], ["//"])
+@example("http://a.example/", ["a;v=1;x"], ["/"])
+def test_the_export_equals_several_rules_together(url, path, ends):
+    start, mark, rest = url.partition("?")
+    address = f"{start.partition('#')[0].rstrip('/')}/{'/'.join(path)}{''.join(ends)}{mark}{rest}"
+    rules = UrlRules({"a.example": ALL})
+    options = {"ignore_fragment": False, "tracking": (), "sessions": ()}
+    normal = Addresses(**options).normal(address)
     assert applied(rules.patterns(), normal) == Addresses(**options, rules=rules).normal(normal)
 
 

@@ -136,13 +136,16 @@ class UrlRules:
                     rf"{start}[^?#]*+\?(?:[^#&]*+&)*?)(?:{parameter}&)++",
                     rf"{start}[^?#]*+(?:\?[^#]*?(?=&)|(?=\?)))[?&]{parameter}(?=#|$)",
                 ]
-            for name in sorted(rules.path_parameters):
-                parameter = rf";{re.escape(name)}(?:=[^;?#]*+)?+(?=[;?#]|$)"
+            own = {name: rf";{re.escape(name)}(?:=[^;?#/]*+)?+(?=[;?#/]|$)" for name in sorted(rules.path_parameters)}
+            if rules.final_slash is not None:  # and what is nothing without its parameters, or as an index page
+                pages = "|".join(map(re.escape, sorted(rules.index_pages)))
+                page = rf"(?:(?:{pages})(?=[/;?#]|$))?+" if pages else ""
+                parameters = rf"(?:{'|'.join(own.values())})*+" if own else ""
+                yield rf"{start}[^?#]*?)(?:/{page}{parameters})++(?=[?#]|$)"
+            for parameter in own.values():
                 yield from 2 * [rf"{start}(?:[^?#/]*+/)*+(?!\.\.?;)[^?#/]*?)(?:{parameter})++"]
             for name in sorted(rules.index_pages):
                 yield rf"{start}(?:[^?#/]*+/)*+){re.escape(name)}(?=[?#]|$)"
-            if rules.final_slash is not None:
-                yield rf"{start}[^?#]*?)/++(?=[?#]|$)"
 
 
 def lowered(path: str) -> str:
