@@ -1,5 +1,6 @@
 import gzip
 import random
+import tracemalloc
 
 import pytest
 import zstandard
@@ -111,6 +112,18 @@ def test_more_empty_lines_than_two_may_follow_a_record(tmp_path, compression):
     own, gaps = split(found(tmp_path, MEMBERS[compression](b"\r\n".join(PAGES)), compression))
     assert not gaps
     assert blocks(own) == EXPECTED
+
+
+def test_many_empty_lines_are_not_held(tmp_path):
+    lines = gzip.compress(b"\r\n" * (1 << 26), mtime=0)  # 128 MiB
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(packed(PAGES[:1]) + lines + packed(PAGES[1:]))
+    tracemalloc.start()
+    own = [*records(str(path), "gzip")]
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert blocks(own) == EXPECTED
+    assert most < 2.5 * warc.LARGEST
 
 
 @pytest.mark.parametrize("length", [1 << 40, 10**15 - 1])

@@ -362,6 +362,7 @@ def _in_order(source: str, data: _Held, size: int | None = None) -> Iterator[Rec
     while size is None or at < size:
         if blank := _blank(data, at):
             at += blank
+            data.forget(at)
             continue
         if not data.read(at, at + 1):
             return
