@@ -139,6 +139,27 @@ def test_hosts_with_few_pages_have_no_template():
     assert len(learn_templates([])) == 0
 
 
+@pytest.mark.parametrize(
+    "page",
+    ["a", "ab", b"ab", 5, None, ("http://a/",), ("http://a/", None), (5, "<p>"), ("http://a/", "<p>", b"utf-8"), PAGES],
+    ids=str,
+)
+def test_each_page_is_a_pair_or_a_triple(page):
+    for learn in (learn_templates, lambda pages: relearn(LEARNED, SITES[0].host, pages)):
+        with pytest.raises(
+            DataError, match=r"^page 1 must be a pair such as \('https://example.org/', '<p>...'\), or a tri"
+        ):
+            learn([PAGES[0], page])
+    for pages in (5, "ab", b"ab", None):
+        with pytest.raises(DataError, match="pages must be a list of pages, not "):
+            learn_templates(pages)
+
+
+def test_templates_are_learned_again_of_pages_with_charsets():
+    pages = [(*page, None) for page in PAGES[:24]]
+    assert relearn(LEARNED, SITES[0].host, pages) == relearn(LEARNED, SITES[0].host, PAGES[:24])
+
+
 def test_reference_pages_are_read_by_their_visible_text():
     lists = [
         (

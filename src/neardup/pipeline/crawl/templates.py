@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from neardup.decisions.templates import PAGES, RULE, shared_lines, view_of
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, ParameterError, require, require_kind
+from neardup.model.errors import DataError, ParameterError, kind_of, require, require_kind
 from neardup.pipeline.corpus.run import dedup
 from neardup.pipeline.progress import Progress
 from neardup.schemes.minhash import MinHash
@@ -36,6 +36,7 @@ from neardup.text.lines import LINES, Lines
 from neardup.text.page_contents import PageContents
 
 Page = tuple[str | None, bytes | str]  # its address, and its HTML
+GivenPage = Page | tuple[str | None, bytes | str, str | None]  # also with the charset that HTTP declares
 
 ARROW: Final = (".arrow",)  # the ending of a file of templates
 DEFAULT_HTML: Final = "html"
@@ -45,6 +46,7 @@ MOST: Final = 500  # pages of a host that its template is learned from
 STEP: Final = 20  # pages by which they grow at least, while fewer than ``FROZEN`` of them are different
 
 _SAME: Final = MinHash()  # decides which pages of a host count as different
+_PARTS: Final = (str | None, bytes | str, str | None)  # the kinds of the parts of a page
 _SHOWN: Final = 100  # characters of the example of a line
 _FOLDS: Final = 32  # files that hold the pages of some hosts each
 _TOGETHER: Final = 1 << 23  # bytes of pages that are written together
@@ -61,7 +63,7 @@ _PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def learn_templates(
-    pages: Iterable[tuple[str | None, bytes | str] | tuple[str | None, bytes | str, str | None]],
+    pages: Iterable[GivenPage],
     *,
     extraction: Extraction = AUTO,
     known: HostTemplates | None = None,
@@ -80,8 +82,8 @@ def learn_templates(
     these hosts do not change any more, and if the pages do not have enough of a host. Others are learned again, with
     the next version if they differ.
 
-    Raises ``ParameterError`` for an *extraction* that has templates already, and for *known* ones that were learned by
-    another rule; ``ExtraMissing`` as ``Extraction`` does.
+    Raises ``DataError`` for the first page of another form; ``ParameterError`` for an *extraction* that has templates
+    already, and for *known* ones that were learned by another rule; ``ExtraMissing`` as ``Extraction`` does.
     """
     require_kind("extraction", extraction, Extraction)
     require(extraction.templates is None, "extraction", extraction, "must not have templates: they are learned now")
@@ -100,7 +102,7 @@ def _updated(
     """
     with TemporaryDirectory(prefix="neardup-") as folder:
         gathered = _Gathered(Path(folder), extraction, ignored)
-        for page in pages:
+        for page in _checked(pages):
             gathered.add(*page)
         return known.updated(_following(known.get(one.host), one) for one in gathered.templates())
 
@@ -190,23 +192,35 @@ def _pages(shards: Shards, rejected: list[Rejected], progress: Progress = lambda
         yield from piece.html_pages(shards.request.url)
 
 
-def relearn(known: HostTemplates, host: str, pages: Iterable[Page]) -> HostTemplates:
+def relearn(known: HostTemplates, host: str, pages: Iterable[GivenPage]) -> HostTemplates:
     """Learn the template of one *host* again from *pages*; those of all other hosts stay as they are.
 
     Pages of other hosts are ignored. The new template has the next version, even if it has the same lines. The view is
     that of the *known* templates.
 
-    Raises ``DataError`` if too few of the pages are different ones of the host, and ``ParameterError`` if this library
-    learns templates by another rule.
+    Raises ``DataError`` if too few of the pages are different ones of the host, and for the first page of another form;
+    ``ParameterError`` if this library learns templates by another rule.
     """
     require_kind("known", known, HostTemplates)
     extraction = Extraction(view=known.rule["extraction"]["text_view"])
     _require_rule(known, extraction)
-    own = (page for page in pages if host_of(*page) == host)
+    own = (page for page in _checked(pages) if host_of(*page[:2]) == host)
     learned, before = learn_templates(own, extraction=extraction).get(host), known.get(host)
     if learned is None:
         raise DataError(host, f"there must be at least {PAGES} different pages of this host to learn its template")
     return known.updated([replace(learned, version=1 if before is None else before.version + 1)])
+
+
+def _checked(pages: Iterable[Any]) -> Iterator[Any]:
+    """Yield the pages; ``DataError`` for the first that is neither a pair nor a triple of the right kinds."""
+    if isinstance(pages, str | bytes) or not isinstance(pages, Iterable):
+        raise DataError("pages", f"must be a list of pages, not {kind_of(pages)}")
+    rule = "must be a pair such as ('https://example.org/', '<p>...'), or a triple, with the charset or None"
+    for position, page in enumerate(pages):
+        form = isinstance(page, tuple | list) and len(page) in {2, 3}
+        if not form or not all(map(isinstance, page, _PARTS)):
+            raise DataError(f"page {position}", rule)
+        yield page
 
 
 def _following(before: Template | None, one: Template) -> Template:
