@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 
 from neardup.evaluation import comparison
-from neardup.evaluation.comparison import Comparison, Explanation
+from neardup.evaluation.comparison import Measure
 from neardup.interfaces.http.operations import rounded
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, Refusal
 from neardup.interfaces.http.requests import Id, Input
@@ -28,19 +28,80 @@ class PairBody(Input):
     b: ComparedText
 
 
-def compare(service: Service, given: PairBody) -> Comparison:
+class SchemeEstimate(msgspec.Struct):
+    """The result of the signatures alone."""
+
+    rule: str
+    measure: str
+    value: float | None
+    threshold: float
+    matches: bool
+
+
+class SchemeRuling(msgspec.Struct):
+    """Whether two documents match by a scheme: *verified* on the texts, by their exact *measure*.
+
+    *reason* explains a missing *value*, or why documents with a sufficient value do not match.
+    """
+
+    scheme: str
+    matches: bool
+    verified: bool
+    rule: str
+    measure: str
+    value: float | None
+    threshold: float
+    reason: str | None
+    estimate: SchemeEstimate
+
+
+class SharedPassage(msgspec.Struct):
+    """A shared passage: its begin and end in each text, in characters, and its number of words."""
+
+    a: list[int]
+    b: list[int]
+    words: int
+
+
+class CompareAnswer(msgspec.Struct):
+    """All measures, the rulings of all schemes, and the shared passages.
+
+    *only_in_a* and *only_in_b* are words that are in no run of *run* words that both texts have.
+    """
+
+    measures: list[Measure]
+    schemes: list[SchemeRuling]
+    run: int
+    passages: list[SharedPassage]
+    only_in_a: list[list[int]]
+    only_in_b: list[list[int]]
+
+
+class ExplainAnswer(SchemeRuling):
+    """The ruling of the scheme of the index, with the evidence as in a comparison."""
+
+    resemblance: float
+    a_in_b: float
+    b_in_a: float
+    run: int
+    passages: list[SharedPassage]
+    only_in_a: list[list[int]]
+    only_in_b: list[list[int]]
+
+
+def compare(service: Service, given: PairBody) -> CompareAnswer:
     """Compare two documents by all measures and all schemes."""
     found = comparison.compare(*_texts(service, given))
-    return msgspec.convert(_rounded(msgspec.to_builtins(found)), Comparison)
+    return msgspec.convert(_rounded(msgspec.to_builtins(found)), CompareAnswer)
 
 
-def explain(service: Service, given: PairBody) -> Explanation:
+def explain(service: Service, given: PairBody) -> ExplainAnswer:
     """Explain the decision of the scheme of the index on two documents."""
     ids = [side.id for side in (given.a, given.b) if side.id is not None]
     texts = _texts(service, given)
     signatures = service.index.signatures(ids) if len(ids) == len(texts) else None
     found = comparison.explain(*texts, service.index.scheme, signatures=signatures)
-    return msgspec.convert(_rounded(msgspec.to_builtins(found)), Explanation)
+    return msgspec.convert(_rounded(msgspec.to_builtins(found)), ExplainAnswer)
 
 
 def _texts(service: Service, given: PairBody) -> tuple[str, str]:
