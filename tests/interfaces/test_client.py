@@ -76,6 +76,9 @@ def test_verdicts_are_those_of_the_index_and_the_filter(client):
         assert client.fields == index.fields
         assert client.remove(["x", "nobody"]).removed == index.remove(["x", "nobody"]).removed
         assert client.expire(datetime(2001, 1, 1, tzinfo=UTC)).removed == 0
+        for before in (None, float("nan"), 1e12):
+            with pytest.raises(ParameterError, match=r"must be a datetime, or seconds since 1970"):
+                client.expire(before)
         assert client.expire(time.time() + 3600, by="first_seen").removed == len(index)
     assert len(client) == 0
 

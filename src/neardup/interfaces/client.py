@@ -3,7 +3,7 @@
 import time
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from ssl import SSLCertVerificationError
@@ -30,8 +30,8 @@ from neardup.model.errors import (
 from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.crawl.filter import parted
-from neardup.pipeline.index.fields import field_table
-from neardup.pipeline.index.inputs import as_strings
+from neardup.pipeline.index.fields import field_table, moment_of
+from neardup.pipeline.index.inputs import as_strings, microseconds
 from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses
 from neardup.text.columns import text_column
@@ -198,7 +198,7 @@ class Client:
 
     def expire(self, before: datetime | float, by: str = "last_seen") -> Removal:
         """Remove the documents that were last seen before a moment; see ``Index.expire`` and ``remove``."""
-        moment = before if isinstance(before, datetime) else datetime.fromtimestamp(before, UTC)
+        moment = moment_of(microseconds(before, "before"))
         return Removal(self._post("/v1/expire", {"before": moment, "by": by})["removed"], [])
 
     def admissions(self, ids: Iterable[str]) -> list[Admission | None]:

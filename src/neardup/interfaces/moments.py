@@ -4,13 +4,9 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from neardup.model.errors import require
-
 RULE: Final = "is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age such as 90d, 12h or 4w"
-_RECORDED: Final = ("last_seen", "first_seen", "changed_at")  # other times may well be in the future
 _AGE: Final = re.compile(r"(\d{1,6}) ?([hdw])", re.ASCII)
 _AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
-_LATEST: Final = timedelta(days=1)  # after now: clocks differ, and days begin earlier elsewhere
 
 
 def moment_in(text: str) -> datetime:
@@ -29,10 +25,3 @@ def moment_in(text: str) -> datetime:
         return written.astimezone(UTC) if written.tzinfo else written.replace(tzinfo=UTC)
     except OverflowError as error:
         raise ValueError(RULE) from error
-
-
-def require_past(name: str, at: datetime, by: str = "last_seen") -> None:
-    """Raise ``ParameterError`` if a recorded time is compared with a time more than a day from now: all are older."""
-    now = datetime.now(UTC)
-    rule = f"is in the future, so everything would be removed; it is {now:%Y-%m-%d %H:%M} UTC now"
-    require(by not in _RECORDED or at <= now + _LATEST, name, f"{at:%Y-%m-%d %H:%M}", rule)

@@ -1,6 +1,6 @@
 import json
 import tempfile
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -146,7 +146,7 @@ def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batche
     changed = {row["id"] for row, old in zip(again, rows, strict=True) if row != old}
     assert changed <= own | {row["id"] for row in again if row["representative_position"] is not None}
     with State.open(tmp_path / "state", write=True) as state:
-        assert state.forget(before="9999-01-01").removed > 0
+        assert state.forget(before=datetime.now(UTC) + timedelta(hours=1)).removed > 0
         assert not state.segments
         assert not list((tmp_path / "state").glob("segment-*"))
         state.compact()
@@ -159,17 +159,26 @@ def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batche
     ("before", "removes"),
     [
         (datetime(2001, 1, 1), False),  # noqa: DTZ001 - it is in UTC
-        (datetime(9000, 1, 1, tzinfo=UTC), True),
+        (datetime.now(UTC) + timedelta(hours=20), True),
         ("2001-01-01T00:00:00Z", False),
         ("20010101", False),
         ("2001-W01-1", False),
-        ("90000101", True),
+        (f"{datetime.now(UTC) + timedelta(hours=20):%Y%m%dT%H%M}", True),
     ],
 )
 def test_a_time_is_compared_as_a_time_however_it_is_written(batches, tmp_path, before, removes):
     dedup_files(batches[0], state=tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state:
         assert (state.forget(before=before).removed > 0) == removes
+
+
+@pytest.mark.parametrize("before", [datetime(9000, 1, 1, tzinfo=UTC), "90000101"])
+def test_the_future_is_refused(batches, tmp_path, before):
+    dedup_files(batches[0], state=tmp_path / "state")
+    with State.open(tmp_path / "state", write=True) as state:
+        with pytest.raises(ParameterError, match="9000-01-01 00:00' is in the future, so everything would be removed"):
+            state.forget(before=before)
+        assert state.segments
 
 
 @pytest.mark.parametrize("before", ["9999", "yesterday", "23.11.2026", "", 7, False])

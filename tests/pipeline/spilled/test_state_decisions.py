@@ -1,6 +1,7 @@
 """What the runs of a state decided is what their reports have: audits of both are equal."""
 
 import json
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -88,7 +89,7 @@ def test_other_inputs_and_schemes_than_those_of_a_state_are_refused(files, tmp_p
     with pytest.raises(DataError, match=r"a\.jsonl.*it was moved or changed since it was added; restore it with"):
         audit_files(files, state)
     with State.open(state, write=True) as opened:
-        opened.forget(before="2999-01-01")
+        opened.forget(before=datetime.now(UTC))
     with pytest.raises(DataError, match="all its documents were forgotten, so it cannot be audited; audit the report"):
         audit_files(files, state)
 

@@ -4,7 +4,6 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
 from neardup.interfaces.cli.terminal import summarise
-from neardup.interfaces.moments import require_past
 from neardup.model.errors import plural
 
 EXAMPLE = "Example: neardup expire seen --before 90d"
@@ -23,7 +22,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Remove and summarise."""
     from neardup.pipeline.files.upkeep import expire
 
-    require_past("before", arguments.before, arguments.by)
     with opened(arguments, "w") as index:
         done = expire(index, arguments.before, arguments.by)
         total = len(index)

@@ -5,7 +5,6 @@ import argparse
 import msgspec
 
 from neardup.interfaces.cli.terminal import shown_ids, summarise
-from neardup.interfaces.moments import require_past
 from neardup.model.errors import ParameterError, counted, plural
 
 EXAMPLE = "Example: neardup state forget crawls --before 2026-01-01"
@@ -37,8 +36,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParameterError(
             "ids", chosen["ids"], "cannot be used with --before; forget first by one, then by the other"
         )
-    if "before" in chosen:
-        require_past("before", chosen["before"])
     ids = listed(chosen["ids"]) if "ids" in chosen else []
     removed, unknown = 0, list[str]()
     with State.open(arguments.folder, write=arguments.action != "info", make=False) as state:

@@ -7,7 +7,7 @@ import msgspec
 from neardup.interfaces.http.documents import RemovedAnswer, changing
 from neardup.interfaces.http.requests import Input, Nothing, characters
 from neardup.interfaces.http.service import Service, Writes
-from neardup.interfaces.moments import RULE, moment_in, require_past
+from neardup.interfaces.moments import RULE, moment_in
 from neardup.model.errors import ParameterError
 from neardup.schemes.terms import written
 
@@ -73,7 +73,6 @@ def expire(service: Service, given: ExpireBody) -> RemovedAnswer:
         before = moment_in(given.before)
     except ValueError:
         raise ParameterError("before", given.before, RULE) from None
-    require_past("before", before, given.by)
     with changing(service) as own:
         done = own.expire(before, by=given.by)
     return RemovedAnswer(done.removed, len(done.promoted))

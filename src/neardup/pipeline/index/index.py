@@ -30,6 +30,7 @@ from neardup.model.errors import (
     require_whole,
 )
 from neardup.model.memory import LEAST_OF_INDEX, OF_INDEX
+from neardup.model.moments import require_past
 from neardup.model.policy import Representative, require_representative
 from neardup.model.protocols import require_scheme
 from neardup.model.seen import Admission, Document, GroupPage, Removal, Stats
@@ -38,7 +39,7 @@ from neardup.pipeline.index import terms as own_terms
 from neardup.pipeline.index.admissions import Admissions
 from neardup.pipeline.index.changes import Changes, changes
 from neardup.pipeline.index.decisions import Judge
-from neardup.pipeline.index.fields import SITE, documents_at, field_kinds, field_values, unknown_field
+from neardup.pipeline.index.fields import SITE, documents_at, field_kinds, field_values, moment_of, unknown_field
 from neardup.pipeline.index.group_pages import GroupPages
 from neardup.pipeline.index.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.pipeline.index.transfer import Filled, fill
@@ -491,12 +492,16 @@ class Index(AbstractContextManager["Index"]):
         ``changed_at`` (see ``Document``), or a time field of the index; documents without a value of the field stay. A
         document is seen when it is admitted, also again with the same content, and by ``see``. Other documents are
         treated as in ``remove``.
+
+        Raises ``ParameterError`` for a *before* more than a day in the future, which would remove everything, unless
+        *by* is a field.
         """
         with self._store.busy:
             self._store.require_writer()
             moment = microseconds(before, "before")
             rule = f"must be {', '.join(TIMES)} or a time field of the index"
             if isinstance(by, str) and by in TIMES:
+                require_past("before", moment_of(moment))
                 return self._removed(self._store.earlier(moment, TIMES[by]))
             require(isinstance(by, str) and self._kinds.get(by) == "time", "by", by, rule)
             return self._removed(self._store.earlier(moment, f"field.{by}", f"known.{by}"))

@@ -27,6 +27,7 @@ from neardup.index.disk.arrays import checksum
 from neardup.model.arrays import Flags
 from neardup.model.errors import Change, ParameterError, StorageDamaged, StorageRefused, require, require_path
 from neardup.model.folders import INDEX, STATE, WORK
+from neardup.model.moments import require_past
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, RunInputs, StoredSegment
@@ -221,8 +222,12 @@ class State(AbstractContextManager["State"]):
         *before* is a ``datetime``, or a date or time as text, such as ``2026-11-23``; without a zone it is in UTC.
         Documents that were dropped for a removed one are removed as well. Later runs keep documents like these again.
         Documents that equal an earlier one have no ids in a state.
+
+        Raises ``ParameterError`` for a *before* more than a day in the future, which would remove everything.
         """
         limit = None if before is None else _moment(before)
+        if limit is not None:
+            require_past("before", limit)
         earlier = self.earlier()
         stays = np.ones(len(earlier), np.bool_)
         for number, part in enumerate(self.header.segments):

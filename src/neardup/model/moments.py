@@ -1,0 +1,15 @@
+"""The rule of times before which documents are removed."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from neardup.model.errors import require
+
+_LATEST: Final = timedelta(days=1)  # after now: clocks differ, and days begin earlier elsewhere
+
+
+def require_past(name: str, at: datetime) -> None:
+    """Raise ``ParameterError`` for a time more than a day from now: all recorded times are before it."""
+    now = datetime.now(UTC)
+    rule = f"is in the future, so everything would be removed; it is {now:%Y-%m-%d %H:%M} UTC now"
+    require(at <= now + _LATEST, name, f"{at:%Y-%m-%d %H:%M}", rule)
