@@ -145,11 +145,11 @@ def evidence_of(row: dict[str, Any]) -> str:
 
 
 def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
-    """Return the further numbers of a run with their descriptions; those that are 0 need not be shown."""
+    """Return the further numbers of a run with their descriptions, without those that are 0."""
     summary, read = done.result.summary, done.documents
     quoted, without = read.quoted_lines, read.without_text
     lines, repeated = quoted.records if quoted else 0, summary.duplicate_ids
-    return [
+    rows = [
         (summary.canonical_kept, "kept that a dropped document names as canonical"),
         (summary.canonical_contradicted, "name another document as canonical that they do not match"),
         (summary.empty - (without.records if without else 0), "empty, kept"),
@@ -162,6 +162,7 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
         (read.ignored, f"other {plural(read.ignored, 'file')} ignored"),
         (sum(read.skipped.values()), not_pages(read.skipped)),
     ]
+    return [row for row in rows if row[0]]
 
 
 def decimals(share: float, places: int = 2) -> str:

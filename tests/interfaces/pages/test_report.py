@@ -94,7 +94,7 @@ def test_it_says_what_the_run_did(run):
         "near duplicates dropped 1",
         "1 empty, kept",
         "1 no words to compare",
-        "1 records rejected",
+        "1 record rejected",
         "0 pairs at most, not compared",
         "The resemblance of 1 near duplicate to",
         "resemblance at least 0.6 (verified)",
@@ -157,7 +157,8 @@ def documents_of(texts, ids, names):
     def raw_texts(positions):
         return [texts[place].as_buffer().to_pybytes() for place in positions.tolist()]
 
-    return SimpleNamespace(raw_texts=raw_texts, ids=ids, names=names, ignored=7, skipped={}, without_text=None)
+    about = {"ignored": 7, "skipped": {}, "without_text": None, "quoted_lines": None}
+    return SimpleNamespace(raw_texts=raw_texts, ids=ids, names=names, **about)
 
 
 def test_texts_that_are_no_utf_8():
