@@ -23,17 +23,33 @@ def test_translate_replaces_what_the_table_knows(tokens, entries):
     assert found.tolist() == [entries.get(token, token) for token in tokens]
 
 
-@given(st.lists(st.just(0) | TOKENS, max_size=30), st.dictionaries(TOKENS, TOKENS, max_size=20))
-def test_meet_adds_what_it_does_not_and_lists_it_once(tokens, entries):
-    keys, values = table_of(entries)
-    found, places = np.empty((2, len(tokens)), np.int64)
-    count = vocabulary.meet(np.array(tokens, np.uint64), keys, values, found, places)
-    new = [place for place, token in enumerate(tokens) if token and token not in {*entries, *tokens[:place]}]
-    assert found[:count].tolist() == new
-    assert keys[places[:count]].tolist() == [tokens[place] for place in new]
-    known = dict(zip(keys.tolist(), values.tolist(), strict=True))
-    known.pop(0, None)
-    assert known == entries | {tokens[place]: tokens[place] for place in new}
+@given(st.lists(st.lists(st.just(0) | TOKENS, max_size=12), max_size=6), st.sampled_from([1, 4, 64]), st.data())
+def test_a_cache_replaces_the_tokens_that_it_knows_and_lists_the_others(batches, rows, data):
+    cache = np.zeros((rows, 4), np.uint64)
+    entered = set()
+    for batch in batches:
+        chosen = sorted(data.draw(st.sets(st.integers(0, len(batch) - 1)))) if batch else []
+        tokens, positions = np.array(batch, np.uint64), np.array(chosen, np.int64)
+        unknown = positions[: vocabulary.recall(tokens, positions, cache)]
+        others = unknown.tolist()
+        known = [place for place in chosen if place not in others]
+        assert {batch[place] for place in known} <= {0, *entered}
+        assert all(batch[place] for place in others)
+        replaced = {place: batch[place] and batch[place] + 1000 for place in known}
+        assert tokens.tolist() == [replaced.get(place, token) for place, token in enumerate(batch)]
+        vocabulary.remember(tokens, unknown, tokens[unknown] + np.uint64(1000), cache)
+        entered |= {batch[place] for place in others}
+        replaced = {place: batch[place] and batch[place] + 1000 for place in chosen}
+        assert tokens.tolist() == [replaced.get(place, token) for place, token in enumerate(batch)]
+
+
+def test_a_cache_remembers_the_last_two_tokens_of_a_row():
+    cache = np.zeros((1, 4), np.uint64)
+    for token in (1, 2, 3, 3):
+        vocabulary.remember(np.array([token], np.uint64), np.array([0]), np.array([token + 10], np.uint64), cache)
+    tokens, positions = np.array([1, 2, 3], np.uint64), np.arange(3)
+    assert positions[: vocabulary.recall(tokens, positions, cache)].tolist() == [0]
+    assert tokens.tolist() == [1, 12, 13]
 
 
 def without_runs(tokens, runs):

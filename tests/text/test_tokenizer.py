@@ -155,16 +155,20 @@ def test_stop_words_with_an_apostrophe_go_as_a_whole():
     assert one == other
 
 
-def test_each_distinct_word_is_stemmed_once(monkeypatch):
+def test_words_of_earlier_batches_are_not_stemmed_again(monkeypatch):
     looked_up = []
     original = vocabulary.stems
-    monkeypatch.setattr(
-        vocabulary, "stems", lambda words, language: looked_up.extend(words) or original(words, language)
-    )
-    tokenize = Tokenizer(Analysis(stem="english"), Hashing())
-    for texts in (["running runs Running"] * 50, ["runs RUNS, walked"], ["", "walked"]):
-        tokenize(TextBatch(*text_batch(texts)))
-    assert sorted(looked_up) == [b"running", b"runs", b"walked"]
+
+    def stems(folded, starts, language):
+        looked_up.append({folded[start:].tobytes().split(b"\0")[0] for start in starts})
+        return original(folded, starts, language)
+
+    monkeypatch.setattr(vocabulary, "stems", stems)
+    for language in ("english", "german"):
+        tokenize = Tokenizer(Analysis(stem=language), Hashing())
+        for texts in (["running runs Running"] * 50, ["runs RUNS, walked"], ["", "walked"]):
+            tokenize(TextBatch(*text_batch(texts)))
+    assert looked_up == [{b"running", b"runs"}, {b"walked"}] * 2
 
 
 CORPUS = [

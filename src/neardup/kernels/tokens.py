@@ -29,7 +29,7 @@ _HIGH_BITS = np.uint64(0x8080808080808080)
 
 
 @njit(nogil=True)
-def _zero_bytes(word):
+def zero_bytes(word):
     """Set the high bit of the lowest zero byte (and perhaps of higher ones)."""
     return (word - _LOW_BITS) & ~word & _HIGH_BITS
 
@@ -50,12 +50,12 @@ def _step(state, word):
 def _hash_from(folded, position, state):
     """Update the public hash with the rest of a zero-ended token, from *position* on."""
     word = word_at(folded, position)
-    zeros = _zero_bytes(word)
+    zeros = zero_bytes(word)
     while zeros == 0:
         state = _step(state, word)
         position += 8
         word = word_at(folded, position)
-        zeros = _zero_bytes(word)
+        zeros = zero_bytes(word)
     return _step(state, word & _below(zeros))
 
 
@@ -70,7 +70,7 @@ def _hash_public(folded, tokens, seed):
         for i in range(group.size):
             position = np.int64(group[i])
             word = word_at(folded, position)
-            zeros = _zero_bytes(word)
+            zeros = zero_bytes(word)
             places[longer], rests[longer] = i, position + 8
             longer += np.int64(zeros == 0)
             group[i] = _step(seed, word & _below(zeros))  # where there is no zero byte, the whole word
@@ -135,12 +135,12 @@ def _hash_any(folded, position, key0, key1):
     v0, v1, v2, v3 = _sip_start(key0, key1)
     begin = position
     word = word_at(folded, position)
-    zeros = _zero_bytes(word)
+    zeros = zero_bytes(word)
     while zeros == 0:
         v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, word)
         position += 8
         word = word_at(folded, position)
-        zeros = _zero_bytes(word)
+        zeros = zero_bytes(word)
     v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, _last_block(word, zeros, position - begin))
     return _sip_end(v0, v1, v2, v3)
 
@@ -175,7 +175,7 @@ def _hash_keyed(folded, tokens, key0, key1):
         longer = 0
         for i in range(group.size):
             word = word_at(folded, np.int64(group[i]))
-            zeros = _zero_bytes(word)
+            zeros = zero_bytes(word)
             places[longer], firsts[longer], lasts[longer] = i, word, group[i]
             longer += np.int64(zeros == 0)
             group[i] = _last_block(word, zeros, 0)
@@ -184,7 +184,7 @@ def _hash_keyed(folded, tokens, key0, key1):
         for i in range(longer):
             position = np.int64(lasts[i])
             word = word_at(folded, position + 8)
-            zeros = _zero_bytes(word)
+            zeros = zero_bytes(word)
             if zeros == 0:  # 16 bytes or more are rare
                 group[places[i]] = _hash_any(folded, position, key0, key1)
             else:

@@ -1,7 +1,8 @@
-"""Words that are replaced or dropped: an open-addressing table from token hash to token hash.
+"""Words that are replaced or dropped: tables and caches from token hash to token hash.
 
-A table is two uint64 arrays of one power-of-two size: ``keys`` (0 is a free place) and ``values``
-(``DROPPED`` removes the token).
+A table is two uint64 arrays of one power-of-two size: ``keys`` (0 is a free place) and ``values`` (``DROPPED`` removes
+the token). A cache is uint64[rows, 4], a power of two of rows; a row has the last two tokens that were entered there,
+each with its replacement.
 """
 
 import numpy as np
@@ -36,23 +37,37 @@ def insert(keys, values, new_keys, new_values):
 
 
 @kernel
-def meet(tokens, keys, values, found, places):
-    """Add each token that is not in the table, with itself as its value, except ``DROPPED``.
+def recall(tokens, positions, cache):
+    """Replace, in place, the tokens at *positions* that a cache knows; return the number of the others.
 
-    The position of each token's first occurrence is written to *found*, its place in the table to *places*. The table
-    must have places for all and a free one. Returns the number of new tokens.
+    The positions of the others are moved to the beginning of *positions*, without those of ``DROPPED``.
     """
+    mask = np.uint64(cache.shape[0] - 1)
     count = 0
-    for position in range(tokens.size):
+    for position in positions:
         token = tokens[position]
-        place = _place(keys, token)
-        if keys[place] != token:
-            keys[place] = token
-            values[place] = token
-            found[count] = position
-            places[count] = place
-            count += 1
+        row = first_place(token, mask)
+        if cache[row, 0] == token:
+            tokens[position] = cache[row, 1]
+        elif cache[row, 2] == token:
+            tokens[position] = cache[row, 3]
+        else:
+            positions[count] = position
+            count += np.int64(token != _NOTHING)
     return count
+
+
+@kernel
+def remember(tokens, positions, replacements, cache):
+    """Replace, in place, the tokens at *positions*, and enter them in a cache."""
+    mask = np.uint64(cache.shape[0] - 1)
+    for number in range(positions.size):
+        token, replacement = tokens[positions[number]], replacements[number]
+        tokens[positions[number]] = replacement
+        row = first_place(token, mask)
+        if cache[row, 0] != token:
+            cache[row, 2], cache[row, 3] = cache[row, 0], cache[row, 1]
+            cache[row, 0], cache[row, 1] = token, replacement
 
 
 @kernel

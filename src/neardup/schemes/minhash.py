@@ -229,7 +229,7 @@ class MinHash(FeatureScheme):
         small = cls(shingle=2, permutations=8, recall=0.9)
         units = (
             Analysis(unit="letter"),
-            Analysis(unit="line", stem="english", min_length=2),
+            Analysis(unit="line", stem="english", min_length=2, stop_words=("the", "was over")),
             Analysis(unit="sentence"),
         )
         return (

@@ -1,4 +1,4 @@
-"""Words that analysis replaces by their stem or removes, by hash: each distinct word is processed only a few times."""
+"""Words that analysis replaces by their stem or removes, by hash: most words are processed only a few times."""
 
 from itertools import accumulate
 from threading import local
@@ -8,26 +8,25 @@ import numpy as np
 
 from neardup.kernels import tokens as kernels
 from neardup.kernels import vocabulary as table
-from neardup.kernels.folding import PADDING
 from neardup.model.arrays import Bytes, Positions, Words
-from neardup.text.scratch import scratch
-from neardup.text.stems import stems
+from neardup.text.stems import may_change, stems, zero_ended
 
-MOST: Final = 1 << 18  # words in the table of a thread; 8 MB
-_SMALLEST: Final = 1 << 10
+MOST: Final = 1 << 18  # words that a thread remembers; 4 MB
 _TOGETHER: Final = 1 << 13  # tokens that are processed together: their words and stems fit into the cache
 
 
 class Vocabulary:
     """Maps token hashes to the hashes of stems, and removes stop words.
 
-    A stop word is one token or several consecutive ones. Each thread has its own table of at most ``MOST`` words and
-    clears it when it is full. So memory is bounded, and the table never affects the result.
+    A stop word is one token or several consecutive ones. Each thread has its own cache of at most ``MOST`` words, where
+    new words replace others. So memory is bounded, and the cache never affects the result.
     """
 
     def __init__(self, key: Words, *, keyed: bool, stop_words: list[list[bytes]], language: str | None) -> None:
         self._key, self._keyed, self._language = key, keyed, language
-        self._single = self.hashes([parts[0] for parts in stop_words if len(parts) == 1])
+        single = self.hashes([parts[0] for parts in stop_words if len(parts) == 1])
+        self._stops: Words = np.zeros((2, 2 << len(single).bit_length()), np.uint64)  # at most half full
+        table.insert(*self._stops, single, np.full(len(single), table.DROPPED, np.uint64))
         runs = [self.hashes(parts).tolist() for parts in stop_words if len(parts) > 1]
         runs.sort(key=lambda run: (run[0], -len(run)))
         self._runs: Words = np.array([token for run in runs for token in run], np.uint64)
@@ -36,9 +35,10 @@ class Vocabulary:
 
     def hashes(self, words: list[bytes]) -> Words:
         """Hash words one by one, with the hashes that they have in a text; none may be empty."""
-        folded = np.frombuffer(b"\0".join([*words, bytes(PADDING)]), np.uint8).copy()
-        bounds = np.array([0, len(folded) - PADDING], np.int64)
-        hashed = np.empty(len(words) + kernels.USUAL, np.uint64)
+        return self._hashed(*zero_ended(words), len(words))
+
+    def _hashed(self, folded: Bytes, bounds: Positions, number: int) -> Words:
+        hashed = np.empty(number + kernels.USUAL, np.uint64)
         nowhere = np.empty(0, np.int64)
         count = kernels.words(folded, bounds, self._key, self._keyed, hashed, np.empty(2, np.int64), nowhere)
         return hashed[:count]
@@ -50,56 +50,22 @@ class Vocabulary:
         """
         if len(self._runs):
             table.drop_runs(tokens, offsets, self._runs, self._bounds)
-        known: _Table | None = getattr(self._own, "known", None)
-        if known is None:
-            known = self._own.known = _Table(self._single)
-        for begin in range(0, len(tokens), _TOGETHER):
-            part = slice(begin, begin + _TOGETHER)
-            if self._language is not None:
-                known.make_room(len(tokens[part]))
-                self._learn(known, tokens[part], starts[part], folded, self._language)
-            table.translate(tokens[part], known.keys, known.values)
+        if self._stops.any():
+            table.translate(tokens, *self._stops)
+        if self._language is not None:
+            for begin in range(0, len(tokens), _TOGETHER):
+                part = slice(begin, begin + _TOGETHER)
+                self._stem(tokens[part], starts[part], folded, self._language)
 
-    def _learn(self, known: "_Table", tokens: Words, starts: Positions, folded: Bytes, language: str) -> None:
-        found, places = np.empty((2, len(tokens)), np.int64)
-        count = table.meet(tokens, known.keys, known.values, found, places)
-        if count == 0:
-            return
-        known.count += count
-        gathered: Bytes = scratch("gathered", len(folded), np.uint8)
-        size = table.gather(folded, starts[found[:count]], gathered)
-        words = gathered[: size - 1].tobytes().split(b"\0")
-        known.values[places[:count]] = self.hashes(stems(words, language))
-
-
-class _Table:
-    """The table of one thread: *count* tokens, including the stop words; at most half full."""
-
-    keys: Words
-    values: Words
-    count: int
-
-    def __init__(self, dropped: Words) -> None:
-        self._dropped = dropped
-        self._begin(_SMALLEST)
-
-    def make_room(self, more: int) -> None:
-        """Make room for *more* tokens: grow, or clear the table."""
-        if self.count + more > MOST and self.count > len(self._dropped):
-            self._begin(len(self.keys))
-        size = len(self.keys)
-        while size < 2 * (self.count + more):
-            size *= 2
-        if size > len(self.keys):
-            old_keys, old_values = self.keys, self.values
-            filled = old_keys != 0
-            self.keys, self.values = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
-            table.insert(self.keys, self.values, old_keys[filled], old_values[filled])
-
-    def _begin(self, size: int) -> None:
-        while size < 2 * len(self._dropped):
-            size *= 2
-        self.keys = np.zeros(size, np.uint64)
-        self.values = np.zeros(size, np.uint64)
-        self.count = len(self._dropped)
-        table.insert(self.keys, self.values, self._dropped, np.full(self.count, table.DROPPED, np.uint64))
+    def _stem(self, tokens: Words, starts: Positions, folded: Bytes, language: str) -> None:
+        cache: Words | None = getattr(self._own, "cache", None)
+        if cache is None:
+            cache = self._own.cache = np.zeros((MOST // 2, 4), np.uint64)
+            self._own.mostly_new = False
+        # Where most words are new, those that no step changes are not even looked up
+        positions = may_change(folded, starts, language) if self._own.mostly_new else np.arange(len(tokens))
+        unknown = positions[: table.recall(tokens, positions, cache)]
+        self._own.mostly_new = len(unknown) > len(positions) // 2
+        if len(unknown):
+            stemmed = self._hashed(*stems(folded, starts[unknown], language), len(unknown))
+            table.remember(tokens, unknown, stemmed, cache)
