@@ -8,7 +8,7 @@ import pyarrow as pa
 
 import neardup
 from corpus import CORPUS, corpus
-from figures import Figure, publish
+from figures import SMALL, Figure, publish
 from neardup.kernels import sentences
 from neardup.schemes.laws import least_count
 from peers.measuring import best_of, column, size
@@ -19,10 +19,17 @@ From the Arrow text column to signatures in one thread, the best of three. Each 
 its row names others; the MinHash row is the one nearest to the 84 minima of the default trials. The ratio is the time
 with a secret key to the time of the same recipe with a public seed; a checksum always has a key, made from the seed.
 
+Random words are seven random letters each, 1,000 in a document, so that all words are new; there the ratio is the time
+with English stems to the time without, in alternate runs.
+
 A step is the comparison of one value of two sentence signatures. *Saved* steps are those after the answer is certain.
 """
 KEY: Final = bytes(range(16))
 TIMES_KEYED: Final = 2.0
+TIMES_STEMMED: Final = 2.0
+RANDOM_WORDS: Final = 100_000 if SMALL else 12_000_000
+LETTERS: Final = 7  # in a random word
+DOCUMENT: Final = 1_000  # words
 PAIRS: Final = 100_000
 SEED: Final = 11
 
@@ -50,6 +57,7 @@ def main() -> None:
     corpus()
     texts = column(CORPUS)
     figures = [figure for case in CASES for figure in measured(case, texts)]
+    figures.append(new_words())
     figures += early_exit(texts)
     publish("signing", f"Signing {len(texts):,} documents, {size(texts) / 1e6:.0f} MB", METHOD, figures)
 
@@ -75,6 +83,23 @@ def keyed(scheme: Any) -> Any:
     if isinstance(scheme, neardup.Combined):
         return neardup.Combined(keyed(scheme.first), keyed(scheme.second))
     return replace(scheme, key=KEY)
+
+
+def new_words() -> Figure:
+    """Sign texts whose words are new all along, with and without stems."""
+    letters = np.random.default_rng(SEED).integers(ord("a"), ord("z") + 1, (RANDOM_WORDS, LETTERS + 1), np.uint8)
+    letters[:, LETTERS] = ord(" ")
+    texts = pa.array([document.tobytes().decode() for document in np.split(letters, RANDOM_WORDS // DOCUMENT)])
+    with_stems, without = neardup.Sentences(), neardup.Sentences(stem=None)
+    times = [(best_of(lambda: with_stems.sign(texts), 1)[0], best_of(lambda: without.sign(texts), 1)[0]) for _ in "abc"]
+    stemmed, plain = (min(column) for column in zip(*times, strict=True))
+    return Figure(
+        name="Sentences, random words",
+        value=size(texts) / 1e6 / stemmed,
+        unit="MB/s",
+        ratio=stemmed / plain,
+        at_most=TIMES_STEMMED,
+    )
 
 
 def early_exit(texts: pa.LargeStringArray) -> list[Figure]:

@@ -64,8 +64,7 @@ _PLACES = [32 * number + (ord(suffix[-1:] or "\0") & 31) for number, suffix, _ i
 _BOUNDS = np.searchsorted(_PLACES, np.arange(32 * len(_LISTS) + 1)).astype(np.int64)  # the entries of a last letter
 _S, _IED, _IES = (_NUMBERS[_STEP_1A, suffix] for suffix in ("s", "ied", "ies"))
 _EED, _EEDLY, _ING = (_NUMBERS[_STEP_1B, suffix] for suffix in ("eed", "eedly", "ing"))
-_ATIVE = _NUMBERS[_STEP_3, "ative"]
-_PAST = np.uint64(_packed("past"))
+_ATIVE, _PAST = _NUMBERS[_STEP_3, "ative"], np.uint64(_packed("past"))
 
 # The prefix with each first letter; no two have the same one
 _PREFIX_LENGTHS, _PREFIX_WORDS, _PREFIX_MASKS = np.zeros(32, np.int64), np.ones(32, np.uint64), np.zeros(32, np.uint64)
@@ -74,12 +73,14 @@ for _prefix in _PREFIXES:
     _PREFIX_LENGTHS[_letter], _PREFIX_WORDS[_letter] = len(_prefix), _packed(_prefix)
     _PREFIX_MASKS[_letter] = (1 << 8 * len(_prefix)) - 1
 
-# Words that a step may change: by last byte, a bit for the byte before it (modulo 32)
-_CHANGING = np.zeros(256, np.uint32)
-for _number, _suffix, _ in (*_ENTRIES[1:], (_STEP_1A, "ll", "")):
-    if _number not in {_BEFORE_EED, _BEFORE_ING, _ENDING}:
-        _CHANGING[ord(_suffix[-1])] |= np.uint32(1 << (ord(_suffix[-2:-1] or "\0") & 31))
-_CHANGING[list(b"'syYe")] = 0xFFFFFFFF
+# Words that a step may change, by their last byte and the byte before it
+_CHANGING = np.zeros((256, 256), np.bool_)
+for _number, _suffix, _ in _ENTRIES[1:]:
+    if len(_suffix) > 1 and _number not in {_BEFORE_EED, _BEFORE_ING, _ENDING}:
+        _CHANGING[ord(_suffix[-1]), ord(_suffix[-2])] = True
+_CHANGING[list(b"'sye")] = True
+_CHANGING[ord("y"), list(b"aeiou")] = False
+_CHANGING[ord("l"), ord("l")] = True
 
 
 @njit(nogil=True, forceinline=True)
@@ -294,8 +295,7 @@ def _stem(word, begin, end):
         begin += 1
     marked = _mark_consonants(word, begin, end)
     first, second = _mark_regions(word, begin, end)
-    whole = end
-    end = _step_1a(word, begin, end)
+    whole, end = end, _step_1a(word, begin, end)
     if end == begin:
         word[begin - 1] = _APOSTROPHE
         return whole
@@ -332,19 +332,17 @@ def may_change(folded, starts, chosen):
 
     The words begin at *starts*, and there are only zero bytes between them.
     """
-    count = 0
     if starts.size == 0:
-        return count
+        return 0
     end = _end(folded, starts[starts.size - 1])
-    marked = np.uint64(0)
+    count, marked = 0, np.uint64(0)
     for place in range(starts[0], end, 8):
         marked |= zero_bytes(word_at(folded, place) ^ _EIGHT_CONSONANTS_Y)
     for position in range(starts.size - 1, -1, -1):
         begin = starts[position]
         while folded[end - 1] == 0:
             end -= 1
-        before = np.uint32(folded[max(begin, end - 2)] & 31)
-        changes = (_CHANGING[folded[end - 1]] >> before) & np.uint32(1) != 0
+        changes = _CHANGING[folded[end - 1], folded[max(begin, end - 2)]]
         chosen[starts.size - 1 - count] = position
         count += np.int64(changes or folded[begin] == _APOSTROPHE or marked != 0)
         end = begin - 1

@@ -12,7 +12,7 @@ from neardup.model.arrays import Bytes, Positions, Words
 from neardup.text.stems import may_change, stems, zero_ended
 
 MOST: Final = 1 << 18  # words that a thread remembers; 4 MB
-_TOGETHER: Final = 1 << 13  # tokens that are processed together: their words and stems fit into the cache
+_TOGETHER: Final = 1 << 14  # tokens that are processed together: their words and stems fit into the cache
 
 
 class Vocabulary:
