@@ -161,13 +161,18 @@ def sniff(head: bytes) -> str | None:
     if head[1:4] == _SKIPPABLE and head[0] >> 4 == 5:  # noqa: PLR2004 - 0x50 to 0x5f
         return "zstd"
     found = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
-    return found or next((f"UTF-{8 * size} text" for size in (4, 2) if _is_padded(head, size)), None)
+    return found or next((f"UTF-{8 * size}{order} text" for size in (4, 2) if (order := _order(head, size))), None)
 
 
-def _is_padded(head: bytes, size: int) -> bool:
-    """Return whether one byte of each *size* is not zero: ASCII letters in UTF-16 or 32, without a byte order mark."""
+def _order(head: bytes, size: int) -> str:
+    """Return the byte order of ASCII letters in UTF-16 or 32 without a byte order mark; empty for other bytes.
+
+    One byte of each *size* is not zero then: the first (LE) or the last (BE).
+    """
     filled = [any(head[place::size]) for place in range(size)]
-    return len(head) >= 2 * size and sum(filled) == 1
+    if len(head) < 2 * size or sum(filled) != 1:
+        return ""
+    return "LE" if filled[0] else "BE" if filled[-1] else ""
 
 
 def load(path: str, compression: str | None, max_bytes: int) -> Contents:
@@ -278,7 +283,7 @@ def check_plain(source: str, head: bytes) -> None:
     if found is None:
         return
     if found.endswith("text"):
-        code = "utf-32" if found.startswith("UTF-32") else "encoding"
+        code = found.removesuffix(" text").lower()
     else:
         code = "compressed stream" if source == display(STDIN) else "ending"
     raise DataError(source, f"it should be plain UTF-8 text, but its first bytes are those of {found}", code)

@@ -377,7 +377,7 @@ def _in_order(source: str, data: _Held, size: int | None = None) -> Iterator[Rec
 
 
 def _blank(data: _Held | _OfFile, at: int) -> int:
-    """Return how many bytes of empty lines are at a place, of which some writers have more than two after a record."""
+    """Return how many bytes of empty lines are at a place; some writers have more than two lines after a record."""
     if not data.read(at, at + 1).isspace():
         return 0
     head = data.read(at, at + _HEADERS_FIRST)

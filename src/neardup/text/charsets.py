@@ -61,7 +61,7 @@ _UTF_16: Final = {"utf-16": "utf-16-le", "utf-16-le": "utf-16-le", "utf-16-be": 
 
 
 def charset_of(declared: str, *, zeros: bool = False) -> str | None:
-    """Return Python's name of a declared charset; ``None`` if it is none of the web.
+    """Return Python's name of a declared charset; ``None`` if the web does not have it.
 
     UTF-16 counts only for pages with *zeros* among their bytes, which their markup has then.
     """

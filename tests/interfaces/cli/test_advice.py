@@ -60,6 +60,7 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         (DataError("a.jsonl.gz", "is", "json array"), "convert it: zcat a.jsonl.gz | jq -c '.[]' > lines.jsonl"),
         (DataError("a.jsonl.xz", "is", "json over lines"), "convert them: xzcat a.jsonl.xz | jq -c . > lines.jsonl"),
         (DataError("a.jsonl", "is", "utf-32"), "iconv -f UTF-32 -t UTF-8"),
+        (DataError("a.jsonl", "is", "utf-16be"), "iconv -f UTF-16BE -t UTF-8"),
         (DataError("a.jsonl:3", "is wrong"), "a.jsonl:3 is wrong"),
         (DataError("a.jsonl:3", "it is wrong"), "a.jsonl:3: it is wrong"),
         (

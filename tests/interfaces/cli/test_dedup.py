@@ -579,7 +579,7 @@ def test_line_ends_inside_quotes_are_counted_and_told_unless_they_are_expected(r
         (
             "a.jsonl",
             '{"text": "a"}\n'.encode("utf-16-le"),
-            "those of UTF-16 text; convert it to UTF-8, such as with: iconv",
+            "those of UTF-16LE text; convert it to UTF-8, such as with: iconv -f UTF-16LE",
         ),
         ("a.csv", "text\na\n".encode("utf-16"), "those of UTF-16 text; convert it to UTF-8"),
         (

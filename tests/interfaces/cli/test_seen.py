@@ -220,7 +220,7 @@ def test_an_array_is_explained(seen, lines, asked):
         (line(text="a").decode().encode("utf-16"), "UTF-16 text; convert it to UTF-8, such as with: iconv -f UTF-16"),
         (
             line(text="a").decode().encode("utf-32-le"),
-            "UTF-32 text; convert it to UTF-8, such as with: iconv -f UTF-32",
+            "UTF-32LE text; convert it to UTF-8, such as with: iconv -f UTF-32LE",
         ),
         (
             gzip.compress(line(text="a"), mtime=0),

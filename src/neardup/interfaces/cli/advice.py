@@ -49,8 +49,10 @@ _OF_REPORTS = {  # columns of the reports that a verb reads
     "rules": ("representative",),
 }
 _NEXT = {  # by the code of an error
-    "encoding": "convert it to UTF-8, such as with: iconv -f UTF-16 -t UTF-8 FILE > NEW",
-    "utf-32": "convert it to UTF-8, such as with: iconv -f UTF-32 -t UTF-8 FILE > NEW",
+    **{
+        name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
+        for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
+    },
     "folder of tables": "name the files, such as '{pattern}'",
     "json as table": "rename it with the ending .jsonl",
     "ending": "rename it with the ending of its format",
