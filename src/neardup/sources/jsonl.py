@@ -41,7 +41,7 @@ from neardup.sources.collection import (
 )
 from neardup.sources.compression import Contents, check_plain, compressed, load
 from neardup.sources.fields import typed
-from neardup.sources.formats import input_kind
+from neardup.sources.formats import STDIN, display, input_kind
 from neardup.sources.lines import BOM, Positions, Spans, blocks_of_lines, invalid_utf8, start_of_text
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.records import decoder, field_names, literal_of, reason_of
@@ -52,6 +52,7 @@ HEAD: Final = 1 << 16  # bytes searched for the first line
 _MARKED: Final = 1 << 14  # rows created at a time
 _SAMPLE: Final = 1000  # records searched to list the existing fields
 _ARRAY: Final = re.compile(rb"\s*\[\s*(?:\{|$)")  # the beginning of an array of objects
+_ARCHIVE: Final = b"WARC/"
 _OBJECT: Final = re.compile(rb"\s*\{\s*$")  # the first line of an object over several lines
 
 
@@ -224,8 +225,11 @@ class _Reader:
 
 
 def require_lines(head: bytes, source: str) -> None:
-    """Raise ``DataError`` if the first bytes are not UTF-8 text, or begin an array or an object over several lines."""
+    """Raise ``DataError`` for another format than JSON lines, such as arrays, objects over lines, or archives."""
     check_plain(source, head)
+    if head.startswith(_ARCHIVE):
+        code = "archive stream" if source == display(STDIN) else "ending"
+        raise DataError(source, "this is a web archive, not JSON lines", code)
     first = next((line for line in head.removeprefix(BOM).split(b"\n") if line.strip()), b"")
     if _ARRAY.match(first):
         raise DataError(source, "this is one JSON array, not JSON lines", "json array")

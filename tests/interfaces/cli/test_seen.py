@@ -224,10 +224,11 @@ def test_an_array_is_explained(seen, lines, asked):
         ),
         (
             gzip.compress(line(text="a"), mtime=0),
-            "those of gzip; decompress it first, such as with: zcat FILE | neardup",
+            "those of gzip; name the file: neardup seen DIR FILE",
         ),
+        (page(1, STORM), "this is a web archive, not JSON lines; name the file: neardup seen DIR FILE"),
     ],
-    ids=["objects over lines", "UTF-16", "UTF-32", "gzip"],
+    ids=["objects over lines", "UTF-16", "UTF-32", "gzip", "archive"],
 )
 def test_input_that_is_not_json_lines_is_explained_as_by_dedup(seen, given, message, asked):
     answers, said = asked(seen, given, code=1)
@@ -251,12 +252,77 @@ def test_pages_of_html_are_read(asked, seen):
         assert message in asked(seen, b"", *wrong, code=2)[1]
 
 
-def test_the_pages_of_an_archive_become_lines_by_marking_them(tmp_path, asked):
-    """As the help describes."""
-    archive, marked = tmp_path / "crawl.warc.gz", tmp_path / "pages.jsonl"
-    archive.write_bytes(packed([page(1, STORM), page(2, STORM), page(3, BAKER)]))
-    assert main(["index", str(archive), "--to", str(tmp_path / "ix"), "--url", "url", "--text-view", "visible"]) == 0
-    assert main(["dedup", str(archive), "--dry-run", "--mark", str(marked), "--text-view", "visible"]) == 0
-    answers, _ = asked(tmp_path / "ix", marked.read_bytes())
-    assert [answer["verdict"] for answer in answers] == ["known"] * 3
-    assert not any(answer["changed"] for answer in answers)
+@pytest.fixture
+def archive(tmp_path):
+    """An archive of three pages and a missing one, with damage between the first two."""
+    path = tmp_path / "crawl.warc.gz"
+    first = page(1, STORM, uri="http://a.example/1?utm_source=x")
+    path.write_bytes(packed([first]) + b"damage" + packed([page(2, STORM), page(3, BAKER), page(4, status=404)]))
+    return path
+
+
+def test_the_pages_of_archives_are_answered(seen, archive, neardup):
+    told = neardup("seen", seen, archive, "--admit", code=1)
+    rejected, *answers = map(json.loads, told.out.splitlines())
+    assert rejected["error"].startswith("its gzip member is damaged; reading resumes at byte")
+    assert [(one["id"], one["verdict"]) for one in answers] == [
+        ("http://a.example/1", "new"),
+        ("http://a.example/2", "near duplicate"),
+        ("http://a.example/3", "new"),
+    ]
+    assert answers[1]["representative"] == "http://a.example/1"
+    assert [(one["source"], one["position"] > 0) for one in answers] == [
+        (str(archive), number > 0) for number in range(3)
+    ]
+    assert [line.split()[:2] for line in told.err.splitlines()[:5]] == [
+        ["3", "documents"],
+        ["2", "new"],
+        ["1", "near"],
+        ["1", "record"],
+        ["1", "record"],
+    ]
+    assert "1 status 404" in told.err
+    assert f"rejected: {archive}:{rejected['position']}: " in told.err
+    again = neardup("seen", seen, archive, code=1).out.splitlines()[1:]
+    assert [(json.loads(one)["verdict"], json.loads(one)["changed"]) for one in again] == [("known", False)] * 3
+
+
+def test_the_pages_of_an_archive_that_was_indexed_are_known(tmp_path, archive, neardup):
+    index = tmp_path / "ix"
+    options = ("--field", "title:string", "--field", "host:string", "--text-view", "visible")
+    neardup("index", archive, "--to", index, "--url", "url", *options, code=1)
+    assert "text view visible" in neardup("seen", index, archive, code=2).err
+    told = neardup("seen", index, archive, "--text-view", "visible", code=1)
+    assert [json.loads(one).get("changed") for one in told.out.splitlines()] == [None, False, False, False]
+
+
+def test_files_of_any_format_are_answered(tmp_path, seen, neardup):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.html").write_text(f"<title>a</title><p>{STORM}")
+    (tmp_path / "pages.csv").write_text(f"url,text\nhttp://b.example/,{STORM}\n")
+    (tmp_path / "pages.jsonl.gz").write_bytes(gzip.compress(line(url="http://c.example/", text=STORM)))
+    answers = []
+    for name in ("texts", "pages.csv", "pages.jsonl.gz"):
+        told = neardup("seen", seen, tmp_path / name, "--admit")
+        assert told.err.startswith("1  document\n")
+        answers += map(json.loads, told.out.splitlines())
+    assert [(one["id"], one["verdict"]) for one in answers] == [
+        (str(tmp_path / "texts" / "a.html"), "new"),
+        ("http://b.example/", "near duplicate"),
+        ("http://c.example/", "exact duplicate"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--skip", "1"), "--skip 1 can only be used with standard input"),
+        (("--url", "link"), "--url names the field of the URL"),
+        (("--id", "number"), "--id names the field of the id"),
+        (("--html", "page"), "--html page can only be used with tables"),
+        (("--text", "body"), "--text body can only be used with tables"),
+    ],
+)
+def test_wrong_options_of_files_are_told(seen, archive, neardup, options, complaint):
+    code = 1 if "names the field" in complaint else 2
+    assert complaint in neardup("seen", seen, archive, *options, code=code).err

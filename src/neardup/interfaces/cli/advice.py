@@ -56,7 +56,8 @@ _NEXT = {  # by the code of an error
     "folder of tables": "name the files, such as '{pattern}'",
     "json as table": "rename it with the ending .jsonl",
     "ending": "rename it with the ending of its format",
-    "compressed stream": "decompress it first, such as with: zcat FILE | neardup ...",
+    "compressed stream": "name the file as an input, or, if it has lines, expand it first: zcat FILE | neardup ...",
+    "archive stream": "name the file as an input: archives are read from files",
     "too large": "that is the most that is read here",
     "changed": "run again when nothing writes to it",
     "earlier input": "restore it, with its modification time, or remove what its run added: neardup state forget",
@@ -85,6 +86,7 @@ _NEXT_FILES = {  # that do not exist, by their options
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
     "stop_words": "words are separated by commas; a single one has a comma at its end",
 }
+_NEXT_SEEN = dict.fromkeys(("compressed stream", "archive stream"), "name the file: neardup seen DIR FILE")
 _NEXT_PAIRS = {
     "given twice": "for the pairs of one collection, leave out B",
 }
@@ -247,7 +249,10 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if error.where in {vars(arguments).get(name) for name in ("report", "dropped", "mark", "common")}:
         known = {**known, "folder": _NEXT["folder"]}
     verb = getattr(arguments, "verb", "")
-    known = {**known, **{"compare": _NEXT_COMPARE, "audit": _NEXT_AUDIT, "pairs": _NEXT_PAIRS}.get(verb, {})}
+    known = {
+        **known,
+        **{"compare": _NEXT_COMPARE, "audit": _NEXT_AUDIT, "pairs": _NEXT_PAIRS, "seen": _NEXT_SEEN}.get(verb, {}),
+    }
     if isinstance(error, DataError) and (advised := _about_file(error, arguments) or input_advice(error, arguments)):
         return advised
     pattern = _pattern_of(error.where) if error.code == "folder of tables" else ""

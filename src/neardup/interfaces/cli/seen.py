@@ -1,31 +1,42 @@
-"""Check pages (JSON lines on standard input) against an index."""
+"""Check pages, on standard input or in files, against an index."""
 
 import argparse
 import sys
 from collections import Counter
-from contextlib import nullcontext
-from typing import Any
+from contextlib import nullcontext, redirect_stdout
+from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.terminal import complain
+from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.model.errors import DataError, OutputRefused, counted, require
+from neardup.interfaces.wording import not_pages
+from neardup.model.errors import DataError, OutputRefused, counted, plural, require
 from neardup.model.verdicts import NearDuplicate
+from neardup.sources.formats import STDIN, display
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from neardup.pipeline.index.index import Index
 
 EXAMPLE = (
-    'Example: echo \'{"url": "http://a.example/", "text": "..."}\' | neardup seen DIR --admit. For an archive:'
-    " neardup dedup crawl.warc.gz --dry-run --mark pages.jsonl && neardup seen DIR --admit <pages.jsonl"
+    'Examples: echo \'{"url": "http://a.example/", "text": "..."}\' | neardup seen DIR --admit;'
+    " neardup seen DIR crawl.warc.gz --admit"
 )
 INTERRUPTED = (
-    "interrupted; answered pages were admitted if --admit was given; continue after the last answer with --skip"
+    "interrupted; answered pages were admitted if --admit was given; continue after the last answer with --skip, or for"
+    " files repeat the command"
 )
+_INVALID = "invalid"
 _LINES = 64  # lines that are searched for the first one that is not blank
 USAGE = f"""
 {options.KEYED_INDEX}
+inputs [INPUT ...]: files of pages, as of neardup index: .warc .wet (also .gz .zst .lz4), .jsonl .ndjson .csv .tsv (also
+  .gz .zst .bz2 .xz), .parquet, or folders of text or HTML files (default: JSON lines on standard input)
 --admit: remember the pages
 --changed-at-least S: content that resembles the last version of its page by at least S counts as unchanged, such as
   0.95 for pages with a visitor counter (default: only equal content)
---skip N=0: skip the first N lines
+--skip N=0: skip the first N lines of standard input
 --text FIELD=text: the field that holds the text
 --html FIELD: the field that holds an HTML page, instead of a text
 {options.VIEW_IF_GIVEN}
@@ -37,52 +48,87 @@ USAGE = f"""
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Answer line by line; return 1 if some were invalid."""
+    """Answer page by page; return 1 if some were invalid."""
     require(arguments.skip >= 0, "skip", arguments.skip, "must be at least 0")
+    files = arguments.inputs not in ([], [STDIN])
+    rule = "can only be used with standard input; of files, admitted pages are known when they are read again"
+    require(not files or not arguments.skip, "skip", arguments.skip, rule)
     html = vars(arguments).get("html")
     for name in ("text_view", "templates"):
-        require(html is not None or name not in arguments, name, vars(arguments).get(name), "needs --html FIELD")
+        known = files or html is not None or name not in arguments
+        require(known, name, vars(arguments).get(name), "needs --html FIELD, or files of pages")
     rule = "cannot be used with --html FIELD: the text is that of the page"
     require(html is None or arguments.text == "text", "text", arguments.text, rule)
     arguments.text_view = vars(arguments).get("text_view", "auto")
     if sys.stdout is None:
         raise OutputRefused("standard output", "it is closed")
-    if sys.stdin is None:
+    if sys.stdin is None and not files:
         raise DataError("standard input", "it is closed")
     say_if_cold()
-    import msgspec
-
-    from neardup.pipeline.crawl.stream import TOGETHER, Answering
     from neardup.pipeline.query.search import keeping_up
-    from neardup.sources.arriving import arriving
-    from neardup.sources.jsonl import HEAD, require_lines
 
-    encode, out = msgspec.json.Encoder().encode, sys.stdout.buffer
-    counts: Counter[str] = Counter()
-    admit, fields = arguments.admit, {"text": html or arguments.text, "url": arguments.url, "id": arguments.id}
+    admit = arguments.admit
     with (
         options.opened(arguments, "w" if admit else "r") as index,
         keeping_up(index) if admit else nullcontext() as catch_up,
     ):
-        ways: dict[str, Any] = {"addresses": options.addresses_of(arguments), "admit": admit, "catch_up": catch_up}
-        ways["changed_at_least"] = vars(arguments).get("changed_at_least")
-        ways["extraction"] = None if html is None else options.extraction_of(arguments)
-        answering = Answering(index, **fields, **ways)
-        number, checked = 0, False
-        for lines in arriving(sys.stdin.fileno(), "<stdin>"):
+        ways: dict[str, Any] = {"url": arguments.url, "id": arguments.id, "admit": admit, "catch_up": catch_up}
+        ways |= {"addresses": options.addresses_of(arguments)}
+        ways |= {"changed_at_least": vars(arguments).get("changed_at_least")}
+        return (_of_files if files else _of_lines)(arguments, index, ways)
+
+
+def _of_files(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any]) -> int:
+    """Answer the pages of files, and print a summary on standard error."""
+    from neardup.pipeline.files.visits import FileAnswers
+
+    reading = options.chosen(arguments, "text html") | {"extraction": options.extraction_of(arguments)}
+    answering = FileAnswers(index, **ways, **reading)
+    with progress_bars() as progress:
+        counts = _written(answering.answer(arguments.inputs, progress=progress), index)
+    if sys.stderr is not None:
+        documents = counts.total() - len(answering.rejected)
+        rows = [(documents, plural(documents, "document"), True)]
+        rows += [(count, name, False) for name, count in counts.most_common() if name != _INVALID]
+        rows += [
+            (len(answering.rejected), f"{plural(len(answering.rejected), 'record')} rejected", False),
+            (answering.ignored, f"other {plural(answering.ignored, 'file')} ignored", False),
+            (sum(answering.skipped.values()), not_pages(answering.skipped), False),
+        ]
+        with redirect_stdout(sys.stderr):
+            show_counts(rows)
+            show_rejected(answering.rejected, listed="the answers list all")
+    return 1 if answering.rejected else 0
+
+
+def _of_lines(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any]) -> int:
+    """Answer the lines of standard input as they arrive; a summary is printed if some are invalid, or on a terminal."""
+    from neardup.pipeline.crawl.stream import TOGETHER, Answering
+    from neardup.sources.arriving import arriving
+    from neardup.sources.jsonl import HEAD, require_lines
+
+    html = vars(arguments).get("html")
+    ways |= {"text": html or arguments.text, "extraction": None if html is None else options.extraction_of(arguments)}
+    answering = Answering(index, **ways)
+    number = 0
+
+    def answers() -> "Iterator[list[dict[str, Any]]]":
+        nonlocal number
+        checked = False
+        for lines in arriving(sys.stdin.fileno(), display(STDIN)):
             if not checked:
                 head = b"\n".join(line for line in lines[:_LINES] if line)[:HEAD]
-                require_lines(head, "<stdin>")
+                require_lines(head, display(STDIN))
                 checked = bool(head.strip())
             passed = min(max(arguments.skip - number, 0), len(lines))
             number += passed
             for begin in range(passed, len(lines), TOGETHER):
                 some = lines[begin : begin + TOGETHER]
-                answers = answering.answer(some, number + 1)
+                found = answering.answer(some, number + 1)
                 number += len(some)
-                out.write(b"".join(encode(answer) + b"\n" for answer in answers))
-                out.flush()
-                counts.update(_name(answer, estimated=index.estimates) for answer in answers)
+                yield found
+
+    counts = _written(answers(), index)
     if sys.stderr is not None and (sys.stderr.isatty() or answering.failed):
         told = ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
         complain(f"{counted(counts.total(), 'line')}: {told}")
@@ -91,9 +137,22 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if answering.failed or number < arguments.skip else 0
 
 
+def _written(answers: "Iterable[list[dict[str, Any]]]", index: "Index") -> "Counter[str]":
+    """Write answers to standard output, some at a time; return the number of each verdict."""
+    import msgspec
+
+    encode, out = msgspec.json.Encoder().encode, sys.stdout.buffer
+    counts: Counter[str] = Counter()
+    for some in answers:
+        out.write(b"".join(encode(answer) + b"\n" for answer in some))
+        out.flush()
+        counts.update(_name(answer, estimated=index.estimates) for answer in some)
+    return counts
+
+
 def _name(answer: dict[str, Any], *, estimated: bool) -> str:
     if "error" in answer:
-        return "invalid"
+        return _INVALID
     name = str(answer["verdict"])
     if estimated and name == NearDuplicate.name:
         return f"{name} (estimated: the index has no texts)"

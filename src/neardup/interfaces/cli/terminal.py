@@ -138,10 +138,10 @@ def show_counts(rows: "Sequence[tuple[int, str, bool]]") -> None:
         screen.print(Text.assemble((f"{count:>{width},}", "bold"), f"  {printable(words)}"), soft_wrap=True)
 
 
-def show_rejected(rejected: "Sequence[Rejected]") -> None:
-    """Print the first rejected records, the reasons, and what may help."""
+def show_rejected(rejected: "Sequence[Rejected]", *, listed: str = "--json lists all") -> None:
+    """Print the first rejected records, the reasons, what may help, and how all are *listed*."""
     lines = [f"rejected: {one}" for one in rejected[:_SHOWN]]
-    more = [f"and {len(rejected) - _SHOWN:,} more (--json lists all)"] if len(rejected) > _SHOWN else []
+    more = [f"and {len(rejected) - _SHOWN:,} more ({listed})"] if len(rejected) > _SHOWN else []
     show_lines([*lines, *more, *advice_on_rejected(rejected)], style="yellow")
 
 

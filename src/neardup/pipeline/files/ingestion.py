@@ -26,10 +26,10 @@ from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, 
 from neardup.pipeline.crawl.filter import Moment
 from neardup.pipeline.crawl.page_texts import index_fields
 from neardup.pipeline.crawl.templates import TemplatesFile
-from neardup.pipeline.index.fields import SITE, chosen_rows, field_kinds
+from neardup.pipeline.index.fields import field_kinds
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
-from neardup.pipeline.index.records import HOST, URL, address_fields, fields_of, is_name_of_line, named
+from neardup.pipeline.index.records import HOST, URL, Records, fields_of, is_name_of_line, named, site_field
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.search import TITLE, keeping_up
@@ -42,7 +42,6 @@ from neardup.sources.formats import common_format, expand
 from neardup.sources.output import AnyPath
 from neardup.sources.own_folders import require_outside
 from neardup.sources.read import AUTO, nothing_left, read, request_of
-from neardup.text.columns import gathered
 from neardup.text.extraction import Extraction
 
 _STEP_DOCUMENTS: Final = 1 << 13
@@ -157,7 +156,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         for name in found.missing:
             if len(documents) and name in required:
                 raise found.missing[name]
-        sites = {} if signed else _sites(documents)
+        sites = {} if signed else site_field(documents)
         kinds |= dict.fromkeys(sites, "integer")
         names = documents.ids.to_pylist()
         ids, rejected = named(documents, range(len(names)), names, urls, addresses or Addresses(), found.refused)
@@ -173,7 +172,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         last = {own: row for row, own in enumerate(ids) if own is not None}  # the last document of each id
         rows = np.array(sorted(last.values()), np.int64)
         columns = dict(zip(found.table.column_names, found.table.columns, strict=True))
-        batch = _Batch(documents.texts, ids, urls, pa.table(columns | sites))
+        batch = Records(documents.texts, ids, urls, pa.table(columns | sites))
         counts, replaced = _admitted(index, batch, rows, at, progress, catch_up)
         total, estimated = len(index), index.estimates
     number = len(ids) - len(rejected)
@@ -271,25 +270,9 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
     return done
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Batch:
-    """The documents of a run; documents without an id are rejected."""
-
-    texts: pa.ChunkedArray
-    ids: list[str | None]
-    urls: list[str | None] | None
-    fields: pa.Table
-
-    def at(self, index: Index, rows: Positions) -> tuple[list[str], pa.Array, pa.Table]:
-        fields = chosen_rows(self.fields, rows)
-        if self.urls is not None:
-            fields = address_fields(index.fields, [self.urls[row] for row in rows.tolist()], fields)
-        return [str(self.ids[row]) for row in rows.tolist()], gathered(self.texts, rows), fields
-
-
 def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
     index: Index,
-    batch: _Batch,
+    batch: Records,
     rows: Positions,
     at: Moment,
     progress: Progress | None,
@@ -305,7 +288,7 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
     steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
     done = 0
     for some in np.split(rows, steps) if len(rows) else []:
-        ids, texts, fields = batch.at(index, some)
+        ids, texts, fields = batch.at(index.fields, some)
         outcomes = [*map(_counted, index.visit(ids, texts, fields, at=at), texts.is_valid().to_pylist())]
         counts.update(outcomes)
         replaced += [row for row, outcome in zip(some.tolist(), outcomes, strict=True) if outcome == _REPLACED]
@@ -336,13 +319,6 @@ def _is_plain(documents: Collection, name: str) -> bool:
 def _required(fields: Iterable[str], *, url: str | None, search: bool) -> set[str]:
     """Return which of the fields of a new index some record must have."""
     return {*fields} - ({URL, HOST} if url else set()) - ({TITLE, URL} if search else set())
-
-
-def _sites(documents: Collection) -> dict[str, Any]:
-    """Return the field with the sites of pages that were read with templates, as signed integers."""
-    if documents.sites is None:
-        return {}
-    return {SITE: pa.array(documents.sites.to_numpy().view(np.int64))}
 
 
 def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search: bool) -> None:

@@ -1,19 +1,23 @@
 """The ids and the fields of records that become documents of an index."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from neardup.index.disk.columns import STRING
+from neardup.model.arrays import Positions
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.index.field_values import READ, read_field
-from neardup.pipeline.index.fields import with_column
+from neardup.pipeline.index.fields import SITE, chosen_rows, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, Rejected
 from neardup.sources.formats import STDIN, display, full_name
 from neardup.sources.hosts import host
+from neardup.text.columns import gathered
 
 URL: Final = "url"
 _WIDEST: Final = 4  # bytes of a character
@@ -88,6 +92,30 @@ def fields_of(documents: Collection, kinds: Mapping[str, str], signed: Sequence[
             continue
         columns[name] = column if kind == STRING or name in signed else _converted(name, kind, column, found.refused)
     return found._replace(table=pa.table(columns))
+
+
+def site_field(documents: Collection) -> dict[str, Any]:
+    """Return the field with the sites of pages that were read with templates, as signed integers."""
+    if documents.sites is None:
+        return {}
+    return {SITE: pa.array(documents.sites.to_numpy().view(np.int64))}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Records:
+    """Records that become documents, with their fields; those without an id are rejected."""
+
+    texts: pa.ChunkedArray
+    ids: list[str | None]
+    urls: list[str | None] | None
+    fields: pa.Table
+
+    def at(self, kinds: Mapping[str, str], rows: Positions) -> tuple[list[str], pa.Array, pa.Table]:
+        """Return the ids, texts and fields of some records, for an index with fields of these *kinds*."""
+        fields = chosen_rows(self.fields, rows)
+        if self.urls is not None:
+            fields = address_fields(kinds, [self.urls[row] for row in rows.tolist()], fields)
+        return [str(self.ids[row]) for row in rows.tolist()], gathered(self.texts, rows), fields
 
 
 def address_fields(kinds: Mapping[str, str], urls: Sequence[str | None], fields: pa.Table) -> pa.Table:

@@ -1,0 +1,137 @@
+"""The verdicts of an index on the documents of files, some at a time."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.engines.local import thread_count
+from neardup.index.disk.columns import STRING
+from neardup.model.arrays import Positions
+from neardup.model.errors import require, require_share
+from neardup.model.verdicts import as_record
+from neardup.pipeline.index.fields import ARROW, has_sites
+from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
+from neardup.pipeline.index.records import Records, fields_of, named, site_field
+from neardup.pipeline.progress import Progress
+from neardup.schemes.checksum import BODY
+from neardup.sources.addresses import Addresses
+from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, InputPiece, Rejected, missing_field
+from neardup.sources.output import AnyPath
+from neardup.sources.pages import processes_for
+from neardup.sources.read import request_of
+from neardup.sources.shards import local_shards
+
+TOGETHER: Final = 1 << 23  # bytes of text that are answered together
+
+
+class FileAnswers:
+    """Answers the documents of files, each with the verdict on it compared with those admitted before.
+
+    The documents, their ids and their fields are those that ``add_files`` would admit, in pieces of bounded size; of
+    several with one id, each is answered. A document's id is its URL if the field *url* exists, otherwise the field
+    *id*, or its place. An answer has the ``source`` and the ``position`` of the record, the ``id``, and the verdict, as
+    ``Answering`` returns it; that to a rejected record has an ``error``. The options are those of ``Answering`` and,
+    as *reading*, of ``neardup.sources.read``.
+
+    ``rejected`` are the records that are not documents, ``skipped`` counts, by reason, the records of archives that are
+    not pages, and ``ignored`` the files of folders that were not requested.
+    """
+
+    def __init__(  # noqa: PLR0913 - every one a keyword with a default
+        self,
+        index: Index,
+        *,
+        url: str = DEFAULT_URL,
+        addresses: Addresses | None = None,
+        admit: bool = False,
+        catch_up: Callable[[], object] | None = None,
+        changed_at_least: float | None = None,
+        **reading: Any,
+    ) -> None:
+        if changed_at_least is not None:
+            require_share("changed_at_least", changed_at_least)
+        self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
+        self._catch_up, self._least, self._url = catch_up, changed_at_least, url
+        signed = index.scheme.columns
+        columns = [*dict.fromkeys([url, *signed, *index.fields])]
+        self._request = request_of(**reading, url=url, columns=columns, full_names=True)
+        names = {self._request.text, url, self._request.id}
+        require(len(names) == 3, "text", self._request.text, "must be another field than the id and the URL")  # noqa: PLR2004
+        require_url_rules(index, self._addresses.rules)
+        self.rejected: list[Rejected] = []
+        self.skipped: Counter[str] = Counter()
+        self.ignored = 0
+
+    def answer(
+        self, inputs: Sequence[AnyPath], *, threads: int | None = None, progress: Progress | None = None
+    ) -> Iterator[list[dict[str, Any]]]:
+        """Yield the answers to the documents of files, some at a time, in order; admitted ones are acknowledged.
+
+        Web pages are extracted by up to as many processes as there are *threads* (``None``: every core).
+        """
+        extraction = self._request.extraction
+        with local_shards(inputs, self._request) as cut, processes_for(extraction, thread_count(threads)) as found:
+            self.ignored = cut.ignored
+            shards = replace(cut, size=TOGETHER, request=replace(cut.request, processes=found))
+            begun = False
+            for piece in shards.every_piece(progress=partial(progress or _silent, "read")):
+                if len(piece) and not begun:
+                    begun = True
+                    self._require_fields(piece)
+                self.skipped.update(piece.skipped)
+                yield self._answered(piece)
+
+    def _require_fields(self, piece: InputPiece) -> None:
+        """Raise ``FieldMissing`` if a piece lacks the text, or a field that was requested by name."""
+        for name, default in ((self._request.text, None), (self._url, DEFAULT_URL), (self._request.id, DEFAULT_ID)):
+            if name != default and (fields := piece.lacking(name)) is not None:
+                raise missing_field(piece.source, name, fields)
+
+    def _answered(self, piece: InputPiece) -> list[dict[str, Any]]:
+        """Return the answers to a piece: those to rejected records are before the others."""
+        if piece.has_pages:
+            require_extraction(self._index, self._request.extraction)
+        if not self._admit:
+            self._index.refresh()
+        urls = None if piece.lacking(self._url) is not None else piece.column(self._url, literal=True).to_pylist()
+        names = piece.ids.to_pylist()
+        signed = self._index.scheme.columns
+        found = fields_of(piece, self._index.fields, signed)
+        ids, rejected = named(piece, range(len(names)), names, urls, self._addresses, found.refused)
+        rejected = [*piece.rejected, *rejected]
+        self.rejected += rejected
+        self._request.check(rejected)
+        answers = [
+            {"source": one.source, "position": one.position, "id": None, "error": one.reason} for one in rejected
+        ]
+        columns: dict[str, Any] = dict(zip(found.table.column_names, found.table.columns, strict=True))
+        nothing = pa.nulls(len(piece), ARROW[STRING])
+        columns |= {name: nothing for name in found.missing if name in signed and name != BODY}
+        if has_sites(self._index.store):
+            columns |= site_field(piece)
+        records = Records(piece.texts, ids, urls, pa.table(columns))
+        rows = np.array([row for row, own in enumerate(ids) if own is not None], np.int64)
+        return answers + self._verdicts(piece, records, rows)
+
+    def _verdicts(self, piece: InputPiece, records: Records, rows: Positions) -> list[dict[str, Any]]:
+        ids, texts, fields = records.at(self._index.fields, rows)
+        verdicts = self._index.visit(ids, texts, fields, remember=self._admit, changed_at_least=self._least)
+        if self._admit and self._catch_up:
+            self._catch_up()
+        places = (piece.place(row) for row in rows.tolist())
+        return [
+            {"source": source, "position": position, "id": own}
+            | as_record(said)
+            | {"representative": said.representative}
+            for (source, position), own, said in zip(places, ids, verdicts, strict=True)
+        ]
+
+
+def _silent(_stage: str, _done: int, _total: int) -> None:
+    """Report no progress."""

@@ -1,0 +1,83 @@
+import json
+
+import pytest
+from archives_made import packed, page
+
+from neardup import Checksum, DataError, Index, MinHash, ParameterError
+from neardup.model.errors import FieldMissing
+from neardup.pipeline.files import visits
+from neardup.pipeline.files.visits import FileAnswers
+
+STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+
+
+@pytest.fixture
+def archive(tmp_path):
+    path = tmp_path / "crawl.warc.gz"
+    pages = [page(number, f"{STORM} {number % 7} {'of many words ' * (number % 3)}") for number in range(60)]
+    path.write_bytes(packed([*pages, page(61, status=500)]))
+    return path
+
+
+def answers(folder, inputs, index=None, **options):
+    """Return the answers to the documents of files, and what else was found; they are admitted to a new index."""
+    with Index.create(folder, **(index or {})) as made:
+        found = FileAnswers(made, admit=True, **options)
+        return [answer for some in found.answer(inputs) for answer in some], found, len(made)
+
+
+def test_answers_do_not_depend_on_the_size_of_pieces(tmp_path, archive, monkeypatch):
+    whole, found, number = answers(tmp_path / "whole", [archive])
+    assert (len(whole), number, found.skipped, found.rejected) == (60, 60, {"status 500": 1}, [])
+    monkeypatch.setattr("neardup.sources.archives.BATCH", 1 << 10)
+    monkeypatch.setattr(visits, "TOGETHER", 1 << 10)
+    with Index.create(tmp_path / "pieces") as made:
+        pieces = [*FileAnswers(made, admit=True).answer([archive])]
+    assert len(pieces) > 3
+    assert [answer for some in pieces for answer in some] == whole
+
+
+def test_fields_are_those_of_the_records(tmp_path, archive):
+    fields = {"title": str, "url": str, "host": str, "fetch_status": int}
+    found = answers(tmp_path / "made", [archive], {"fields": fields})[0]
+    with Index.open(tmp_path / "made") as made:
+        known = made.get([found[3]["id"]])[0].fields
+    assert known == {"title": "Page 3", "url": "http://a.example/3", "host": "a.example", "fetch_status": 200}
+
+
+def test_fields_that_are_signed_may_be_missing(tmp_path):
+    path = tmp_path / "pages.jsonl"
+    path.write_text(json.dumps({"id": "a", "text": STORM}) + "\n")
+    found = answers(tmp_path / "made", [path], {"scheme": Checksum()})[0]
+    assert [answer["verdict"] for answer in found] == ["empty"]
+
+
+def test_invalid_records_are_rejected_or_stop_it(tmp_path):
+    path = tmp_path / "pages.jsonl"
+    lines = [{"id": "x" * 2000, "text": STORM}, {"id": "b", "text": STORM, "rank": "high"}, {"id": "c", "text": STORM}]
+    path.write_text("x\n" + "".join(json.dumps(line) + "\n" for line in lines))
+    found, reading, number = answers(tmp_path / "made", [path], {"fields": {"rank": int}})
+    assert [(answer["position"], "error" in answer) for answer in found] == [
+        (1, True),
+        (2, True),
+        (3, True),
+        (4, False),
+    ]
+    assert ([one.position for one in reading.rejected], number) == ([1, 2, 3], 1)
+    with pytest.raises(DataError):
+        answers(tmp_path / "strict", [path], {"fields": {"rank": int}}, strict=True)
+
+
+def test_only_a_writer_admits_and_a_reader_sees_what_it_admits(tmp_path, archive):
+    with Index.create(tmp_path / "made", MinHash()) as made, Index.open(tmp_path / "made") as reader:
+        first, second = (FileAnswers(one, admit=one is made) for one in (made, reader))
+        assert {answer["verdict"] for some in first.answer([archive]) for answer in some} != {"known"}
+        assert {answer["verdict"] for some in second.answer([archive]) for answer in some} == {"known"}
+
+
+def test_fields_that_do_not_exist_are_reported(tmp_path, archive):
+    for options in ({"url": "link"}, {"id": "number"}):
+        with pytest.raises(FieldMissing):
+            answers(tmp_path / next(iter(options)), [archive], **options)
+    with pytest.raises(ParameterError, match="must be another field"):
+        answers(tmp_path / "same", [archive], url="text")
