@@ -1,12 +1,15 @@
 import gzip
 import json
+import random
 
 import pyarrow.parquet as pq
 import pytest
 import zstandard
 from archives_made import http, lz4_frame, packed, page, record
 
-from neardup import DataError, Extraction, OutputError, ParameterError, dedup_files
+from neardup import DataError, Extraction, MinHash, OutputError, ParameterError, dedup_files
+from neardup.interfaces.cli import main
+from neardup.interfaces.pages.report import report_page
 from neardup.sources.archives import pieces_of, ranges_of
 from neardup.sources.read import read, request_of
 
@@ -244,3 +247,58 @@ def test_pages_and_headers_may_ask_not_to_index(tmp_path, headers, page, expecte
     path = tmp_path / "a.warc.gz"
     path.write_bytes(packed([record(block=http(page, headers=headers))]))
     assert read([path]).column("noindex").to_pylist() == [expected]
+
+
+@pytest.fixture
+def faulty(tmp_path, monkeypatch):
+    """An archive whose HTTP bodies have faults, except for the last one."""
+    monkeypatch.setattr("neardup.sources.http_response.LARGEST", 1 << 12)
+    body = f"<title>t</title><p>{random.Random(1).randbytes(600).hex()}".encode()  # noqa: S311 - no secret
+    bodies = [
+        (gzip.compress(body)[:-200], "Content-Encoding: gzip"),
+        (body, "Content-Encoding: gzip"),
+        (body, "Content-Encoding: secret"),
+        (body + b" word" * 2000, "Content-Encoding: identity"),
+        (body, ", ".join(["Content-Encoding: gzip"] + ["gzip"] * 5)),
+        (gzip.compress(body), "Content-Encoding: gzip"),
+    ]
+    path = tmp_path / "faulty.warc.gz"
+    kind = ["Content-Type: application/http"]
+    records = [
+        record(uri=f"http://a.example/{number}", number=number, headers=kind, block=http(own, headers=[coding]))
+        for number, (own, coding) in enumerate(bodies)
+    ]
+    path.write_bytes(packed(records))
+    return path
+
+
+FAULTS = {
+    "damaged gzip coding": 1,
+    "unreadable gzip coding": 1,
+    "unknown coding": 1,
+    "longer than 16 MiB, cut there": 1,
+    "more than 5 codings": 1,
+}
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+def test_pages_with_faults_in_their_bodies_are_documents_and_are_counted(tmp_path, faulty, pieces):
+    own = {"work": tmp_path / "work"} if pieces else {}
+    report = tmp_path / "report.html"
+    done = dedup_files([faulty], report=report, page=lambda done: report_page(done, MinHash()), **own)
+    assert (len(done.documents), done.documents.body_faults, done.documents.skipped) == (6, FAULTS, {})
+    assert "1 damaged gzip coding" in report.read_text()
+
+
+def test_faults_of_bodies_are_in_every_summary(tmp_path, faulty, capfd):
+    commands = (["dedup", "--dry-run"], ["index", "--to", "ix", "--url", "url"], ["seen", "ix"])
+    for verb, *options in commands:
+        paths = [str(tmp_path / one) if one == "ix" else one for one in options]
+        assert (
+            main([verb, *(paths[:1] if verb == "seen" else []), str(faulty), *(paths if verb != "seen" else [])]) == 0
+        )
+        told = capfd.readouterr()
+        assert "pages read as far as their HTTP body could be: 1 damaged gzip coding" in told.out + told.err
+    for verb, *options in (["dedup", "--dry-run"], ["index", "--to", str(tmp_path / "other")]):
+        assert main([verb, str(faulty), *options, "--json"]) == 0
+        assert json.loads(capfd.readouterr().out)["body_faults"] == FAULTS

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from neardup.pipeline.corpus.result import Summary
     from neardup.pipeline.corpus.same_host_drops import SameHostDrops
     from neardup.pipeline.files.dedup import FilesResult
-    from neardup.sources.collection import WithoutText
+    from neardup.pipeline.files.ingestion import Added
+    from neardup.pipeline.files.visits import FileAnswers
+    from neardup.pipeline.spilled.stored import StoredDocuments
+    from neardup.sources.collection import Collection, WithoutText
 
 _NAME = 60  # shown characters of an id
 _LARGE = 10  # documents of a cluster that is described
@@ -160,7 +163,7 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
         (len(done.rejected), f"{plural(len(done.rejected), 'record')} rejected, in no output"),
         (lines, f"{plural(lines, 'record')} with line ends inside quotation marks"),
         (read.ignored, f"other {plural(read.ignored, 'file')} ignored"),
-        (sum(read.skipped.values()), not_pages(read.skipped)),
+        *archive_totals(read),
     ]
     return [row for row in rows if row[0]]
 
@@ -201,10 +204,17 @@ def percentage(share: float) -> str:
     return f"{rounded:g} %"
 
 
-def not_pages(skipped: "Mapping[str, int]") -> str:
-    """Describe the records of archives that are not pages, by reason."""
-    reasons = ", ".join(f"{number:,} {reason}" for reason, number in sorted(skipped.items()))
-    return f"{plural(sum(skipped.values()), 'record')} not read as pages: {reasons}"
+def archive_totals(read: "Collection | StoredDocuments | Added | FileAnswers") -> list[tuple[int, str]]:
+    """Return the numbers of records of archives that are not pages, and of pages with damage, with their reasons."""
+    skipped, faults = sum(read.skipped.values()), sum(read.body_faults.values())
+    return [
+        (skipped, f"{plural(skipped, 'record')} not read as pages: {_reasons(read.skipped)}"),
+        (faults, f"{plural(faults, 'page')} read as far as their HTTP body could be: {_reasons(read.body_faults)}"),
+    ]
+
+
+def _reasons(counts: "Mapping[str, int]") -> str:
+    return ", ".join(f"{number:,} {reason}" for reason, number in sorted(counts.items()))
 
 
 def without_text(found: "WithoutText") -> str:

@@ -104,6 +104,7 @@ class _Pages:
     accessories: list[tuple[int, _Capture]] = field(default_factory=list)  # and how many documents precede it
     rejected: list[Rejected] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
+    body_faults: Counter[str] = field(default_factory=Counter)
     revisits: list[dict[str, object]] = field(default_factory=list)
 
     def append(self, other: "_Pages", found: pa.Table) -> None:
@@ -116,6 +117,7 @@ class _Pages:
         self.accessories += [(before + documents, capture) for documents, capture in other.accessories]
         self.rejected += other.rejected
         self.skipped += other.skipped
+        self.body_faults += other.body_faults
         self.revisits += other.revisits
 
     @property
@@ -124,7 +126,11 @@ class _Pages:
 
 
 class Archives(InputPiece):
-    """The pages of an archive. ``skipped`` counts records that are neither documents nor parts of one, by reason."""
+    """The pages of an archive.
+
+    ``skipped`` counts records that are neither documents nor parts of one, by reason, and ``body_faults`` documents
+    whose HTTP body could not be decoded as declared.
+    """
 
     def __init__(self, path: str, request: Request, pages: "_Pages | None" = None, advance: Advance = silent) -> None:
         """Read the pages of an archive, or take some *pages* that were read."""
@@ -138,6 +144,7 @@ class Archives(InputPiece):
         self._pages = pages
         self.has_pages = True
         self.skipped = pages.skipped
+        self.body_faults = pages.body_faults
         self.revisits = pa.Table.from_pylist(pages.revisits, _REVISITS)
         found = pa.concat_tables(pages.found)
         self._columns = {
@@ -333,6 +340,8 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, marku
             pages.revisits.append({"id": str(named)} | places | referred)
         return
     fields, page, is_html = found
+    if page.fault:
+        pages.body_faults[page.fault] += 1
     text = decoded(page.body, page.charset) if markup or not is_html else page.body
     address = _bare(headers.get("warc-target-uri", ""))
     host = host_of(address) if request.extraction.templates is not None else None

@@ -120,10 +120,11 @@ class Collection(ABC):
     line ends inside quotes, if there are any and quoting was not requested explicitly. *text* is the name of the text
     field, and *has_pages* whether texts were extracted from web pages.
     *found* has what was found in these pages, besides the texts; ``None`` if nothing was.
-    *skipped* counts, by reason, the records of archives that are not pages; *revisits* has a row for each of them that
-    only refers to a page. *sites* is a chunked array of uint64, which page belongs to which site (see
-    ``neardup.text.sites``); ``None`` if no templates are used. *address* is the field with the addresses of web pages;
-    ``None`` if these are the ids, or unknown.
+    *skipped* counts, by reason, the records of archives that are not pages, and *body_faults* the pages of archives
+    whose HTTP body could not be decoded as declared: they have what could be read. *revisits* has a row for each
+    skipped record that only refers to a page. *sites* is a chunked array of uint64, which page belongs to which site
+    (see ``neardup.text.sites``); ``None`` if no templates are used. *address* is the field with the addresses of web
+    pages; ``None`` if these are the ids, or unknown.
     """
 
     text: str = DEFAULT_TEXT
@@ -133,6 +134,7 @@ class Collection(ABC):
     address: str | None = None
     quoted_lines: QuotedLines | None = None
     skipped: Mapping[str, int] = MappingProxyType({})
+    body_faults: Mapping[str, int] = MappingProxyType({})
     revisits: pa.Table | None = None
 
     def __init__(
@@ -340,6 +342,7 @@ class WholeInputs(Collection):
         )
         self.has_pages = any(piece.has_pages for piece in pieces)
         self.skipped = sum((Counter(piece.skipped) for piece in pieces), Counter())
+        self.body_faults = sum((Counter(piece.body_faults) for piece in pieces), Counter())
         tables = [piece.revisits for piece in pieces if piece.revisits is not None]
         self.revisits = pa.concat_tables(tables) if tables else None
         if quoted := [piece.quoted_lines for piece in pieces if piece.quoted_lines is not None]:

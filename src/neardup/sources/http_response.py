@@ -1,7 +1,7 @@
 """An HTTP response in a record: its status, headers and body, decoded under caps.
 
-A body is decoded alone: a coding that yields nothing leaves the bytes as they are, and one
-that breaks in the middle leaves what came before.
+A body is decoded alone: a coding that yields nothing leaves the bytes as they are, and one that breaks in the middle
+leaves what came before. Both are faults, of a few kinds that can be counted.
 """
 
 import re
@@ -35,22 +35,25 @@ _AGENT: Final = re.compile(
     r"\s*(?!unavailable_after|max-)([\w*-]+)\s*:"
 )  # the crawler that the rest of a header is for
 _CODINGS: Final = 5  # more are an attack
+_TOO_LONG: Final = f"longer than {LARGEST >> 20} MiB, cut there"
+_TOO_MANY: Final = f"more than {_CODINGS} codings"
+_UNKNOWN: Final = "unknown coding"
 _ZSTD_WINDOW: Final = 1 << 23  # what browsers accept
 
 
 class Response(NamedTuple):
     """A response; *status* is ``None`` without a status line, *type* in lower case, *charset* as declared.
 
-    *note* describes what is wrong with the coding of the body; empty if nothing is. *canonical* is the address that the
-    ``Link`` headers name as canonical, as written; ``None`` if they name several, or none. *robots* are the
-    directives of the ``X-Robots-Tag`` headers for all crawlers, separated by commas.
+    *fault* is the kind of what is wrong with the body, such as ``damaged gzip coding``; empty if nothing is.
+    *canonical* is the address that the ``Link`` headers name as canonical, as written; ``None`` if they name several,
+    or none. *robots* are the directives of the ``X-Robots-Tag`` headers for all crawlers, separated by commas.
     """
 
     status: int | None
     type: str
     charset: str | None
     body: bytes
-    note: str = ""
+    fault: str = ""
     canonical: str | None = None
     robots: str = ""
 
@@ -60,14 +63,18 @@ def response(block: bytes) -> Response:
     status = _STATUS.match(block)
     size = head_size(block)
     headers = _fields(block[:size])
-    body, note = block[size:], ""
+    body, fault = block[size:], ""
     codings = [*_listed(headers.get("content-encoding", "")), *_listed(headers.get("transfer-encoding", ""))]
     for coding in reversed(codings[-_CODINGS:]):
-        body, fault = _decoded(body, coding)
-        note = note or fault
+        body, found = _decoded(body, coding)
+        fault = fault or found
+    if len(codings) > _CODINGS:
+        fault = _TOO_MANY
+    if len(body) > LARGEST:
+        body, fault = body[:LARGEST], fault or _TOO_LONG
     kind, charset = media_type(headers.get("content-type", ""))
     return Response(
-        int(status[1]) if status else None, kind, charset, body[:LARGEST], note, _canonical(headers), _robots(headers)
+        int(status[1]) if status else None, kind, charset, body, fault, _canonical(headers), _robots(headers)
     )
 
 
@@ -121,20 +128,21 @@ def _listed(value: str) -> list[str]:
 
 
 def _decoded(body: bytes, coding: str) -> tuple[bytes, str]:
-    """Return a body without one coding, and what was wrong."""
+    """Return a body without one coding, and the kind of what was wrong."""
+    name = coding.removeprefix("x-")
     pieces: list[bytes] = []
     size, fault = 0, ""
     try:
-        for piece in _pieces(body, coding.removeprefix("x-")):
+        for piece in _pieces(body, name) if body else ():
             pieces.append(piece)
             size += len(piece)
             if size > LARGEST:
-                fault = f"its body is longer than {LARGEST >> 20} MiB"
+                fault = _TOO_LONG
                 break
-    except (GzipError, zstandard.ZstdError, OSError, EOFError, ValueError) as error:
-        fault = f"its {coding} coding is damaged ({error})"
+    except (GzipError, zstandard.ZstdError, OSError, EOFError, ValueError):
+        fault = f"damaged {name} coding" if size else f"unreadable {name} coding"
     except LookupError:
-        return body, f"its coding {coding!r} is unknown"
+        return body, _UNKNOWN
     return (b"".join(pieces) if size else body), fault
 
 

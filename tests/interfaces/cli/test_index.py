@@ -79,6 +79,7 @@ def test_twice_changes_nothing(neardup, pages):
         "quoted_lines": None,
         "ignored": 0,
         "skipped": {},
+        "body_faults": {},
         "seconds": 0,
     }
     after = json.loads(neardup("stats", "seen", "--json").out)

@@ -157,7 +157,7 @@ def documents_of(texts, ids, names):
     def raw_texts(positions):
         return [texts[place].as_buffer().to_pybytes() for place in positions.tolist()]
 
-    about = {"ignored": 7, "skipped": {}, "without_text": None, "quoted_lines": None}
+    about = {"ignored": 7, "skipped": {}, "body_faults": {}, "without_text": None, "quoted_lines": None}
     return SimpleNamespace(raw_texts=raw_texts, ids=ids, names=names, **about)
 
 

@@ -161,6 +161,7 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
         "seconds": round(seconds, 3),
         "rejected": [asdict(one) for one in done.rejected],
         "skipped": dict(done.documents.skipped),
+        "body_faults": dict(done.documents.body_faults),
         "without_text": asdict(without) if without else None,
         "quoted_lines": asdict(quoted) if quoted else None,
     }

@@ -78,6 +78,7 @@ class Added:
     quoted_lines: QuotedLines | None
     ignored: int
     skipped: dict[str, int]
+    body_faults: dict[str, int]
     created: bool
     total: int
 
@@ -193,6 +194,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         quoted_lines=documents.quoted_lines,
         ignored=documents.ignored,
         skipped=dict(documents.skipped),
+        body_faults=dict(documents.body_faults),
         created=created,
         total=total,
     )

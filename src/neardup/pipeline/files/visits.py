@@ -39,8 +39,8 @@ class FileAnswers:
     ``Answering`` returns it; that to a rejected record has an ``error``. The options are those of ``Answering`` and,
     as *reading*, of ``neardup.sources.read``.
 
-    ``rejected`` are the records that are not documents, ``skipped`` counts, by reason, the records of archives that are
-    not pages, and ``ignored`` the files of folders that were not requested.
+    ``rejected`` are the records that are not documents. ``skipped`` and ``body_faults`` are as in a ``Collection``, and
+    ``ignored`` counts the files of folders that were not requested.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -66,6 +66,7 @@ class FileAnswers:
         require_url_rules(index, self._addresses.rules)
         self.rejected: list[Rejected] = []
         self.skipped: Counter[str] = Counter()
+        self.body_faults: Counter[str] = Counter()
         self.ignored = 0
 
     def answer(
@@ -85,6 +86,7 @@ class FileAnswers:
                     begun = True
                     self._require_fields(piece)
                 self.skipped.update(piece.skipped)
+                self.body_faults.update(piece.body_faults)
                 yield self._answered(piece)
 
     def _require_fields(self, piece: InputPiece) -> None:

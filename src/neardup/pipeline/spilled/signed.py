@@ -136,6 +136,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     tables: list[pa.Table] = []
     ids: list[pa.Table] = []
     skipped: Counter[str] = Counter()
+    body_faults: Counter[str] = Counter()
     revisits: list[pa.Table] = []
     rejected: list[Any] = []
     without_text: list[Any] = []
@@ -151,6 +152,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
             found["features"] += int(tables[-1].column("features").to_numpy().sum())
         ids.append(with_places(pa.table({"id": piece.ids.cast(pa.large_string())}), piece.places()))
         skipped.update(piece.skipped)
+        body_faults.update(piece.body_faults)
         without_templates = without_templates or (len(piece) > 0 and piece.without_templates)
         revisits += [piece.revisits] if piece.revisits is not None and len(piece.revisits) else []
         found["documents"] += len(piece)
@@ -169,6 +171,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         "quoted_lines": quoted_lines,
         "rejected": rejected,
         "skipped": skipped,
+        "body_faults": body_faults,
         "without_templates": without_templates,
         "revisits": len(revisits) > 0,
         "lacking": lacking.found,

@@ -37,7 +37,9 @@ class StoredDocuments:
         ]
         self.rejected = rejected_in(self.records)
         self.ignored = job.shards.ignored
-        self.skipped: Counter[str] = sum((Counter(record["skipped"]) for record in self.records), Counter())
+        self.skipped, self.body_faults = (
+            sum((Counter(record[name]) for record in self.records), Counter()) for name in ("skipped", "body_faults")
+        )
         self.names = tuple(display(path) for path in job.shards.inputs[job.compared :])
         self.text_bytes: int = sum(record["text"] for record in self.records)
         ids, first = self.signed.ids(), self.signed.first
