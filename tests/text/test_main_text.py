@@ -41,6 +41,30 @@ def test_main_text_leaves_out_navigation():
     assert "rights" not in found.text
 
 
+LISTED = "".join(f"<li>Item {number} of a list that belongs to an article.</li>" for number in range(5))
+
+
+@pytest.mark.parametrize(
+    ("body", "read"),
+    [
+        ("<body>", True),
+        ("<BODY class=a\n>", True),
+        ("<body class='a>b'>", False),
+        ("<script>'<body>'</script><body>", False),
+    ],
+)
+def test_lists_near_the_body_are_text(body, read):
+    text = "<p>This is a sentence of an article, and it is long enough to be one. </p>" * 5
+    found = main_text(f"<html><head><title>Bees</title></head>{body}<h1>Bees</h1>{text}<ul>{LISTED}</ul>{text}")
+    assert ("Item 3 of a list" in found.text) == read
+    assert found.title == "Bees"
+
+
+@pytest.mark.parametrize("markup", ["<body", "<body <body" * 1_000_000, "<ul><li>x</ul>", "<bodyguard>", ""])
+def test_pages_without_a_whole_tag_of_the_body_stay_as_they_are(markup):
+    assert module._deeper(markup) == markup
+
+
 @pytest.mark.parametrize("head", HEADS)
 def test_what_markup_says_is_the_same_in_both_views(head):
     assert main_text(f"{head}<body><p>text")[1:] == visible_content(f"{head}<body><p>text")[1:]

@@ -3,21 +3,27 @@
 This is the only module that imports resiliparse.
 """
 
+import re
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from neardup.model.errors import ExtraMissing
 from neardup.text.html import MOST_CANONICALS, PageContent, forbids_index, resolved
+
+_BODY: Final = re.compile(r"<body(?=[\s/>])", re.IGNORECASE)
+_LEVELS: Final = 3
 
 
 def main_text(markup: str) -> PageContent | None:
     """Return the main text of a page without lone surrogates, whose shape a parser can bear; ``None`` if it fails.
 
+    resiliparse takes every ``ul`` and ``nav`` with fewer than three elements between it and the body for a menu, also
+    the lists of an article in a page with little markup. So the page is put into three elements, inside of its body.
     Raises ``ExtraMissing`` without resiliparse.
     """
     parser, extract, failed = _library()
     try:
-        tree = parser.parse(markup)
+        tree = parser.parse(_deeper(markup))
     except (failed, MemoryError):  # there is too little memory
         return None
     text: str = extract(
@@ -39,6 +45,13 @@ def main_text(markup: str) -> PageContent | None:
     return PageContent(text, tree.title or None, canonical, lang or None, noindex)
 
 
+def _deeper(markup: str) -> str:
+    """Return a page with more elements around all that is in its body; unchanged if it has no tag for that."""
+    body = _BODY.search(markup)
+    inside = 0 if body is None else markup.find(">", body.end()) + 1
+    return f"{markup[:inside]}{'<div>' * _LEVELS}{markup[inside:]}" if inside else markup
+
+
 def detected(page: bytes) -> str:
     """Return a page decoded by the encoding that its bytes look like; raises ``ExtraMissing`` without resiliparse."""
     _library()
@@ -50,11 +63,11 @@ def detected(page: bytes) -> str:
 
 @cache
 def installed() -> str | None:
-    """Return the name and version of the library, on which main text depends; ``None`` if it is not installed."""
+    """Return the library with its version, and how it is used: main text depends on these; ``None`` without it."""
     from importlib.metadata import PackageNotFoundError, version  # it loads slowly
 
     try:
-        return f"resiliparse {version('resiliparse')}"
+        return f"resiliparse {version('resiliparse')}, in {_LEVELS} elements"
     except PackageNotFoundError:
         return None
 
