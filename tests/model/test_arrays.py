@@ -6,7 +6,7 @@ from pyarrow import feather
 
 from neardup import Checksum, Field, MinHash, SimHash, Trials
 from neardup.model.arrays import Features, Signatures, TextBatch, require_same_recipe
-from neardup.model.errors import DataError, RecipeMismatch
+from neardup.model.errors import DataError, ParameterError, RecipeMismatch
 
 
 def test_a_text_batch_may_begin_anywhere_in_its_data():
@@ -93,3 +93,11 @@ def test_a_table_that_is_not_of_signatures_is_refused():
     ]:
         with pytest.raises(DataError, match=rule):
             Signatures.from_arrow(wrong)
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), SimHash(), Trials()], ids=lambda scheme: scheme.name)
+def test_only_signatures_are_compared(scheme):
+    signed = scheme.sign(["one two three four"])
+    for left, right in ((signed, signed.rows), (1, signed), (None, None)):
+        with pytest.raises(ParameterError, match="must be Signatures"):
+            scheme.estimate(left, right)

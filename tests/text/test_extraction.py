@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.model.errors import ParameterError
+from neardup.model.errors import DataError, ParameterError
 from neardup.text import extraction, main_text
 from neardup.text.extraction import Extraction, Pages
 from neardup.text.html import visible_text
@@ -107,3 +107,17 @@ def test_no_page_raises_and_pages_do_not_depend_on_each_other(pages):
 def test_a_lone_surrogate_becomes_an_unknown_character(view):
     page = ARTICLE.decode().replace("long", "l\ud83dng")
     assert one(page, view)[0] == one(page.replace("\ud83d", "\ufffd"), view)[0]
+
+
+def test_pages_are_a_list_of_bytes_or_strings_with_a_host_each():
+    visible = Extraction(view="visible")
+    assert visible.pages(("<p>a", b"<p>b"), hosts=["a.example", None]).texts == ["a", "b"]
+    for page in (5, None, ("http://a/", "<p>")):
+        with pytest.raises(DataError, match=r"page 1 is .*, but a page must be bytes or a string"):
+            visible.pages(["<p>a", page])
+    for markup in ("<p>a", b"<p>a", 5, None):
+        with pytest.raises(ParameterError, match="must be a list of pages"):
+            visible.pages(markup)
+    for lists in ({"hosts": ["a.example"]}, {"declared": ["utf-8"] * 3}):
+        with pytest.raises(ParameterError, match="must be one for each of 2 pages"):
+            visible.pages(["<p>a", "<p>b"], **lists)

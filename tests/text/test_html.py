@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.errors import DataError
 from neardup.text import html
 from neardup.text.html import PageContent, decoded, visible_content, visible_contents, visible_text
 from neardup.text.main_text import main_text
@@ -357,3 +358,9 @@ def test_pages_may_ask_not_to_be_indexed(markup, expected):
     assert visible_content(markup).noindex is expected
     head = main_text(f"<html>{markup}<body><p>text").noindex
     assert head is expected or "<p>text<meta" in markup
+
+
+@pytest.mark.parametrize("page", [5, None, ["<p>"], bytearray(b"<p>")], ids=str)
+def test_a_page_is_bytes_or_a_string(page):
+    with pytest.raises(DataError, match=r"markup is .*, but a page must be bytes or a string"):
+        visible_text(page)

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.errors import DataError, RecipeMismatch, kind_of, require
+from neardup.model.errors import DataError, RecipeMismatch, kind_of, require, require_kind
 from neardup.model.recipe import RecipeId
 
 Bytes = npt.NDArray[np.uint8]
@@ -169,6 +169,8 @@ def require_same_recipe(left: RecipeId, right: RecipeId) -> None:
 
 def require_comparable(recipe: RecipeId, left: Signatures, right: Signatures) -> None:
     """Raise ``RecipeMismatch`` unless both were made by *recipe*, ``DataError`` unless they have equally many rows."""
+    require_kind("left", left, Signatures)
+    require_kind("right", right, Signatures)
     require_same_recipe(recipe, left.recipe)
     require_same_recipe(recipe, right.recipe)
     if len(left) != len(right):

@@ -10,9 +10,9 @@ from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
-from neardup.model.errors import require, require_kind
+from neardup.model.errors import counted, require, require_kind, require_sequence
 from neardup.text.host_templates import HostTemplates, Template
-from neardup.text.html import PageContent, decoded, encoded, visible_content, visible_contents
+from neardup.text.html import PageContent, decoded, encoded, require_page, visible_content, visible_contents
 from neardup.text.main_text import detected, installed, main_text
 from neardup.text.page_contents import Find, Found, PageContents, digest
 
@@ -146,9 +146,17 @@ class Extraction:
     ) -> Pages:
         """Read some pages; *declared* are the charsets that HTTP declares, if any. A string is decoded already.
 
-        *hosts* are those of the pages, which templates need. No page raises an error. Raises ``ExtraMissing`` without
-        the library that the view needs.
+        *hosts* are those of the pages, which templates need. No page raises an error. Raises ``DataError`` for a page
+        that is neither bytes nor a string, ``ParameterError`` for fewer or more charsets or hosts than pages, and
+        ``ExtraMissing`` without the library that the view needs.
         """
+        require_sequence("markup", markup, "pages")
+        for position, page in enumerate(markup):
+            require_page(f"page {position}", page)
+        for name, given in (("declared", declared), ("hosts", hosts)):
+            require(
+                len(given) in {0, len(markup)}, name, given, f"must be one for each of {counted(len(markup), 'page')}"
+            )
         learned = [None if self.templates is None else self.templates.get(host) for host in hosts]
         asked = zip(markup, declared or repeat(None), learned or repeat(None), strict=False)
         opened: AbstractContextManager[Find] = nullcontext(_nothing) if self.known is None else self.known.opened()

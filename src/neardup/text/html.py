@@ -17,6 +17,7 @@ from urllib.parse import urljoin
 import numpy as np
 
 from neardup.model.arrays import Bytes
+from neardup.model.errors import DataError, kind_of
 from neardup.text.charsets import charset_of
 from neardup.text.unicode import unicode_tables
 
@@ -103,7 +104,7 @@ def visible_text(markup: bytes | str) -> str:
 
     Bytes are decoded by their byte order mark, or by the charset that a ``<meta>`` in the first 1,024 bytes declares,
     or, without a valid charset of the web, as UTF-8; bytes that cannot be decoded become U+FFFD. No page raises an
-    error, and the time is linear in the length.
+    error, and the time is linear in the length. Anything else raises ``DataError``.
 
     >>> print(visible_text("<title>Bees &amp; us</title><p>One <b>hive</b>,\n many<br>bees<script>x()</script><p>End"))
     Bees & us
@@ -113,7 +114,14 @@ def visible_text(markup: bytes | str) -> str:
     <BLANKLINE>
     End
     """
+    require_page("markup", markup)
     return visible_content(decoded(markup) if isinstance(markup, bytes) else markup).whole
+
+
+def require_page(name: str, markup: object) -> None:
+    """Raise ``DataError`` unless a page is bytes or a string."""
+    if not isinstance(markup, bytes | str):
+        raise DataError(name, f"is {kind_of(markup)}, but a page must be bytes or a string")
 
 
 def visible_content(markup: str, *, links: bool = True) -> PageContent:
