@@ -155,6 +155,7 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
     rows = [
         (summary.canonical_kept, "kept that a dropped document names as canonical"),
         (summary.canonical_contradicted, "name another document as canonical that they do not match"),
+        (summary.revisits_missing, _missing_revisits(summary.revisits_missing)),
         (summary.empty - (without.records if without else 0), "empty, kept"),
         *([(without.records, without_text(without))] if without else []),
         (summary.too_short, "no words to compare, kept unless equal byte by byte"),
@@ -202,6 +203,11 @@ def percentage(share: float) -> str:
     if share > 0 and rounded == 0:
         rounded = 0.01
     return f"{rounded:g} %"
+
+
+def _missing_revisits(number: int) -> str:
+    where = "a state, an index, or an archive compressed as a stream"
+    return f"exact {plural(number, 'duplicate')} without a revisit record: the kept page is only known from {where}"
 
 
 def archive_totals(read: "Collection | StoredDocuments | Added | FileAnswers") -> list[tuple[int, str]]:

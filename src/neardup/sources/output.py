@@ -47,18 +47,27 @@ _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
-def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: bool, glob: Sequence[str] = ()) -> None:
+def check_target(  # noqa: PLR0913 - an output, and what it must not replace
+    path: AnyPath,
+    paths: Sequence[str],
+    wanted: str,
+    *,
+    force: bool,
+    glob: Sequence[str] = (),
+    others: Sequence[str] = (),
+) -> None:
     """Raise the errors of writing the kept records of inputs of the format *wanted* before anything is read.
 
-    ``ParameterError``: the ending is unknown. ``OutputError``: the path is one of the inputs' *paths* (even with
-    *force*), is inside an input folder or contains one; exists and *force* is not given; or its folder is missing or
-    not writable. A device or a pipe may exist, and accepts any format but a folder's. The inputs need not exist.
+    ``ParameterError``: the ending is unknown. ``OutputError``: the path is one of the inputs' *paths*, or of the
+    *others* that are not written to it (even with *force*), is inside an input folder or contains one; exists and
+    *force* is not given; or its folder is missing or not writable. A device or a pipe may exist, and accepts any format
+    but a folder's. The inputs need not exist.
     """
     path = local(path)
     if is_special(path):
         if wanted == FOLDER:
             raise ParameterError("output", path, "must be the name of a folder, as the input is one")
-        for source in paths:
+        for source in (*paths, *others):
             _check_apart(path, source)  # such as standard output that is appended to an input
         return
     found = kind(path)
@@ -70,7 +79,7 @@ def check_target(path: AnyPath, paths: Sequence[str], wanted: str, *, force: boo
         raise ParameterError("output", path, f"must end in a known format: {KNOWN}", "output ending")
     if not folder and (wanted if found is None else found.format) == WARC:
         _check_archive(path, paths, wanted)
-    for source in paths:
+    for source in (*paths, *others):
         _check_apart(path, source)
     _check_place(path, folder=folder, force=force, glob=glob)
 

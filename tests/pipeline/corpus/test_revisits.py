@@ -1,3 +1,5 @@
+import gzip
+import re
 import shutil
 import subprocess
 import sys
@@ -5,13 +7,16 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import zstandard
 from archives_made import packed, page, record
 
 from neardup import ParameterError, dedup_files
+from neardup.interfaces.cli import main
 from neardup.pipeline.corpus.revisits import revisit_rows
 from neardup.sources.read import read
 from neardup.sources.warc import records
 
+NEW = "A new page about the harbour, and about the boats that were in it before the storm came."
 SAME = "This article is on two pages of the crawl, word for word, and is long enough to be one."
 
 
@@ -92,6 +97,50 @@ def test_equal_payloads_are_written_as_revisits(tmp_path, pieces, ending):
     assert dedup_files([out], report=tmp_path / "why.parquet").documents.skipped["revisit"] == 1
     rows = pq.read_table(tmp_path / "why.parquet").to_pylist()
     assert (rows[1]["id"], rows[1]["representative"]) == ("http://a.example/2", "http://a.example/1")
+
+
+@pytest.fixture
+def crawls(tmp_path):
+    """Two crawls: the second one has a page of the first again, and a new page twice."""
+    pages = {"first": [page(1, SAME)], "second": [page(2, SAME), page(3, NEW), page(4, NEW)]}
+    paths = [tmp_path / f"{name}.warc.gz" for name in pages]
+    for path, own in zip(paths, pages.values(), strict=True):
+        path.write_bytes(packed([re.sub(rb"Page \d", b"Page 0", one) for one in own]))
+    return paths
+
+
+def test_pages_of_earlier_archives_are_written_as_revisits(tmp_path, crawls):
+    first, second = crawls
+    other = tmp_path / "texts.jsonl"
+    other.write_text('{"id": "a", "text": "something else"}\n')
+    out = tmp_path / "kept.warc.gz"
+    done = dedup_files([second], out, revisits=True, against=[other, first])
+    assert (done.result.summary.known, done.result.summary.revisits_missing) == (1, 0)
+    written = [*records(str(out), "gzip")]
+    assert [one.headers["warc-type"] for one in written] == ["revisit", "response", "revisit"]
+    assert [one.headers.get("warc-refers-to-target-uri") for one in written] == [
+        "http://a.example/1",
+        None,
+        "http://a.example/3",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["state", "index", "stream"])
+def test_pages_of_states_and_indexes_without_a_record_are_counted(tmp_path, crawls, kind, capfd):
+    first, second = crawls
+    known = tmp_path / kind
+    if kind == "state":
+        dedup_files([first], tmp_path / "kept-1.warc.gz", state=known)
+    elif kind == "index":
+        assert main(["index", str(first), "--to", str(known), "--url", "url", "--texts"]) == 0
+    else:
+        known = tmp_path / "stream.warc.zst"
+        known.write_bytes(zstandard.compress(gzip.decompress(first.read_bytes())))
+    out = tmp_path / "kept.warc.gz"
+    capfd.readouterr()
+    assert main(["dedup", str(second), "--out", str(out), "--revisits", "--against", str(known)]) == 0
+    assert "1  exact duplicate without a revisit record: the kept page is only known" in capfd.readouterr().out
+    assert [one.headers["warc-type"] for one in records(str(out), "gzip")] == ["response", "revisit"]
 
 
 def test_revisits_are_written_to_archives_only(tmp_path, archive):

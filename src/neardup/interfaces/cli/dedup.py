@@ -41,7 +41,7 @@ USAGE = f"""
 --part-size SIZE: of outputs that are folders, with --work: write files part-00000, ... of about SIZE bytes of text
 --out-format FORMAT: of outputs that are folders, with --work: parquet, jsonl, jsonl.zst, ... (default: as the inputs)
 --revisits: if --out is a web archive: write revisit records for the dropped pages whose payload is that of the kept
-  page, byte by byte
+  page, byte by byte, also in an archive of --against
 --dry-run: do not write --out; other outputs are written
 --force: replace outputs that exist
 {options.JSON}

@@ -39,6 +39,8 @@ class Summary:
     their cluster names, and ``canonical_contradicted`` documents name the address of documents of the run that they do
     not match. ``largest_clusters`` are the clusters of the most documents, with what these share. ``same_host_drops``
     are the web pages that were dropped for others of their host, if they were read without templates and are enough.
+    If revisit records are written, ``revisits_missing`` exact duplicates have none, as the record of their
+    representative is not in an archive that could be read.
     """
 
     documents: int
@@ -61,6 +63,7 @@ class Summary:
     known: int = 0
     canonical_kept: int = 0
     canonical_contradicted: int = 0
+    revisits_missing: int = 0
     common: CommonShingles | None = None
     largest_clusters: tuple[LargeCluster, ...] = ()
     same_host_drops: SameHostDrops | None = None

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from neardup.engines.executors import Executors, elsewhere
 from neardup.engines.journal import Journal
 from neardup.engines.local import LocalEngine
@@ -213,6 +215,9 @@ def _run(
             job = listed(job, stages, settings.ignore_common)
             stages, where, whole = by(job.scheme), writing(job, outputs), reporting(job, outputs, report)
             result = decided(job, stages, engine, progress, settings.announce)
+        if settings.revisits:
+            known = result.documents.originals(np.asarray(result.representatives)[result.exact])
+            result.summary = replace(result.summary, revisits_missing=known["offset"].null_count)
         _require_room(shards, outputs, result)
         own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
         parts = parts_of(result, outputs)

@@ -118,7 +118,9 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
             made += _make_folder(output.path)
             if own_format(shards, output) is not None:
                 shards.check_columns(output.sources)
-            check_target(output.path, shards.inputs, form, force=force, glob=shards.request.globs)
+            own = [shards.inputs[source] for source in output.sources]
+            others = [path for path in shards.inputs if path not in own]
+            check_target(output.path, own, form, force=force, glob=shards.request.globs, others=others)
             if not force and (there := _existing_parts(output)):
                 raise OutputRefused(there[0], "it exists already", "exists")
     finally:
@@ -239,7 +241,7 @@ def write(
                 kept = representatives < 0
                 marks = marks_of(np.where(kept, own, representatives), kept, result.documents.ids)
             if output.revisits:
-                marks = _originals(job, result, np.where((own >= begin) & (own < end), representatives, -1))
+                marks = result.documents.originals(np.where((own >= begin) & (own < end), representatives, -1))
             if form is not None:
                 piece.choose(chosen, marks)
             yield piece, chosen, marks
@@ -280,24 +282,6 @@ def _pieces(  # noqa: PLR0913 - a part of an output, and how to read it
             for piece in job.shards.pieces(shard, whole=True, markup=markup, documents=documents):
                 yield piece, first
                 first += len(piece)
-
-
-def _originals(job: Job, result: StoredResult, representatives: Positions) -> pa.Table | None:
-    """Return where the records of these documents are, see ``WholeInputs.originals``; nulls for earlier documents."""
-    from neardup.sources.archives import originals  # most runs write none
-
-    places, signed = result.documents.places(), result.documents.signed
-    if places is None:
-        return None
-    there = np.flatnonzero((representatives >= 0) & (representatives < len(result.documents)))
-    own = representatives[there]
-    paths: list[str | None] = [None] * len(representatives)
-    offsets: list[int | None] = [None] * len(representatives)
-    shards = np.searchsorted(signed.edges, own + signed.first, side="right") - 1
-    known = places.column("warc_record_offset").take(pa.array(own)).to_pylist()
-    for row, shard, offset in zip(there.tolist(), shards.tolist(), known, strict=True):
-        paths[row], offsets[row] = job.shards.inputs[job.shards.shards[shard].source], offset
-    return originals(paths, offsets)
 
 
 def _endings(path: str) -> str:

@@ -24,6 +24,7 @@ from neardup.text.sites import NO_SITES, separate
 
 _RANKING: Final = "ranking-"  # columns of fields that rank
 _ADDRESS: Final = "address"
+_OFFSET: Final = "warc_record_offset"
 
 
 class Signed:
@@ -106,6 +107,14 @@ class Signed:
         own = [table for table, end in every if end > self.first]
         whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
         return whole.drop_columns("id") if whole.num_columns > 1 else None
+
+    def offsets(self, shard: int, rows: Positions) -> list[int | None]:
+        """Return the bytes that the records of some documents of a shard begin at; nulls where there are none."""
+        table = self._job.table(of_shard(IDS, shard))
+        if _OFFSET not in table.column_names:
+            return [None] * len(rows)
+        found: list[int | None] = table.column(_OFFSET).take(pa.array(rows)).to_pylist()
+        return found
 
     def pieces(self, shard: int) -> Iterator[InputPiece]:
         """Yield the documents of a shard again, as ``Shards.pieces`` does; they may be without ids."""

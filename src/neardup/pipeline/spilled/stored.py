@@ -76,13 +76,37 @@ class StoredDocuments:
         """Return columns with the place of each document; ``None`` if its id is enough."""
         return self.signed.places()
 
+    def originals(self, representatives: Positions) -> pa.Table:
+        """Return where the records of these documents are, as ``WholeInputs.originals`` does.
+
+        Nulls also represent documents of a state or an index, and those that have no bytes of their own in a file.
+        """
+        from neardup.sources.archives import originals  # most runs write none
+
+        signed, places = self.signed, self._stored(representatives)
+        paths: list[str | None] = [None] * len(places)
+        offsets: list[int | None] = [None] * len(places)
+        there = np.flatnonzero((representatives >= 0) & (places >= signed.edges[0]))
+        shards = np.searchsorted(signed.edges, places[there], side="right") - 1
+        for shard in np.unique(shards).tolist():
+            rows = there[shards == shard]
+            known = signed.offsets(shard, places[rows] - signed.edges[shard])
+            source = self._job.shards.inputs[self._job.shards.shards[shard].source]
+            for row, offset in zip(rows.tolist(), known, strict=True):
+                paths[row], offsets[row] = source, offset
+        return originals(paths, offsets)
+
+    def _stored(self, positions: Positions) -> Positions:
+        """Return the positions at which the documents are stored: the earlier ones are before the others there."""
+        return np.where(positions < len(self), positions + self.signed.first, positions - len(self))
+
     def raw_texts(self, positions: Positions, map_: Callable[..., Iterable[Any]] = map) -> list[bytes | None]:
         """Return the texts at these positions, as bytes; null for a missing text. Their shards are read again.
 
         *map_* applies the function that reads a shard, in order.
         """
         signed, earlier = self.signed, self._job.earlier
-        places = np.where(positions < len(self), positions + signed.first, positions - len(self))
+        places = self._stored(positions)
         wanted: list[tuple[Iterable[Collection], Positions, Positions]] = []
         for shard in range(len(earlier.sizes)) if (places < signed.edges[0]).any() else ():
             leaders, rows = earlier.kept_of(shard)
