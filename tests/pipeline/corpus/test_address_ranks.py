@@ -54,6 +54,29 @@ def test_the_canonical_page_is_kept(pages, expected):
     assert sorted(kept(pages[::-1])) == sorted(expected)
 
 
+@pytest.mark.parametrize(
+    "canonical",
+    [
+        "javascript:history.back()",
+        " JavaScript:;",
+        "mailto:a@a.example",
+        "data:text/html,x",
+        "tel:1",
+        "https:",
+        "http://",
+    ],
+)
+def test_only_addresses_of_the_web_are_named(canonical):
+    assert named_address(A, canonical) == A
+    assert kept([(C, None), (A, canonical)]) == [C]  # the shorter of two with one vote each
+    assert kept([(C, canonical), (B, None), (A, None)]) == [C]
+
+
+def test_other_spellings_of_the_web_are_named():
+    for canonical in ("HTTPS://a.example/story", "//a.example/story", "\thttp://a.example/story", "/story", "story"):
+        assert named_address("https://a.example/x", canonical) == A
+
+
 def of_archive(path, pages, **options):
     """The addresses of the kept pages of an archive, each (address, head, HTTP headers) with the same text."""
     made = []

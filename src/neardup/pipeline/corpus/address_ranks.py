@@ -3,7 +3,7 @@
 from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from neardup.sources.addresses import Addresses
 
 _AT_ONCE: Final = 1 << 16  # strings of Python
+_WEB: Final = frozenset({"http", "https"})
 _BLANKS: Final = " \t\r\n"
 
 
@@ -43,12 +44,18 @@ def address_ranks(
 def named_address(own: str, canonical: str | None) -> str:
     """Return the address that a document names as canonical, in normal form: its own without a valid other one.
 
+    Addresses are those of http and https, and relative ones.
+
+    >>> named_address("http://a.example/b", "javascript:void(0)")
+    'https://a.example/b'
     >>> named_address("http://a.example/b/c?sid=1", "../c"), named_address("http://a.example/b", None)
     ('https://a.example/c', 'https://a.example/b')
     """
     if canonical is not None and not _is_blank(canonical):
         try:
-            return _forms().normal(urljoin(own, canonical.strip()))
+            address = urljoin(own, canonical.strip())
+            if not (scheme := urlsplit(canonical.strip()).scheme) or (scheme in _WEB and urlsplit(address).netloc):
+                return _forms().normal(address)
         except ValueError:  # such as an invalid address of IPv6
             pass
     return _forms().normal(own)
