@@ -302,3 +302,15 @@ def test_faults_of_bodies_are_in_every_summary(tmp_path, faulty, capfd):
     for verb, *options in (["dedup", "--dry-run"], ["index", "--to", str(tmp_path / "other")]):
         assert main([verb, str(faulty), *options, "--json"]) == 0
         assert json.loads(capfd.readouterr().out)["body_faults"] == FAULTS
+
+
+def test_records_that_are_too_long_are_rejected_without_advice_on_the_size_of_files(archive, monkeypatch, capfd):
+    archive.write_bytes(packed([page(1, SAME), page(2, SAME * 40), page(3, SAME)]))
+    monkeypatch.setattr("neardup.sources.warc.LARGEST", 1 << 10)
+    (rejected,) = read([archive], max_bytes=1).rejected
+    assert rejected.code == "too long"
+    assert "its record is larger than" in rejected.reason
+    assert main(["dedup", str(archive), "--dry-run", "--max-bytes", "1"]) == 1
+    told = capfd.readouterr().out
+    assert "rejected" in told
+    assert "--max-bytes" not in told

@@ -308,7 +308,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
 def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, markup: bool) -> None:
     """Add a record to the pages, or count it."""
     if isinstance(one, Gap):
-        code = "damaged" if one.damage else "too large"
+        code = "damaged" if one.damage else "too long"
         resumed = one.damage and one.reason != CUT and one.offset < one.end < Path(path).stat().st_size
         until = f"; reading resumes at byte {one.end:,}" if resumed else ""
         pages.rejected.append(Rejected(display(path), one.offset, f"{one.reason}{until}", code))

@@ -69,7 +69,8 @@ _READING: Final = f"""
   HTML files)
 {VIEW}
 --strict: stop at the first broken record
---max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8GiB)
+--max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8GiB); of
+  archives, each record is limited instead: to 64 MiB, and its HTTP body to 16 MiB
 """
 READING: Final = _READING % "with --html and --templates: the field with the URL (default: url)"
 READING_OF_PAGES: Final = _READING % "the field with the URL, whose normal form is the id then"
