@@ -314,3 +314,19 @@ def test_records_that_are_too_long_are_rejected_without_advice_on_the_size_of_fi
     told = capfd.readouterr().out
     assert "rejected" in told
     assert "--max-bytes" not in told
+
+
+def test_types_that_are_not_read_are_named(tmp_path):
+    path = tmp_path / "crawl.warc.gz"
+    kinds = ["text/html", "application/xhtml+xml", "text/css", "", "text/plain; charset=utf-8"]
+    made = [record("conversion", headers=[f"Content-Type: {kind}"], block=b"<p>text") for kind in kinds]
+    path.write_bytes(packed([*made, page(1, SAME, kind="text/css"), page(2, SAME, kind="x-other/css")]))
+    got = read([path])
+    assert len(got) == 1
+    assert got.skipped == {
+        "conversion of text/html (only text/plain is read)": 2,
+        "conversion of application/xhtml+xml (only text/plain is read)": 1,
+        "conversion of another type (only text/plain is read)": 1,
+        "type text, but neither plain nor HTML": 1,
+        "no known type": 1,
+    }

@@ -370,7 +370,9 @@ def _page(kind_: str, record: Record) -> tuple[dict[str, object], Response, bool
     mime = media_type(record.headers.get("warc-identified-payload-type", ""))[0] or found.type
     if not mime and found.body[:_SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         mime = "text/html"
-    if mime not in (_PLAIN_TYPES if kind_ == "conversion" else _HTML | {_PLAIN}):
+    if kind_ == "conversion" and mime not in _PLAIN_TYPES:
+        return f"conversion of {mime if mime in _HTML else 'another type'} (only text/plain is read)"
+    if kind_ != "conversion" and mime not in _HTML | {_PLAIN}:
         return _other(mime)
     fields: dict[str, object] = {
         "fetch_status": found.status,
@@ -398,7 +400,10 @@ def _payload(kind_: str, record: Record) -> Response | str:
 
 
 def _other(mime: str) -> str:
+    """Return the reason why records of a type are not pages; there are few, whatever servers declare."""
     top = mime.partition("/")[0]
+    if top == "text":
+        return "type text, but neither plain nor HTML"
     return f"type {top}" if top in _TYPES else "no known type"
 
 
