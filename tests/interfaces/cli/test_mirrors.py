@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from neardup.text.host_templates import HostTemplates
 
 
@@ -19,6 +21,19 @@ def test_mirrors_are_written(neardup, tmp_path):
     assert (told["hosts"], told["kinds"]) == (2, {"same": 1})
     neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", "nutch")
     assert (tmp_path / "nutch/host-urlnormalizer.txt").read_text() == "www.a.example a.example\n"
+
+
+@pytest.mark.parametrize("common", [4, 5])
+def test_translations_are_reported_from_five_common_contents_on(neardup, tmp_path, common):
+    rows = [{"id": f"http://{host}.a.example/{page}", "representative": None} for host in "de" for page in range(40)]
+    for page in range(common):
+        rows[page]["representative"] = rows[40 + page]["id"]
+    (tmp_path / "why.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    shown = neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl").out
+    found = [json.loads(line)["kind"] for line in (tmp_path / "mirrors.jsonl").read_text().splitlines()]
+    assert found == (["same paths"] if common == 5 else [])
+    assert ("1  hosts with at least 5 common contents" in shown) == (common == 5)
+    assert "at least 5 common contents" in " ".join(neardup("mirrors", "--help").out.split())
 
 
 def test_a_crawl_without_mirrors(neardup, tmp_path):

@@ -8,9 +8,11 @@ from neardup.interfaces.cli.terminal import name_standard_output, summarise
 from neardup.model.errors import plural, require
 
 EXAMPLE = "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup mirrors why.parquet --out m.jsonl"
+_TRANSLATED = "hosts with at least 5 common contents, and others at the same paths, such as translations"
 USAGE = f"""
 {CRAWLED}
---out PATH!: one record per mirror, with its main host and the evidence (.jsonl, .parquet)
+--out PATH!: one record per mirror, with its main host and the evidence (.jsonl, .parquet); also for hosts with
+  other contents at the same paths, such as translations. Hosts are compared if they have at least 5 common contents
 --report PATH: a page on the crawl (.html): hosts by their repeats, contents at many addresses, mirrors, URL rules
 --templates FILE: with --report: also show the largest templates in this file of `neardup templates learn`
 --force: replace outputs that exist
@@ -49,7 +51,11 @@ def run(arguments: argparse.Namespace) -> int:
         (kinds["same"], "mirrors, 90 % or more of the common paths with the same content", True),
         (kinds["mostly"], "mirrors, less than 90 %", True),
         (kinds["below a prefix"], "mirrors in a folder", True),
-        (kinds["same paths"], "hosts with other contents at the same paths, such as translations", False),
+        (
+            kinds["same paths"],
+            _TRANSLATED,
+            False,
+        ),
         (found.contents_left_out, "contents on more than 50 hosts, ignored", False),
     ]
     counts = {"hosts": found.hosts, "pages": found.pages, "contents_left_out": found.contents_left_out}

@@ -38,10 +38,10 @@ class Mirror:
 
     ``kind``: ``same`` or ``mostly`` (at least 90 % of the common paths have the same content, or fewer), ``below a
     prefix`` (the paths are common without ``prefix`` on this host and ``main_prefix`` on the other), or ``same paths``,
-    which is not a mirror: other contents at common paths, such as a translation. ``share`` is ``same / common``,
-    ``at_least`` its lower bound at 95 %, and ``coverage`` the share of the host's pages, or of the folder's, whose
-    path is common. ``examples`` are up to three of the URLs of the host, whose content is the same but for ``same
-    paths``.
+    which is not a mirror: other contents at common paths, such as a translation that has at least 5 contents in common
+    with the original. ``share`` is ``same / common``, ``at_least`` its lower bound at 95 %, and ``coverage`` the share
+    of the host's pages, or of the folder's, whose path is common. ``examples`` are up to three of the URLs of the host,
+    whose content is the same but for ``same paths``.
     """
 
     host: str
