@@ -400,7 +400,7 @@ def _payload(kind_: str, record: Record) -> Response | str:
 
 
 def _other(mime: str) -> str:
-    """Return the reason why records of a type are not pages; there are few, whatever servers declare."""
+    """Return the reason why records of a type are not pages: one of few, though servers may declare any type."""
     top = mime.partition("/")[0]
     if top == "text":
         return "type text, but neither plain nor HTML"

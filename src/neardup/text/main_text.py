@@ -67,7 +67,7 @@ def installed() -> str | None:
     from importlib.metadata import PackageNotFoundError, version  # it loads slowly
 
     try:
-        return f"resiliparse {version('resiliparse')}, in {_LEVELS} elements"
+        return f"resiliparse {version('resiliparse')} with deeper lists"
     except PackageNotFoundError:
         return None
 

@@ -222,7 +222,7 @@ def test_visible_text_has_templates_too():
     learned = learn_templates(PAGES, extraction=visible)
     assert {one.view for one in learned.templates} == {"visible"}
     assert SITES[0]._footer not in texts(PAGES[:1], learned, "visible")[0]
-    rule = r"text view visible, but pages are read as text view auto by resiliparse [\d.]+; read the pages in text"
+    rule = r"text view visible, but pages are read as text view auto by resiliparse [\d.]+ with"
     with pytest.raises(ParameterError, match=rf"^templates='of 3 hosts \(id \w+\)' were learned from {rule}"):
         Extraction(templates=learned)
     with pytest.raises(ParameterError, match="learned now"):

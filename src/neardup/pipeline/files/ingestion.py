@@ -29,7 +29,7 @@ from neardup.pipeline.crawl.templates import TemplatesFile
 from neardup.pipeline.index.fields import field_kinds
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
-from neardup.pipeline.index.records import HOST, URL, Records, fields_of, is_name_of_line, named, site_field
+from neardup.pipeline.index.records import HOST, URL, NamedRecords, fields_of, is_name_of_line, named, site_field
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.search import TITLE, keeping_up
@@ -173,7 +173,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         last = {own: row for row, own in enumerate(ids) if own is not None}  # the last document of each id
         rows = np.array(sorted(last.values()), np.int64)
         columns = dict(zip(found.table.column_names, found.table.columns, strict=True))
-        batch = Records(documents.texts, ids, urls, pa.table(columns | sites))
+        batch = NamedRecords(documents.texts, ids, urls, pa.table(columns | sites))
         counts, replaced = _admitted(index, batch, rows, at, progress, catch_up)
         total, estimated = len(index), index.estimates
     number = len(ids) - len(rejected)
@@ -274,7 +274,7 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
 
 def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
     index: Index,
-    batch: Records,
+    batch: NamedRecords,
     rows: Positions,
     at: Moment,
     progress: Progress | None,

@@ -17,7 +17,7 @@ from neardup.model.verdicts import as_record
 from neardup.pipeline.index.fields import ARROW, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
-from neardup.pipeline.index.records import Records, fields_of, named, site_field
+from neardup.pipeline.index.records import NamedRecords, fields_of, named, site_field
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
@@ -117,11 +117,11 @@ class FileAnswers:
         columns |= {name: nothing for name in found.missing if name in signed and name != BODY}
         if has_sites(self._index.store):
             columns |= site_field(piece)
-        records = Records(piece.texts, ids, urls, pa.table(columns))
+        records = NamedRecords(piece.texts, ids, urls, pa.table(columns))
         rows = np.array([row for row, own in enumerate(ids) if own is not None], np.int64)
         return answers + self._verdicts(piece, records, rows)
 
-    def _verdicts(self, piece: InputPiece, records: Records, rows: Positions) -> list[dict[str, Any]]:
+    def _verdicts(self, piece: InputPiece, records: NamedRecords, rows: Positions) -> list[dict[str, Any]]:
         ids, texts, fields = records.at(self._index.fields, rows)
         verdicts = self._index.visit(ids, texts, fields, remember=self._admit, changed_at_least=self._least)
         if self._admit and self._catch_up:

@@ -102,7 +102,7 @@ def site_field(documents: Collection) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Records:
+class NamedRecords:
     """Records that become documents, with their fields; those without an id are rejected."""
 
     texts: pa.ChunkedArray
