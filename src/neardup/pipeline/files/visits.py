@@ -81,7 +81,7 @@ class FileAnswers:
             self.ignored = cut.ignored
             shards = replace(cut, size=TOGETHER, request=replace(cut.request, processes=found))
             begun = False
-            for piece in shards.every_piece(progress=partial(progress or _silent, "read")):
+            for piece in shards.every_piece(progress=partial(progress or (lambda *_: None), "read")):
                 if len(piece) and not begun:
                     begun = True
                     self._require_fields(piece)
@@ -133,7 +133,3 @@ class FileAnswers:
             | {"representative": said.representative}
             for (source, position), own, said in zip(places, ids, verdicts, strict=True)
         ]
-
-
-def _silent(_stage: str, _done: int, _total: int) -> None:
-    """Report no progress."""
