@@ -184,7 +184,7 @@ class Archives(InputPiece):
             raise missing_field(self.source, name, [*_FIELDS])
         return column.cast(pa.large_string()) if literal else column
 
-    def html_pages(self, url: str) -> Iterator[tuple[str | None, bytes | str]]:
+    def html_pages(self, url: str | None) -> Iterator[tuple[str | None, bytes | str]]:
         """Yield the address and the HTML of each page of a piece with markup; texts are not among them."""
         del url
         addresses, kinds = (self._columns[name].to_pylist() for name in ("url", "content_mime_type"))

@@ -299,8 +299,13 @@ class InputPiece(Collection):
             if name in fields:
                 raise DataError(self.source, f"the records already have a field {name!r}", "field taken")
 
-    def html_pages(self, url: str) -> Iterator[tuple[str | None, bytes | str]]:
-        """Yield the address, from the field *url*, and the HTML of each record; nulls are left out."""
+    def html_pages(self, url: str | None) -> Iterator[tuple[str | None, bytes | str]]:
+        """Yield the address, from the field *url*, and the HTML of each record; nulls are left out.
+
+        Without *url*, the records of tables have texts instead of HTML, and none is yielded.
+        """
+        if url is None:
+            return
         addresses = self.column(url, literal=True).to_pylist()
         yield from (
             (own, page) for own, page in zip(addresses, self.texts.to_pylist(), strict=True) if page is not None

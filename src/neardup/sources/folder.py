@@ -127,7 +127,7 @@ class Folder(InputPiece):
             raise missing_field(self.source, name, _FIELDS)
         return column.cast(pa.large_string()) if literal else column
 
-    def html_pages(self, url: str) -> Iterator[tuple[str | None, bytes | str]]:
+    def html_pages(self, url: str | None) -> Iterator[tuple[str | None, bytes | str]]:
         """Yield the HTML of each page of a piece with markup, without an address; texts are not among them."""
         del url
         for document, page in zip(self._documents, self.texts.to_pylist(), strict=True):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Self
 
@@ -414,6 +414,16 @@ def is_distant(path: str) -> bool:
 def _given(path: str, request: Request) -> str | None:
     """Return the format that was given for files; folders have none."""
     return None if Path(path).is_dir() else request.format
+
+
+def has_archives(inputs: Sequence[str | os.PathLike[str]], request: Request) -> bool:
+    """Return whether there are archives of web pages among files and folders; raises the errors of ``expand``.
+
+    Archives of texts do not count: WET files, by their names.
+    """
+    paths = (table for path in expand(inputs) for table in _tables(path, request))
+    named = (path for path in paths if ".wet" not in PurePath(path.lower()).suffixes)
+    return any((_given(path, request) or getattr(kind(path), "format", None)) == WARC for path in named)
 
 
 def _tables(path: str, request: Request) -> list[str]:

@@ -8,6 +8,8 @@ from invented_sites import Site, article, edited
 
 from neardup import DataError, Index, dedup_files
 from neardup.interfaces.cli import main
+from neardup.model.errors import RunChanged
+from neardup.pipeline.crawl.templates import RunTemplates
 from neardup.pipeline.spilled import run as stages
 from neardup.pipeline.spilled.state import State
 from neardup.text.extraction import Extraction
@@ -132,11 +134,96 @@ def test_archives_and_folders_have_templates(crawl, tmp_path, capsys, name):
     assert [one.id for one in learned.templates] == [one.id for one in before.templates]
     common = ("dedup", crawl / name, "--out", tmp_path / name, "--force", "--json")
     work, state = ("--work", tmp_path / "work"), ("--state", tmp_path / "state")
-    for how, near in (([], 1), (work, 1), (state, 1), (["--text-view", "visible"], 0)):
+    for how, near in (([], 1), (work, 1), (state, 1), (["--text-view", "visible", "--no-templates"], 0)):
         capsys.readouterr()
         templates = ("--templates", tmp_path / "t.arrow") if near else ()
         assert run(*common, *templates, *how) == 0
         assert json.loads(capsys.readouterr().out.splitlines()[-1])["near"] == near
+
+
+@pytest.fixture
+def decided(crawl, tmp_path):
+    """A function that returns the decisions of a run over the archive, and the result; its keyword names the report."""
+    templates = Extraction(templates=HostTemplates.load(crawl / "templates.arrow"))
+
+    def run_over(inputs=("crawl.warc.gz",), **options):
+        report = tmp_path / f"why{len([*tmp_path.iterdir()])}.jsonl"
+        paths = [crawl / name if isinstance(name, str) else name for name in inputs]
+        done = dedup_files(paths, report=report, **options)
+        return report.read_text(), done
+
+    return run_over, templates
+
+
+def test_archives_are_read_with_the_templates_that_the_run_learns(crawl, tmp_path, decided):
+    run_over, extraction = decided
+    expected, done = run_over(extraction=extraction)
+    assert done.templates is None
+    for options in ({}, {"work": tmp_path / "work"}):
+        found, done = run_over(**options)
+        assert [one.id for one in done.templates.templates] == [one.id for one in extraction.templates.templates]
+        assert (found, done.result.summary.near) == (expected, 1)
+    plain, done = run_over(learn_templates=False)
+    assert done.templates is None
+    assert plain != expected
+
+
+def test_files_that_pages_are_compared_with_have_templates_as_in_one_run(crawl, tmp_path, decided):
+    run_over, _ = decided
+    lines = (crawl / "pages.jsonl").read_text().splitlines()
+    pages = [json.loads(line) for line in lines]
+    parts = [tmp_path / f"{name}.warc.gz" for name in ("first", "second")]
+    for part, own in zip(parts, (pages[::2], pages[1::2]), strict=True):
+        part.write_bytes(
+            packed([record(uri=one["url"], number=one["n"], block=http(one["html"].encode())) for one in own])
+        )
+    names = ["kept", "representative", "rule", "resemblance"]
+    whole = [{name: row[name] for name in ("id", *names)} for row in map(json.loads, run_over(parts)[0].splitlines())]
+    later, done = run_over(parts[1:], against=parts[0])
+    assert [{name: row[name] for name in ("id", *names)} for row in map(json.loads, later.splitlines())] == whole[23:]
+    assert len(done.templates) == 2
+    assert len(run_over(parts[1:])[1].templates) == 0  # 11 pages of a host are too few
+
+
+@pytest.mark.parametrize("against", ["state", "index"])
+def test_nothing_is_learned_unasked_for_texts_that_were_read_before(crawl, tmp_path, decided, against):
+    run_over, _ = decided
+    assert run("dedup", crawl / "crawl.warc.gz", "--state", tmp_path / "state", "--dry-run") == 2
+    place = tmp_path / against
+    options = ("--state", place, "--out", tmp_path / "k.warc.gz") if against == "state" else ("--to", place, "--texts")
+    assert run("dedup" if against == "state" else "index", crawl / "crawl.warc.gz", *options) == 0
+    _, done = run_over(against=place)
+    assert (done.templates, done.result.summary.kept) == (None, 0)
+
+
+def test_nothing_is_learned_unasked_from_other_inputs(crawl, tmp_path, decided):
+    run_over, _ = decided
+    (tmp_path / "a.warc.wet.gz").write_bytes((crawl / "crawl.warc.gz").read_bytes())
+    for inputs in (["files"], [tmp_path / "a.warc.wet.gz"]):
+        assert run_over(inputs)[1].templates is None
+    assert run_over(["pages.jsonl"], html="html")[1].templates is None
+    (tmp_path / "texts.jsonl").write_text('{"text": "a text without an address"}\n')
+    assert len(run_over([tmp_path / "texts.jsonl", "crawl.warc.gz"], work=tmp_path / "w")[1].templates) == 2
+
+
+def test_what_was_learned_unasked_is_shown_and_may_be_left_out(crawl, tmp_path, neardup):
+    bare = ("dedup", crawl / "crawl.warc.gz", "--dry-run")
+    found = neardup(*bare)
+    assert "templates of 2 hosts learned, whose lines do not count; keep them with --templates FILE" in found.out
+    assert json.loads(neardup(*bare, "--json").out)["hosts_with_templates"] == 2
+    assert "templates" not in neardup(*bare, "--no-templates").out
+    assert json.loads(neardup(*bare, "--no-templates", "--json").out)["hosts_with_templates"] is None
+    both = neardup(*bare, "--no-templates", "--templates", crawl / "templates.arrow", code=2)
+    assert "--no-templates cannot be used with --templates FILE" in both.err
+
+
+def test_an_audit_reads_archives_as_the_run_did(crawl, tmp_path, neardup):
+    report, audit = tmp_path / "why.parquet", ("audit", crawl / "crawl.warc.gz", "--json")
+    neardup("dedup", crawl / "crawl.warc.gz", "--dry-run", "--report", report)
+    for of in ((), ("--of", report)):
+        found = json.loads(neardup(*audit, *of).out)["recall"]
+        assert (found["found"], found["of"]) == (1, 1)
+    assert "how it read web pages" in neardup(*audit, "--of", report, "--no-templates", code=1).err
 
 
 def test_an_index_of_an_archive_uses_them(crawl, tmp_path, capsys):
@@ -360,6 +447,21 @@ def test_an_interrupted_run_continues_with_what_it_learned(crawl, part, monkeypa
     monkeypatch.setattr(stages, "sign", sign)
     begin("new.arrow")
     assert (part / "t.arrow.jsonl").read_text() == (part / "new.arrow.jsonl").read_text()
+
+
+def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_path, monkeypatch):
+    ways = {"work": tmp_path / "work", "report": tmp_path / "why.jsonl"}
+    with monkeypatch.context() as patch:
+        patch.setattr(stages, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files([crawl / "crawl.warc.gz"], **ways)
+    with pytest.raises(RunChanged, match="templates"):
+        dedup_files([crawl / "crawl.warc.gz"], **ways, learn_templates=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("templates were learned before"))
+        patch.setattr(stages, "sign", lambda *_: pytest.fail("it was signed before"))
+        done = dedup_files([crawl / "crawl.warc.gz"], **ways)
+    assert (done.result.summary.near, len(done.templates)) == (1, 2)
 
 
 @pytest.mark.parametrize("how", [[], ["--work", "work"]])

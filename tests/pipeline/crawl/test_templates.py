@@ -16,7 +16,7 @@ import neardup
 from neardup import DataError, Extraction, MinHash, OutputError, ParameterError
 from neardup.decisions.templates import RULE
 from neardup.pipeline.crawl import templates as module
-from neardup.pipeline.crawl.templates import FROZEN, TemplatesFile, learn_from_files, learn_templates, relearn, rule_of
+from neardup.pipeline.crawl.templates import FROZEN, RunTemplates, learn_from_files, learn_templates, relearn, rule_of
 from neardup.sources.hosts import host
 from neardup.sources.read import request_of
 from neardup.text import extraction as extraction_module
@@ -326,7 +326,7 @@ def written(path, pages):
 def test_a_file_gets_the_templates_of_new_hosts_and_keeps_its_own(tmp_path):
     path, pages = tmp_path / "t.arrow", [written(tmp_path / "new.jsonl", renamed(PAGES))]
     learn_templates(PAGES[:48]).save(path)
-    file = TemplatesFile.opened(path, Extraction(), pages)
+    file = RunTemplates.of_file(path, Extraction(), pages)
     request, stages = request_of(html="html", extraction=file.extraction), []
     found = file.extended(pages, request, lambda *stage: stages.append(stage)).templates
     assert stages == [("learn", pages[0].stat().st_size, pages[0].stat().st_size)]
@@ -336,7 +336,7 @@ def test_a_file_gets_the_templates_of_new_hosts_and_keeps_its_own(tmp_path):
     assert found.earlier == (*file.known.earlier, file.known.identity)
     assert HostTemplates.load(path) == found
     before = path.stat()
-    again = TemplatesFile.opened(path, Extraction(), pages).extended(pages, request, lambda *_: None)
+    again = RunTemplates.of_file(path, Extraction(), pages).extended(pages, request, lambda *_: None)
     assert again.templates == found
     assert path.stat() == before  # nothing was written
 
@@ -362,7 +362,7 @@ def test_pages_that_templates_were_learned_from_are_not_extracted_again(tmp_path
     assert one.equals(other)
     assert one.equals(pq.read_table(plain).sort_by("position"))
 
-    file = TemplatesFile.opened(tmp_path / "more.arrow", Extraction(view=view), files)
+    file = RunTemplates.of_file(tmp_path / "more.arrow", Extraction(view=view), files)
     extended = file.extended(files, request_of(html="html", extraction=file.extraction), lambda *_: None)
     addresses, markup = zip(*(pages + few), strict=True)
     expected = known.pages(markup, hosts=[*map(host, addresses)])
@@ -377,12 +377,12 @@ def test_pages_that_templates_were_learned_from_are_not_extracted_again(tmp_path
 
 def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):
     path, pages = tmp_path / "t.arrow", [written(tmp_path / "few.jsonl", PAGES[:5])]
-    file = TemplatesFile.opened(path, Extraction(view="main"), pages)
+    file = RunTemplates.of_file(path, Extraction(view="main"), pages)
     found = file.extended(pages, request_of(html="html", extraction=file.extraction), lambda *_: None)
     assert len(HostTemplates.load(path)) == len(found.templates) == 0
     assert learn_templates(PAGES, extraction=Extraction(view="main"), known=found.templates).earlier
     with pytest.raises(ParameterError, match="read the pages in text view main, or"):
-        TemplatesFile.opened(path, Extraction(view="visible"), pages)
+        RunTemplates.of_file(path, Extraction(view="visible"), pages)
 
 
 @pytest.mark.parametrize(
@@ -396,7 +396,7 @@ def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):
 def test_what_no_templates_can_be_added_to(tmp_path, inputs, path, extraction, message):
     inputs = inputs or [written(tmp_path / "a.jsonl", PAGES[:1])]
     with pytest.raises((ParameterError, OutputError), match=message):
-        TemplatesFile.opened(tmp_path / path, extraction, inputs)
+        RunTemplates.of_file(tmp_path / path, extraction, inputs)
 
 
 def test_fields_are_those_of_tables(tmp_path):

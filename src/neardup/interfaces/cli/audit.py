@@ -31,6 +31,7 @@ USAGE = f"""
 --force: replace a report that exists
 --json: print the audit as JSON, without texts
 {options.READING}
+{options.PLAIN}
 {options.SCHEME}
 """
 

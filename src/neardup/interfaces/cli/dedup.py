@@ -47,6 +47,7 @@ USAGE = f"""
 {options.JSON}
 {options.READING}
 {options.LEARN}
+{options.PLAIN}
 {options.SCHEME}
 {options.NEW_COMMON}
 [what is done with matches]
@@ -120,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(summary_of(done, seconds)))
     else:
         show_summary(done, seconds)
-        show_lines([*options.learned_line(arguments, hosts), *_kept_folder(given)])
+        show_lines([*options.learned_line(arguments, hosts, done.templates), *_kept_folder(given)])
     return 1 if done.rejected else 0
 
 
@@ -162,6 +163,7 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
         "rejected": [asdict(one) for one in done.rejected],
         "skipped": dict(done.documents.skipped),
         "body_faults": dict(done.documents.body_faults),
+        "hosts_with_templates": None if done.templates is None else len(done.templates),
         "without_text": asdict(without) if without else None,
         "quoted_lines": asdict(quoted) if quoted else None,
     }

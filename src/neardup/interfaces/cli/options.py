@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from neardup.pipeline.index.index import Index
     from neardup.sources.addresses import Addresses
     from neardup.text.extraction import Extraction
+    from neardup.text.host_templates import HostTemplates
 
 _TYPES: dict[Any, Any] = {"whole": whole, "number": number, "text": str}
 _OF_LENGTH: Final = {option.name for option in SHORT}
@@ -54,6 +55,9 @@ TEMPLATES: Final = """
 LEARN: Final = """
 --learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
   these are read; FILE need not exist
+"""
+PLAIN: Final = """
+--no-templates: do not learn the templates of hosts; otherwise this is done first for web archives, without --templates
 """
 _READING: Final = f"""
 [reading]
@@ -193,10 +197,13 @@ def hosts_in_templates(arguments: argparse.Namespace) -> int:
     return len(HostTemplates.load(path)) if path is not None and path.exists() else 0
 
 
-def learned_line(arguments: argparse.Namespace, before: int) -> list[str]:
-    """Return a line about the templates that a run has learned, if it was to learn any."""
+def learned_line(arguments: argparse.Namespace, before: int, templates: "HostTemplates | None" = None) -> list[str]:
+    """Return a line about the *templates* that a run has learned, and those added to a file, if it was to learn any."""
     if not arguments.learn_templates:
-        return []
+        if not templates:
+            return []
+        found = f"templates of {counted(len(templates), 'host')} learned, whose lines do not count"
+        return [f"{found}; keep them with --templates FILE --learn-templates"]
     from neardup.pipeline.crawl.templates import LEAST
 
     learned = hosts_in_templates(arguments) - before
@@ -418,5 +425,7 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     if "" in given.get("glob", ()):
         raise InputRefused("--glob", "the pattern is empty")
     reading = chosen(arguments, "text id format quoting glob html url strict max_bytes")
-    learning = {"learn_templates": given["templates"]} if learn else {}
+    plain = given.get("no_templates", False)
+    require(not plain or "templates" not in given, "no_templates", None, "cannot be used with --templates FILE")
+    learning = {"learn_templates": given["templates"]} if learn else {"learn_templates": False} if plain else {}
     return {**reading, "extraction": extraction_of(arguments), **learning}

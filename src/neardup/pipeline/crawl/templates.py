@@ -1,5 +1,6 @@
 """Learning the templates of hosts from their pages."""
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -11,7 +12,7 @@ from itertools import starmap
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 from zlib import crc32
 
 import numpy as np
@@ -28,7 +29,7 @@ from neardup.sources.formats import FOLDER, WARC, display, expand
 from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.pages import host_of
 from neardup.sources.read import AUTO, request_of
-from neardup.sources.shards import SHARD, Shards, is_distant, local_shards
+from neardup.sources.shards import SHARD, Shards, has_archives, is_distant, local_shards
 from neardup.text import sites
 from neardup.text.extraction import OTHER_LINES, BothViews, Extraction, learned_otherwise
 from neardup.text.host_templates import HostTemplates, PageView, Template
@@ -137,20 +138,35 @@ def learn_from_files(
 
 
 @dataclass(frozen=True, slots=True)
-class TemplatesFile:
-    """A file of templates, those that it has, and how pages are read: a run adds the templates of new hosts to it."""
+class RunTemplates:
+    """The templates that a run learns from its inputs before it reads them.
 
-    path: AnyPath
+    ``known`` are those that it has before, which stay as they are, ``plain`` is how pages are read without any.
+    ``path`` is the file that they are from, and that the others are added to; ``None`` if they are for this run only.
+    """
+
     known: HostTemplates
     plain: Extraction
+    path: AnyPath | None = None
 
     @property
     def extraction(self) -> Extraction:
-        """How pages are read with the templates of the file."""
+        """How pages are read with the known templates."""
         return replace(self.plain, templates=self.known)
 
     @classmethod
-    def opened(cls, path: AnyPath, extraction: Extraction, inputs: Sequence[AnyPath]) -> Self:
+    def of_archives(cls, extraction: Extraction, inputs: Sequence[AnyPath], request: Request) -> Self | None:
+        """Begin without any, if some inputs are archives, which have the address of every page; otherwise ``None``.
+
+        Also ``None`` if the *extraction* has templates, and for inputs that can be read only once.
+        """
+        once = any(is_distant(os.fspath(path)) for path in inputs)
+        if once or extraction.templates is not None or not has_archives(inputs, request):
+            return None
+        return cls(HostTemplates((), rule_of(extraction)), extraction)
+
+    @classmethod
+    def of_file(cls, path: AnyPath, extraction: Extraction, inputs: Sequence[AnyPath]) -> Self:
         """Read the file, which need not exist, before the templates of hosts in the *inputs* are learned.
 
         Raises ``ParameterError`` for an *extraction* that has other templates, for inputs that can be read only once,
@@ -165,20 +181,33 @@ class TemplatesFile:
             raise ParameterError("inputs", one, rule)
         known = HostTemplates.load(path) if Path(path).exists() else HostTemplates((), rule_of(extraction))
         _require_rule(known, extraction)
-        return cls(path, known, extraction)
+        return cls(known, extraction, path)
 
     def extended(self, inputs: Sequence[AnyPath], request: Request, progress: Progress) -> Extraction:
-        """Add the templates of hosts that the file does not have, learned from the pages of inputs; return all of them.
+        """Return how pages are read with the templates of hosts without known ones, too, learned from the inputs.
 
-        Its own templates stay as they are. *request* is that of the run. The file is replaced if it changes. The pages
-        that templates are learned from are not extracted again.
+        *request* is that of the run. The file, if there is one, is replaced if it changes. The pages that templates are
+        learned from are not extracted again.
         """
         pages = _pages(Shards.opened(inputs, _asked(request)).cut(SHARD), [], progress)
         extraction = replace(self.plain, known=PageContents.temporary())
         found = _updated(self.known, pages, extraction, {one.host for one in self.known.templates})
-        if found is not self.known or not Path(self.path).exists():
+        if self.path is not None and (found is not self.known or not Path(self.path).exists()):
             write_file(self.path, found.to_bytes(), ARROW, force=True)
         return replace(extraction, templates=found)
+
+
+def templates_of(
+    learn: AnyPath | Literal[False] | None, inputs: Sequence[AnyPath], request: Request, *, unasked: bool
+) -> RunTemplates | None:
+    """Return the templates of a run before it learns others, or ``None`` if it learns none.
+
+    *learn* is the file of templates, ``None`` to learn those of archives if this may be done *unasked*, and ``False``
+    to learn none.
+    """
+    if learn is None:
+        return RunTemplates.of_archives(request.extraction, inputs, request) if unasked else None
+    return None if learn is False else RunTemplates.of_file(learn, request.extraction, inputs)
 
 
 def _asked(request: Request) -> Request:
@@ -188,8 +217,9 @@ def _asked(request: Request) -> Request:
 
 def _pages(shards: Shards, rejected: list[Rejected], progress: Progress = lambda *_: None) -> Iterator[Page]:
     """Yield the address and the markup of all pages; collect the rejected records."""
+    url = shards.request.url if shards.request.html else None
     for piece in filter(len, shards.every_piece(rejected, partial(progress, "learn"), markup=True)):
-        yield from piece.html_pages(shards.request.url)
+        yield from piece.html_pages(url)
 
 
 def relearn(known: HostTemplates, host: str, pages: Iterable[GivenPage]) -> HostTemplates:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,11 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.documents import ADDRESS
 from neardup.pipeline.corpus.run import chosen_scheme
+from neardup.pipeline.crawl.templates import templates_of
 from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.files.in_memory import DOCUMENT, ranked_table
 from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, audited, require_texts
-from neardup.pipeline.progress import Progress
+from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.state import State, is_state
 from neardup.pipeline.spilled.state_decisions import StateDecisions
 from neardup.pipeline.spilled.work_decisions import work_decisions
@@ -53,12 +54,14 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     seed: int = 1,
     threads: int | None = None,
     progress: bool | Progress | None = None,
+    learn_templates: Literal[False] | None = None,
     **reading: Any,
 ) -> Audit:
     """Estimate what a run over files missed; see ``audit``.
 
     *of* is the report of the run (``.parquet`` or ``.jsonl``); the other parameters must be those of the run, also
-    *reading*, which are those of ``neardup.sources.read``. The inputs are read three times, in pieces, so that they may
+    *reading*, which are those of ``neardup.sources.read``, and *learn_templates*: with ``None``, the templates of hosts
+    in web archives are learned as ``dedup_files`` does. The inputs are read three times, in pieces, so that they may
     be larger than memory. Without *of* they are deduplicated first, in memory.
 
     *of* may also be the work folder of a run in pieces that has decided, such as one that was interrupted when it wrote
@@ -99,6 +102,11 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             run = audited(result.decisions, lambda: _texts(done.collections()), documents.ids, done.order, done.scheme)
             return replace(audit_run(run, done.scheme, **ways), rejected=len(documents.rejected))
     request = request_of(text=text, id=id, columns=policy.fields, **reading)
+    templates = templates_of(learn_templates, inputs, request, unasked=True)
+    if templates is not None:
+        with followed(progress) as follow:
+            reading["extraction"] = templates.extended(inputs, request, follow)
+        request = replace(request, extraction=reading["extraction"])
     with local_shards(inputs, request) as shards:
         ids, order, rejected = _ranked(shards.every_piece(), policy.keep)
         if not len(ids) and rejected:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neardup.engines.executors import Executors
 from neardup.engines.local import LocalEngine, thread_count
@@ -28,7 +28,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import require_policy
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
-from neardup.pipeline.crawl.templates import TemplatesFile
+from neardup.pipeline.crawl.templates import templates_of
 from neardup.pipeline.files.in_memory import check_outputs, decided_documents, write_outputs
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import DEFAULT_URL, Quoting, Rejected, WholeInputs
@@ -37,6 +37,7 @@ from neardup.sources.output import AnyPath, check_separate, is_special
 from neardup.sources.read import AUTO, MAX_BYTES, read, request_of
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction
+from neardup.text.host_templates import HostTemplates
 
 if TYPE_CHECKING:  # runs in pieces are loaded when there is one
     from neardup.pipeline.spilled.files import EarlierDocuments
@@ -55,12 +56,14 @@ class FilesResult:
     """The result of ``dedup_files``.
 
     ``result`` is that of ``dedup``, with the same attributes; ``rejected`` are the records that are not documents, each
-    with its location, the reason and a ``code``; ``documents`` are the others.
+    with its location, the reason and a ``code``; ``documents`` are the others. ``templates`` are those that the run
+    learned, with those that its file had before; ``None`` if it learned none.
     """
 
     result: "Result | StoredResult"
     rejected: list[Rejected]
     documents: "WholeInputs | StoredDocuments"
+    templates: HostTemplates | None = None
 
     def __repr__(self) -> str:
         return f"FilesResult({totals(self.result.summary)}, rejected={len(self.rejected):,})"
@@ -97,7 +100,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     extraction: Extraction = AUTO,
     html: str | None = None,
     url: str = DEFAULT_URL,
-    learn_templates: AnyPath | None = None,
+    learn_templates: AnyPath | Literal[False] | None = None,
     mark: AnyPath | None = None,
     revisits: bool = False,
     out_format: str | None = None,
@@ -140,10 +143,13 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     temporary one. With *for_index*, the first run with a state decides that it has all that ``Index.fill`` needs for an
     index without texts and fields; later runs need not repeat it.
 
-    With *learn_templates*, the name of a file of templates (``.arrow``), the templates of hosts that it does not have
-    are learned from the inputs, which are web pages, and added to it; then the pages are read with all of them. Those
-    that it has stay as they are. The file need not exist, and *extraction* must have no other templates. If the run is
-    interrupted, the same call reads the inputs again, but learns nothing else.
+    Of web archives, the templates of hosts are learned first (see ``neardup.learn_templates``), and the pages are read
+    with them; the result has them as ``templates``. The inputs are read twice then. Templates are not learned with
+    *learn_templates* ``False``, if the *extraction* has some, if an input can be read only once, such as standard
+    input, and with a state or an index, whose texts may have been read otherwise. With *learn_templates*, the name of a
+    file of templates (``.arrow``), those of hosts that it does not have are learned from all inputs that are web pages,
+    and added to it. Those that it has stay as they are. The file need not exist, and *extraction* must have no
+    templates. An interrupted run that is continued does not learn again.
 
     *executors*, such as those of ``neardup.spark``, do most tasks of a run in pieces, in processes of their own.
     Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
@@ -156,16 +162,16 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     require_policy(chosen, policy)
     threads = thread_count(threads)
     given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
-    _check_paths(require_sequence("inputs", inputs, "names"), given_outputs, learn_templates, revisits=revisits)
+    file = None if learn_templates is False else learn_templates
+    _check_paths(require_sequence("inputs", inputs, "names"), given_outputs, file, revisits=revisits)
     outputs = {name: None if path is None else local(path) for name, path in given_outputs.items()}
-    file = None if learn_templates is None else TemplatesFile.opened(learn_templates, extraction, inputs)
-    extraction = extraction if file is None else file.extraction
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}
-    earlier = _earlier(state, against, for_index=for_index)
-    if earlier is not None and earlier.state is not None and gather == "components":
-        raise ParameterConflict("gather", gather, "against" if state is None else "state", str(earlier.state))
+    earlier = _earlier(state, against, gather, for_index=for_index)
+    own = templates_of(learn_templates, inputs, request_of(**reading), unasked=not (earlier and earlier.is_stored))
+    if own is not None:
+        reading["extraction"] = own.extraction
     if work is None and earlier is not None:
         work = _work_of(state, *outputs.values())
     unasked = None if work is not None or out is None else _work_if_large(inputs, out)
@@ -176,27 +182,25 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         require(executors is None, "work", work, "must be a folder that the executors see")
         check_outputs(outputs, inputs, force=force, format=format, glob=glob, page=page is not None)
         with followed(progress) as follow, LocalEngine(threads) as engine:
-            if file is not None:
+            if own is not None:
                 common_format(expand(inputs), format)
-                reading["extraction"] = file.extended(inputs, request_of(**reading), follow)
+                reading["extraction"] = own.extended(inputs, request_of(**reading), follow)
             documents = read(inputs, threads=threads, progress=follow, **reading)
             result = decided_documents(documents, chosen, common, policy, engine, follow)
-        done = FilesResult(result, documents.rejected, documents)
+        templates = None if own is None else reading["extraction"].templates
+        done = FilesResult(result, documents.rejected, documents, templates)
         rendered = None if page is None else lambda: page(done)
         write_outputs(result, documents, outputs, page=rendered, force=force, revisits=revisits)
         return done
     from neardup.pipeline.spilled.files import EarlierDocuments, RunSettings, check_run, dedup_in_pieces
+    from neardup.pipeline.spilled.workers import begun_extraction
 
     earlier = earlier or EarlierDocuments()
     require_once(tuple(index.path for index in earlier.indexes))
     # Without a work folder there is nothing to continue a run for.
     place = TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) if work is None else nullcontext(work)
     with place as folder, followed(progress) as follow, LocalEngine(threads) as engine:
-        if isinstance(common, CommonShingles):
-            chosen, common = chosen.with_common(common), None
-        elif common is not None and earlier.state is not None:
-            rule = "cannot be used with a state, all of whose runs need the same list: find that first"
-            raise ParameterError("ignore_common", common, rule, "share with state")
+        chosen, common = _with_common(chosen, common, earlier)
         settings = RunSettings(
             request=request_of(**reading),
             scheme=chosen,
@@ -215,12 +219,27 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             announce=_announce if unasked else lambda _: None,
             earlier=earlier,
             executors=executors,
+            templates=None if own is None else own.known.identity,
         )
-        if file is not None:
+        if own is not None:
             check_run(inputs, settings)
-            learned = file.extended(inputs, settings.request, follow)
-            settings = replace(settings, request=replace(settings.request, extraction=learned))
-        return _stored(dedup_in_pieces(inputs, settings, engine, follow))
+            begun = None if restart else begun_extraction(settings.work, own.known.identity)
+            found = begun or own.extended([*earlier.inputs, *inputs], settings.request, follow)
+            settings = replace(settings, request=replace(settings.request, extraction=found))
+        done = _stored(dedup_in_pieces(inputs, settings, engine, follow))
+        return done if own is None else replace(done, templates=settings.request.extraction.templates)
+
+
+def _with_common(
+    scheme: Scheme, common: float | CommonShingles | None, earlier: "EarlierDocuments"
+) -> tuple[Scheme, float | None]:
+    """Return the scheme of a run in pieces, with the list of common shingles, or the share for finding one."""
+    if isinstance(common, CommonShingles):
+        return scheme.with_common(common), None
+    if common is not None and earlier.state is not None:
+        rule = "cannot be used with a state, all of whose runs need the same list: find that first"
+        raise ParameterError("ignore_common", common, rule, "share with state")
+    return scheme, common
 
 
 def _work_if_large(inputs: Sequence[AnyPath], out: AnyPath) -> str | None:
@@ -256,9 +275,9 @@ def _announce(found: "Forecast") -> None:
 
 
 def _earlier(
-    state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, *, for_index: bool
+    state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, gather: Gather, *, for_index: bool
 ) -> "EarlierDocuments | None":
-    """Return the documents that those of the inputs are compared with."""
+    """Return the documents that those of the inputs are compared with; those of a state have no components."""
     require(state is not None or not for_index, "for_index", for_index, "can only be used with a state")
     if state is None and against is None:
         return None
@@ -271,6 +290,8 @@ def _earlier(
     if state is not None:
         if against is not None:
             raise ParameterConflict("against", against, "state", state)
+        if gather == "components":
+            raise ParameterConflict("gather", gather, "state", str(state))
         return EarlierDocuments(state=Path(require_path("state", state)), adds=True, for_index=for_index)
     paths = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
     for path in paths:
@@ -280,6 +301,8 @@ def _earlier(
         rule = "is the work folder of a run; compare with a state, with an index with texts, or with files"
         require(not is_work(Path(path)), "against", os.fspath(path), rule)
     if len(paths) == 1 and is_state(Path(paths[0])):
+        if gather == "components":
+            raise ParameterConflict("gather", gather, "against", os.fspath(paths[0]))
         return EarlierDocuments(state=Path(paths[0]))
     indexes = [path for path in paths if is_index(path)]
     return EarlierDocuments(

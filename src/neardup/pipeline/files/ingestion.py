@@ -25,7 +25,7 @@ from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl.filter import Moment
 from neardup.pipeline.crawl.page_texts import index_fields
-from neardup.pipeline.crawl.templates import TemplatesFile
+from neardup.pipeline.crawl.templates import RunTemplates
 from neardup.pipeline.index.fields import field_kinds
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
@@ -220,7 +220,7 @@ def _extended(  # noqa: PLR0913, PLR0917 - how inputs are read
     """Return how pages are read: with the templates of a file, after those of new hosts were learned, if requested."""
     if learn_templates is None:
         return extraction
-    file = TemplatesFile.opened(learn_templates, extraction, inputs)
+    file = RunTemplates.of_file(learn_templates, extraction, inputs)
     if index is not None:
         require_extraction(index, file.extraction)
     request = request_of(**reading, extraction=file.extraction)

@@ -75,6 +75,11 @@ class EarlierDocuments:
     inputs: tuple[str, ...] = ()
     indexes: tuple[Any, ...] = ()  # see ``IndexTexts``
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether some of their texts were made by earlier runs."""
+        return self.state is not None or bool(self.indexes)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
@@ -97,6 +102,7 @@ class RunSettings:
     announce: Callable[[Forecast], None] = lambda _: None
     keep_work: bool = False
     ignore_common: float | None = None  # the share of documents from which a shingle does not count
+    templates: str | None = None  # the identity of those that a run knew before it learned others from its inputs
 
 
 def dedup_in_pieces(inputs: Any, settings: RunSettings, engine: LocalEngine, progress: Progress) -> StoredResult:
@@ -190,6 +196,7 @@ def _run(
         "block": size,
         "columns": [*settings.request.columns],
         "outputs": outputs,
+        "templates": settings.templates,
     }
     known = None if state is None else [str(state.folder.absolute()), settings.earlier.adds, settings.earlier.for_index]
     more: dict[str, Any] = {"compared": compared, "state": known, "ignore_common": settings.ignore_common}

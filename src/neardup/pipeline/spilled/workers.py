@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from neardup import __version__
 from neardup.engines.journal import WorkFolder, read_header
 from neardup.engines.runner import End, Worked, require_version, work
 from neardup.model.errors import StorageRefused
@@ -27,6 +28,7 @@ from neardup.pipeline.spilled.state import earlier_of
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.schemes import terms as schemes
 from neardup.sources.shards import Shards
+from neardup.text.extraction import Extraction
 
 Function = Callable[[WorkFolder, int], dict[str, Any]]
 
@@ -101,6 +103,18 @@ def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None
             raise StorageRefused(str(folder.folder), "its run has a secret key: the same key is needed", "key needed")
         raise StorageRefused(str(folder.folder), "its scheme has a table of weights, which the work folder lacks")
     return scheme
+
+
+def begun_extraction(folder: Path, templates: str) -> Extraction | None:
+    """Return how the run in a work folder reads pages, if it learned templates besides those with this identity.
+
+    ``None`` if none such has begun.
+    """
+    header = read_header(folder)
+    if header is None or header.version != __version__ or header.terms["changeable"].get("templates") != templates:
+        return None
+    begun = WorkFolder(folder, header).records("split-")
+    return Shards.from_dict(begun[0]["shards"]).request.extraction if begun else None
 
 
 def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dict[str, Any]) -> Job:
