@@ -33,6 +33,14 @@ def reader(settings):
 
     return read
 """
+VIEWS_WORKER = """
+import os
+from neardup.sources import pages
+
+def reader(settings):
+    read = pages.views_reader(settings)
+    return lambda table: os._exit(1) if b"DEADLY" in b"".join(table["markup"].to_pylist()) else read(table)
+"""
 ARTICLE = "<p>The bees have left the harbour, and page {} has to say why they did, at some length. " * 4
 MARKUP = [
     *(
@@ -174,6 +182,36 @@ def test_templates_are_sent_to_the_processes(monkeypatch):
         while not processes._ready.is_set():
             list(processes.map([table[:1]]))
         assert [found["texts"].to_pylist() for found in processes.map([table])] == [expected]
+
+
+@pytest.fixture
+def learning(tmp_path, monkeypatch):
+    """Have templates learned by a process that ends at a deadly page."""
+    (tmp_path / "views_worker.py").write_text(VIEWS_WORKER)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(engine, "_START", 0)
+    monkeypatch.setattr("neardup.pipeline.crawl.templates.BATCH", 5_000)
+    visible = pages.views_reader(Extraction(view="visible").to_dict())
+    page = pa.table({"markup": [b"<p>"], "decoded": [False], "charset": pa.nulls(1, pa.string())})
+    with Processes("views_worker:reader", Extraction().to_dict(), 2, visible) as processes:
+        while not processes._ready.is_set():
+            list(processes.map([page]))
+        monkeypatch.setattr("neardup.pipeline.crawl.templates.views_for", lambda *_: nullcontext(processes))
+        yield
+
+
+def test_templates_are_learned_by_processes_as_by_one(request):
+    from invented_sites import Site, article
+
+    from neardup.pipeline.crawl.templates import learn_templates
+
+    sites = [Site(f"host{number}.example") for number in range(2)]
+    made = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in sites for n in range(24)]
+    deadly = sites[0].page("deadly", f"{article('deadly')} DEADLY {article('deadly')}")
+    expected = learn_templates(made, threads=1)
+    request.getfixturevalue("learning")
+    assert learn_templates(made) == expected
+    assert [one.kept for one in learn_templates([*made, deadly]).templates] == [25, 24]
 
 
 def test_items_keep_their_tables():

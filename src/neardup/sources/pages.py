@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from neardup.engines.processes import Processes
 from neardup.model.errors import ExtraMissing
-from neardup.text.extraction import Extraction
+from neardup.text.extraction import BothViews, Extraction
+from neardup.text.html import PageContent
 
 Item = TypeVar("Item")
 Reader = Callable[[pa.Table], pa.Table]
@@ -22,7 +23,7 @@ BATCH: Final = 1 << 20  # bytes of markup that are read together
 PAGE_FIELDS: Final = {"title": "titles", "canonical": "canonicals", "lang": "langs", "noindex": "noindex"}
 """The fields that the documents of pages have, and the columns of what is found in pages."""
 
-_MARKUP, _CHARSET, _HOST, _NAME = "markup", "charset", "host", "name"
+_MARKUP, _CHARSET, _HOST, _NAME, _DECODED = "markup", "charset", "host", "name", "decoded"
 FOUND: Final = {
     "texts": pa.large_string(),
     "titles": pa.large_string(),
@@ -32,6 +33,16 @@ FOUND: Final = {
     "noindex": pa.int64(),
 }
 """The columns of what is found in pages."""
+
+_TEXTS: Final = [(name, pa.large_string()) for name in ("text", "title", "canonical", "lang")]
+_CONTENT: Final = pa.struct([*_TEXTS, ("noindex", pa.bool_())])
+_VIEWS: Final = {
+    "digest": pa.binary(),
+    "main": _CONTENT,
+    "visible": _CONTENT,
+    "view": pa.string(),
+    "shown": pa.large_string(),
+}
 
 
 class Batch:
@@ -141,6 +152,51 @@ def reader(settings: Mapping[str, Any]) -> Reader:
     with suppress(ExtraMissing):  # there may be no pages
         read(table_of([b"<p>"], [""], hosts=[""]))
     return read
+
+
+def views_for(extraction: Extraction, number: int) -> Processes:
+    """Return up to *number* processes that read both views of pages; see ``both_views``.
+
+    A page that ends its process twice has its visible view only.
+    """
+    visible = views_reader(Extraction(view="visible").to_dict())
+    return Processes(f"{__name__}:views_reader", extraction.to_dict(), number, visible)
+
+
+def views_reader(settings: Mapping[str, Any]) -> Reader:
+    """Return the function that reads both views of pages by the extraction that ``to_dict`` described."""
+    extraction = Extraction.from_dict(settings)
+
+    def read(pages: pa.Table) -> pa.Table:
+        given = (pages[name].to_pylist() for name in (_MARKUP, _DECODED, _CHARSET))
+        found = [
+            extraction.both(page.decode() if is_decoded else page, charset)
+            for page, is_decoded, charset in zip(*given, strict=True)
+        ]
+        columns: dict[str, Sequence[Any]] = dict(zip(_VIEWS, zip(*found, strict=True), strict=True))
+        for name in ("main", "visible"):
+            columns[name] = [content._asdict() for content in columns[name]]
+        return pa.table({name: pa.array(columns[name], kind) for name, kind in _VIEWS.items()})
+
+    return read
+
+
+def both_views(processes: Processes, tables: Iterable[tuple[Item, pa.Table]]) -> Iterator[tuple[Item, list[BothViews]]]:
+    """Yield what was given with each table of pages, and both views of each page.
+
+    The tables have the columns ``markup``, ``charset`` (that HTTP declares) and ``decoded``: whether it is UTF-8.
+    """
+    under_way: deque[Item] = deque()
+
+    def given() -> Iterator[pa.Table]:
+        for item, table in tables:
+            under_way.append(item)
+            yield table
+
+    for found in processes.map(given()):
+        rows = found.to_pylist()
+        views = (one | {name: PageContent(**one[name]) for name in ("main", "visible")} for one in rows)
+        yield under_way.popleft(), [BothViews(**one) for one in views]
 
 
 def host_of(address: str | None, page: bytes | str = "") -> str | None:

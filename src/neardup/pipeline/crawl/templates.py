@@ -19,6 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.decisions.templates import PAGES, RULE, shared_lines, view_of
+from neardup.engines.local import thread_count
+from neardup.engines.processes import Processes
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import DataError, ParameterError, kind_of, require, require_kind
 from neardup.pipeline.corpus.run import dedup
@@ -27,7 +29,7 @@ from neardup.schemes.minhash import MinHash
 from neardup.sources.collection import DEFAULT_URL, Rejected, Request
 from neardup.sources.formats import FOLDER, WARC, display, expand
 from neardup.sources.output import AnyPath, check_file, write_file
-from neardup.sources.pages import host_of
+from neardup.sources.pages import BATCH, both_views, host_of, views_for
 from neardup.sources.read import AUTO, request_of
 from neardup.sources.shards import SHARD, Shards, has_archives, is_distant, local_shards
 from neardup.text import sites
@@ -68,6 +70,7 @@ def learn_templates(
     *,
     extraction: Extraction = AUTO,
     known: HostTemplates | None = None,
+    threads: int | None = None,
 ) -> HostTemplates:
     """Learn the template of each host: the lines that many of its different pages share, and the view they are read in.
 
@@ -77,7 +80,8 @@ def learn_templates(
     ``neardup.decisions.templates``). Of a host, the ``FROZEN`` pages with the smallest hash of their HTML are used and,
     if fewer than ``FROZEN`` are kept, more of them, up to ``MOST``. So the result depends neither on the order of the
     pages nor on other hosts. Pages are kept in temporary files; only those of one part of the hosts are in memory
-    together. No pages have no templates.
+    together. Many pages are read by as many processes as there are *threads* (``None``: every core). No pages have no
+    templates.
 
     *known* templates of hosts stay as they are if they were found in at least ``FROZEN`` pages, so that the texts of
     these hosts do not change any more, and if the pages do not have enough of a host. Others are learned again, with
@@ -91,18 +95,19 @@ def learn_templates(
     known = HostTemplates((), rule_of(extraction)) if known is None else known
     require_kind("known", known, HostTemplates)
     _require_rule(known, extraction)
-    return _updated(known, pages, extraction, {one.host for one in known.templates if one.kept >= FROZEN})
+    frozen = {one.host for one in known.templates if one.kept >= FROZEN}
+    return _updated(known, pages, extraction, frozen, thread_count(threads))
 
 
 def _updated(
-    known: HostTemplates, pages: Iterable[Any], extraction: Extraction, ignored: AbstractSet[str]
+    known: HostTemplates, pages: Iterable[Any], extraction: Extraction, ignored: AbstractSet[str], threads: int
 ) -> HostTemplates:
     """Return the known templates with those of the hosts of some pages that are not ignored.
 
     The contents of these pages are added to those that the *extraction* knows, if it keeps them.
     """
-    with TemporaryDirectory(prefix="neardup-") as folder:
-        gathered = _Gathered(Path(folder), extraction, ignored)
+    with TemporaryDirectory(prefix="neardup-") as folder, views_for(replace(extraction, known=None), threads) as views:
+        gathered = _Gathered(Path(folder), extraction, ignored, views)
         for page in _checked(pages):
             gathered.add(*page)
         return known.updated(_following(known.get(one.host), one) for one in gathered.templates())
@@ -183,7 +188,9 @@ class RunTemplates:
         _require_rule(known, extraction)
         return cls(known, extraction, path)
 
-    def extended(self, inputs: Sequence[AnyPath], request: Request, progress: Progress) -> Extraction:
+    def extended(
+        self, inputs: Sequence[AnyPath], request: Request, progress: Progress, threads: int | None = None
+    ) -> Extraction:
         """Return how pages are read with the templates of hosts without known ones, too, learned from the inputs.
 
         *request* is that of the run. The file, if there is one, is replaced if it changes. The pages that templates are
@@ -191,7 +198,8 @@ class RunTemplates:
         """
         pages = _pages(Shards.opened(inputs, _asked(request)).cut(SHARD), [], progress)
         extraction = replace(self.plain, known=PageContents.temporary())
-        found = _updated(self.known, pages, extraction, {one.host for one in self.known.templates})
+        own = {one.host for one in self.known.templates}
+        found = _updated(self.known, pages, extraction, own, thread_count(threads))
         if self.path is not None and (found is not self.known or not Path(self.path).exists()):
             write_file(self.path, found.to_bytes(), ARROW, force=True)
         return replace(extraction, templates=found)
@@ -289,8 +297,8 @@ class _Gathered:
     Pages wait as HTML: of a large host, most are replaced by others, and are never read.
     """
 
-    def __init__(self, folder: Path, extraction: Extraction, ignored: AbstractSet[str]) -> None:
-        self._folder, self._extraction, self._ignored = folder, extraction, ignored
+    def __init__(self, folder: Path, extraction: Extraction, ignored: AbstractSet[str], processes: Processes) -> None:
+        self._folder, self._extraction, self._ignored, self._processes = folder, extraction, ignored, processes
         self._largest: defaultdict[str, list[int]] = defaultdict(list)  # heaps of the negative orders of chosen pages
         self._waiting: defaultdict[int, list[tuple[object, ...]]] = defaultdict(list)
         self._size = 0
@@ -301,7 +309,7 @@ class _Gathered:
         own = host_of(address, markup)
         if own is None or own in self._ignored:
             return
-        raw = markup if isinstance(markup, bytes) else markup.encode("utf-8", "surrogatepass")
+        raw = markup if isinstance(markup, bytes) else markup.encode(errors="replace")
         order = int.from_bytes(blake2b(raw, digest_size=8).digest())
         heap = self._largest[own]
         if len(heap) < MOST:
@@ -331,9 +339,9 @@ class _Gathered:
         found: dict[str, list[tuple[int, BothViews]]] = {own: [] for own in sorted(hosts)}
         read = dict.fromkeys(found, (0, FROZEN))
         while read:
-            for table in self._tables(fold):
-                for own, order, page, charset in self._chosen(table, read):
-                    found[own].append((order, self._extraction.both(page, charset)))
+            for pages, views in both_views(self._processes, self._chosen(fold, read)):
+                for own, order, one in zip(pages["host"].to_pylist(), pages["order"].to_pylist(), views, strict=True):
+                    found[own].append((order, one))
             for own, (_, end) in [*read.items()]:
                 rows = [views for _, views in sorted(found[own], key=itemgetter(0))[:end]]
                 template = _learned(own, rows, self._extraction)
@@ -352,10 +360,8 @@ class _Gathered:
             asked = self._extraction.view_with(template)
             self._extraction.known.add(asked, ((views.digest, *views.read(asked)) for _, views in pages))
 
-    def _chosen(
-        self, table: pa.Table | pa.RecordBatch, read: Mapping[str, tuple[int, int]]
-    ) -> Iterator[tuple[str, int, bytes | str, str | None]]:
-        """Yield the host, order, page and charset of the pages that *read* asks for: from a number up to another."""
+    def _chosen(self, fold: int, read: Mapping[str, tuple[int, int]]) -> Iterator[tuple[pa.Table, pa.Table]]:
+        """Yield some of the pages that *read* requests, from a number up to another of each host, twice."""
 
         def wanted(own: str, order: int) -> bool:
             if own not in read:
@@ -363,17 +369,20 @@ class _Gathered:
             orders, (begin, end) = self._largest[own], read[own]
             return (begin == 0 or order > -orders[begin - 1]) and order <= -orders[min(end, len(orders)) - 1]
 
-        pairs = zip(table["host"].to_pylist(), table["order"].to_pylist(), strict=True)
-        for row in table.filter(pa.array(starmap(wanted, pairs), pa.bool_())).to_pylist():
-            page = row["markup"].decode("utf-8", "surrogatepass") if row["decoded"] else row["markup"]
-            yield row["host"], row["order"], page, row["charset"]
+        for table in self._tables(fold):
+            pairs = zip(table["host"].to_pylist(), table["order"].to_pylist(), strict=True)
+            pages = table.filter(pa.array(starmap(wanted, pairs), pa.bool_()))
+            together = max(1, len(pages) * BATCH // max(1, pages.nbytes))
+            for begin in range(0, len(pages), together):
+                part = pages.slice(begin, together)
+                yield part, part
 
-    def _tables(self, fold: int) -> Iterator[pa.Table | pa.RecordBatch]:
+    def _tables(self, fold: int) -> Iterator[pa.Table]:
         if fold not in self._files:
             yield _table(self._waiting[fold])
             return
         with pa.ipc.open_stream(str(self._folder / str(fold))) as written:
-            yield from written
+            yield from map(pa.Table.from_batches, ([batch] for batch in written))
 
     def _write(self) -> None:
         for fold, rows in self._waiting.items():

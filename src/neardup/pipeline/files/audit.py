@@ -105,7 +105,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     templates = templates_of(learn_templates, inputs, request, unasked=True)
     if templates is not None:
         with followed(progress) as follow:
-            reading["extraction"] = templates.extended(inputs, request, follow)
+            reading["extraction"] = templates.extended(inputs, request, follow, threads)
         request = replace(request, extraction=reading["extraction"])
     with local_shards(inputs, request) as shards:
         ids, order, rejected = _ranked(shards.every_piece(), policy.keep)

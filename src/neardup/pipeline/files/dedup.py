@@ -184,7 +184,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         with followed(progress) as follow, LocalEngine(threads) as engine:
             if own is not None:
                 common_format(expand(inputs), format)
-                reading["extraction"] = own.extended(inputs, request_of(**reading), follow)
+                reading["extraction"] = own.extended(inputs, request_of(**reading), follow, threads)
             documents = read(inputs, threads=threads, progress=follow, **reading)
             result = decided_documents(documents, chosen, common, policy, engine, follow)
         templates = None if own is None else reading["extraction"].templates
@@ -224,7 +224,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         if own is not None:
             check_run(inputs, settings)
             begun = None if restart else begun_extraction(settings.work, own.known.identity)
-            found = begun or own.extended([*earlier.inputs, *inputs], settings.request, follow)
+            found = begun or own.extended([*earlier.inputs, *inputs], settings.request, follow, threads)
             settings = replace(settings, request=replace(settings.request, extraction=found))
         done = _stored(dedup_in_pieces(inputs, settings, engine, follow))
         return done if own is None else replace(done, templates=settings.request.extraction.templates)
