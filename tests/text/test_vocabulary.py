@@ -69,7 +69,10 @@ def test_known_words_are_not_stemmed_again(monkeypatch, language):
     again = [*words[::-1], *words]
     first = len(stemmed)
     assert first == len(words)
-    assert translated(again, known) == [expected_hash(stem, keyed=False) for stem in stemmer.stemWords(again)]
+    expected = [expected_hash(stem, keyed=False) for stem in stemmer.stemWords(again)]
+    for _ in range(vocabulary._TURNS if language == "english" else 1):
+        first = len(stemmed)
+        assert translated(again, known) == expected
     assert len(stemmed) - first < len(again) // 10  # two words may have to share a place
     assert translated(["walking7"], known) == [DROPPED]
 
@@ -78,6 +81,7 @@ def test_where_words_are_new_those_that_no_step_changes_are_not_stemmed(monkeypa
     known = Vocabulary(KEY, keyed=False, stop_words=[], language="english")
     translated(["new", "words"], known)
     monkeypatch.setattr(vocabulary, "stems", None)
+    monkeypatch.setattr(vocabulary, "_TURNS", 1)
     words = ["h4sh", "x86", "你", "words"]
     assert translated(words, known) == [expected_hash(word, keyed=False) for word in ("h4sh", "x86", "你", "word")]
 

@@ -45,7 +45,7 @@ for _bit, _letters in enumerate((b"aeiouy", b"aeo", b"wxY", b"cdeghkmnrt", b"l",
     _KINDS[list(_letters)] |= np.uint8(1 << _bit)
 _AFTER = {"li": _VALID_LI, "ogi": _L, "ion": _S_OR_T}  # suffixes that count only after these letters
 _APOSTROPHE, _E, _I, _Y, _CONSONANT_Y = (np.uint8(ord(letter)) for letter in "'eiyY")
-_EIGHT_CONSONANTS_Y = np.uint64(int.from_bytes(b"Y" * 8, "little"))
+_EIGHT_CONSONANTS_Y, _EIGHT_YS = (np.uint64(int.from_bytes(letter * 8, "little")) for letter in (b"Y", b"y"))
 
 
 def _packed(part):
@@ -62,6 +62,13 @@ _LENGTHS, _REPLACED = (np.array([len(entry[part]) for entry in _ENTRIES], np.int
 _CONDITIONS = np.array([_AFTER.get(suffix, 0) for _, suffix, _ in _ENTRIES], np.uint8)
 _PLACES = [32 * number + (ord(suffix[-1:] or "\0") & 31) for number, suffix, _ in _ENTRIES]
 _BOUNDS = np.searchsorted(_PLACES, np.arange(32 * len(_LISTS) + 1)).astype(np.int64)  # the entries of a last letter
+# Which lists have a suffix with these last two letters, one bit each: most words end in no suffix of most lists
+_ENDINGS = np.zeros(1 << 10, np.uint16)
+for _number, _suffix, _ in _ENTRIES[1:]:
+    _last_two = slice(32 * (ord(_suffix[-1]) & 31), 32 * (ord(_suffix[-1]) & 31) + 32)
+    if len(_suffix) > 1:
+        _last_two = _last_two.start + (ord(_suffix[-2]) & 31)
+    _ENDINGS[_last_two] |= np.uint16(1 << _number)
 _S, _IED, _IES = (_NUMBERS[_STEP_1A, suffix] for suffix in ("s", "ied", "ies"))
 _EED, _EEDLY, _ING = (_NUMBERS[_STEP_1B, suffix] for suffix in ("eed", "eedly", "ing"))
 _ATIVE, _PAST = _NUMBERS[_STEP_3, "ative"], np.uint64(_packed("past"))
@@ -101,6 +108,9 @@ def _end(words, begin):
 @njit(nogil=True, forceinline=True)
 def _longest(listed, word, end):
     """Return the entry of the longest suffix in a list that the word has, or 0."""
+    ending = np.int64(word[end - 1] & 31) << 5 | np.int64(word[end - 2] & 31)
+    if _ENDINGS[ending] >> listed & 1 == 0:
+        return 0
     tail = word_at(word, end - 8)
     place = 32 * listed + np.int64(word[end - 1] & 31)
     for entry in range(_BOUNDS[place], _BOUNDS[place + 1]):
@@ -158,7 +168,11 @@ def _is_short(word, begin, end):
 @njit(nogil=True, forceinline=True)
 def _mark_consonants(word, begin, end):
     """Write *Y* for each y that is a consonant; return whether there is one."""
-    found = False
+    found, some = False, np.uint64(0)
+    for place in range(begin, end, 8):
+        some |= zero_bytes(word_at(word, place) ^ _EIGHT_YS)
+    if some == 0:
+        return False
     for place in range(begin, end):
         if word[place] == _Y and (place == begin or _is(_VOWEL, word[place - 1])):
             word[place] = _CONSONANT_Y

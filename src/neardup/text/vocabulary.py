@@ -9,10 +9,11 @@ import numpy as np
 from neardup.kernels import tokens as kernels
 from neardup.kernels import vocabulary as table
 from neardup.model.arrays import Bytes, Positions, Words
-from neardup.text.stems import may_change, stems, zero_ended
+from neardup.text.stems import has_kernel, may_change, stems, zero_ended
 
 MOST: Final = 1 << 18  # words that a thread remembers; 4 MB
 _TOGETHER: Final = 1 << 14  # tokens that are processed together: their words and stems fit into the cache
+_TURNS: Final = 8  # of 8 parts whose words are mostly new, 7 look none of them up
 
 
 class Vocabulary:
@@ -58,14 +59,22 @@ class Vocabulary:
                 self._stem(tokens[part], starts[part], folded, self._language)
 
     def _stem(self, tokens: Words, starts: Positions, folded: Bytes, language: str) -> None:
-        cache: Words | None = getattr(self._own, "cache", None)
-        if cache is None:
-            cache = self._own.cache = np.zeros((MOST // 2, 4), np.uint64)
-            self._own.mostly_new = False
-        # Where most words are new, those that no step changes are not even looked up
-        positions = may_change(folded, starts, language) if self._own.mostly_new else np.arange(len(tokens))
-        unknown = positions[: table.recall(tokens, positions, cache)]
-        self._own.mostly_new = len(unknown) > len(positions) // 2
+        own = self._own
+        if not hasattr(own, "cache"):
+            own.cache, own.mostly_new, own.turn = np.zeros((MOST // 2, 4), np.uint64), False, 0
+        own.turn += 1
+        # Where most words are new, those that no step changes are not looked up, and the others only now and then:
+        # the kernel needs little more time for a stem than for looking it up
+        positions = may_change(folded, starts, language) if own.mostly_new else np.arange(len(tokens))
+        looks_up = not own.mostly_new or own.turn % _TURNS == 0 or not has_kernel(language)
+        if looks_up:
+            unknown = positions[: table.recall(tokens, positions, own.cache)]
+            own.mostly_new = len(unknown) > len(positions) // 2
+        else:
+            unknown = positions[tokens[positions] != table.DROPPED]
         if len(unknown):
             stemmed = self._hashed(*stems(folded, starts[unknown], language), len(unknown))
-            table.remember(tokens, unknown, stemmed, cache)
+            if looks_up:
+                table.remember(tokens, unknown, stemmed, own.cache)
+            else:
+                tokens[unknown] = stemmed
