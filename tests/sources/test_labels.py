@@ -112,6 +112,11 @@ def test_one_process_at_a_time(path):
         pass
 
 
+def test_standard_input_cannot_be_used():
+    with pytest.raises(InputRefused, match="-: standard input cannot be used here; save it in a file"):
+        read_labels("-")
+
+
 def test_paths_that_cannot_be_used(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for name in ("", "a\0b", 5):

@@ -29,7 +29,7 @@ def read_document(path: str, max_bytes: int, extraction: Extraction) -> NamedTex
     cannot be read.
     """
     name = display(path)
-    require_file(path, max_bytes)
+    require_file(path, max_bytes, or_standard_input=True)
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     data = bytes(load(path, compression, max_bytes).data)

@@ -140,13 +140,12 @@ def local(path: str | os.PathLike[str]) -> str:
     return os.fspath(path).removeprefix("file://")
 
 
-def require_file(path: str, max_bytes: int) -> None:
-    """Raise ``InputRefused`` for a path that is not that of a file, ``DataError`` for more than *max_bytes*.
-
-    Standard input is accepted.
-    """
+def require_file(path: str, max_bytes: int, *, or_standard_input: bool = False) -> None:
+    """Raise ``InputRefused`` for a path that is not that of a file, ``DataError`` for more than *max_bytes*."""
     if path == STDIN:
-        return
+        if or_standard_input:
+            return
+        raise InputRefused(STDIN, "standard input cannot be used here; save it in a file", "no file")
     if not path:
         raise InputRefused("input ''", "the name of a file is empty", "no file")
     name = display(path)

@@ -11,7 +11,7 @@ def listed(path: str, max_bytes: int = 1 << 30) -> list[str]:
 
     Raises ``InputRefused`` for a file that does not exist, ``DataError`` for invalid UTF-8.
     """
-    require_file(path, max_bytes)
+    require_file(path, max_bytes, or_standard_input=True)
     contents = load(path, None, max_bytes)
     names = []
     for number, line in enumerate(bytes(contents.data).removeprefix(BOM).split(b"\n"), 1):
