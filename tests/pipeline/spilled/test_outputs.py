@@ -1,5 +1,6 @@
 import gzip
 import json
+from errno import ENOSPC
 
 import pyarrow as pa
 import pyarrow.csv
@@ -9,6 +10,7 @@ from archives_made import packed, page
 
 from neardup import DataError, OutputError, ParameterError, dedup_files
 from neardup.engines.journal import Journal
+from neardup.pipeline.spilled import files
 from neardup.pipeline.spilled.outputs import outputs_of
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
@@ -98,6 +100,18 @@ def test_another_report_of_an_interrupted_run_is_written(tmp_path, sources, near
     dedup_files(sources, report=tmp_path / "three.jsonl", work=tmp_path / "w")
     assert (tmp_path / "three.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
     assert not (tmp_path / "w").exists()
+
+
+def test_outputs_that_the_run_has_written_do_not_need_force_for_another_report(tmp_path, sources, monkeypatch):
+    out = tmp_path / "out.jsonl"
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write_report", lambda *_, **__: (_ for _ in ()).throw(OSError(ENOSPC, "full")))
+        with pytest.raises(OSError, match="full"):
+            dedup_files(sources, out, report=tmp_path / "full.jsonl", work=tmp_path / "w")
+    written = out.stat().st_ino
+    dedup_files(sources, out, report=tmp_path / "elsewhere.jsonl", work=tmp_path / "w")
+    assert out.stat().st_ino == written
+    assert (tmp_path / "elsewhere.jsonl").exists()
 
 
 def test_an_output_is_written_where_the_process_is(tmp_path, sources, nearly_finished, monkeypatch):

@@ -301,9 +301,10 @@ def _find_fields(shards: Shards, outputs: list[Output], stages: Stages) -> None:
 
 def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> None:
     """Refuse outputs before anything is read; later, a run that has other outputs continues when they are changed."""
-    name = reporting(job, outputs, settings.outputs.get("report"))
+    where, whole = writing(job, outputs), reporting(job, outputs, settings.outputs.get("report"))
     try:
-        stages.one("check", name, partial(_check, job.shards, outputs, settings))
+        stages.one("check", where, partial(_check_outputs, job.shards, outputs, settings))
+        stages.one("check", whole, partial(_check_report, job.shards, settings))
         _find_fields(job.shards, outputs, stages)
     except NeardupError:
         if journal.kept or not (journal.done("common-") or journal.done(f"sign-{job.signing}")):
@@ -311,9 +312,19 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
         raise
 
 
-def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> dict[str, Any]:
-    """Refuse outputs before anything is read; once they are accepted, what is there later is the run's own."""
+def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> None:
+    """Refuse outputs before anything is read."""
+    _check_outputs(shards, outputs, settings)
+    _check_report(shards, settings)
+
+
+def _check_outputs(shards: Shards, outputs: list[Output], settings: RunSettings) -> dict[str, Any]:
+    """Refuse all outputs but the report; once they are accepted, what is there later is the run's own."""
     check_outputs(shards, outputs, force=settings.force)
+    return {}
+
+
+def _check_report(shards: Shards, settings: RunSettings) -> dict[str, Any]:
     if (report := settings.outputs.get("report")) is not None:
         check_table(report, shards.inputs, force=settings.force, or_page=settings.page is not None)
     return {}
