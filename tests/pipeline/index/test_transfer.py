@@ -11,7 +11,7 @@ from test_state import SCHEMES
 
 from neardup import DataError, Index, MinHash, ParameterError, Search, SimHash, State, StorageError, Trials, dedup_files
 from neardup.index.disk import merger
-from neardup.model.errors import FieldMissing
+from neardup.model.errors import FieldMissing, StorageRefused
 from neardup.pipeline.files.ingestion import fill_index
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.pipeline.spilled import files
@@ -293,6 +293,21 @@ def test_a_kill_leaves_an_index_without_documents_which_can_be_filled(tmp_path, 
         with Index.open(folder) as index:
             assert [*index.ids()] == whole
             assert index.check().problems == []
+
+
+def test_an_interruption_of_the_search_table_is_explained(tmp_path, weeks, monkeypatch):
+    kept_of(weeks, tmp_path / "state")
+    with monkeypatch.context() as patched:
+        patched.setattr(Search, "rebuild", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            fill_index(tmp_path / "state", tmp_path / "filled", search=True, url="url")
+    with pytest.raises(StorageRefused, match="it only lacks its search table; build it") as caught:
+        fill_index(tmp_path / "state", tmp_path / "filled", search=True, url="url")
+    assert caught.value.code == "search table"
+    with Index.open(tmp_path / "filled", "w") as index:
+        Search.rebuild(index)
+    with pytest.raises(StorageRefused, match="only a new index can be filled"):
+        fill_index(tmp_path / "state", tmp_path / "filled", search=True, url="url")
 
 
 def test_documents_that_an_index_cannot_have_are_rejected(tmp_path):

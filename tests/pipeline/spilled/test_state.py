@@ -1,6 +1,7 @@
 import json
 import tempfile
 from datetime import UTC, datetime, timedelta
+from errno import ENOSPC
 
 import pytest
 
@@ -17,6 +18,7 @@ from neardup import (
     Trials,
     dedup_files,
 )
+from neardup.engines import journal
 from neardup.interfaces.pages.report import report_page
 from neardup.model.errors import (
     DataError,
@@ -24,6 +26,7 @@ from neardup.model.errors import (
     ParameterError,
     StorageBusy,
     StorageDamaged,
+    StorageFailed,
     StorageRefused,
 )
 from neardup.pipeline.spilled import state as states
@@ -238,6 +241,32 @@ def test_a_state_whose_first_run_was_interrupted(batches, tmp_path, monkeypatch)
     with pytest.raises(StorageRefused, match="no documents yet"):
         dedup_files(batches[1], against=tmp_path / "state")
     assert len(dedup_files(batches[0], state=tmp_path / "state").documents)
+
+
+@pytest.mark.parametrize(("action", "written"), [("add", 0), ("compact", 0), ("forget", 0), ("forget", 1)])
+def test_a_full_disk_leaves_no_segment(batches, tmp_path, monkeypatch, action, written):
+    for batch in batches[:2]:
+        dedup_files(batch, state=tmp_path / "state")
+    there = sorted((tmp_path / "state").glob("segment-*"))
+    full = iter([*[False] * written, True])
+
+    def replacing(target, partial):
+        if target.name == states._TEXTS and next(full):
+            raise OSError(ENOSPC, "full", str(target))
+        return journal.replacing(target, partial)
+
+    monkeypatch.setattr(states, "replacing", replacing)
+
+    def change():
+        if action == "add":
+            dedup_files(batches[2], state=tmp_path / "state")
+            return
+        with State.open(tmp_path / "state", write=True) as state:
+            state.compact() if action == "compact" else state.forget(["b00-1"])
+
+    with pytest.raises(StorageFailed, match="full"):
+        change()
+    assert sorted((tmp_path / "state").glob("segment-*")) == there
 
 
 def test_other_folders_are_refused(batches, tmp_path):

@@ -19,7 +19,7 @@ from neardup.index.disk.columns import STRING
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.store import Durability
 from neardup.model.arrays import Positions
-from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, require
+from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, StorageRefused, require
 from neardup.model.memory import OF_INDEX
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
@@ -32,7 +32,7 @@ from neardup.pipeline.index.page_terms import require_extraction, require_url_ru
 from neardup.pipeline.index.records import HOST, URL, NamedRecords, fields_of, is_name_of_line, named, site_field
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
-from neardup.pipeline.query.search import TITLE, keeping_up
+from neardup.pipeline.query.search import TITLE, has_table, keeping_up
 from neardup.pipeline.spilled.state import State
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
@@ -245,7 +245,8 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
     """Make an index in a folder of the kept documents of a state; see ``Index.fill``.
 
     Its scheme is that of the state; *scheme*, if given, must have the same settings, and must be given if it has a list
-    of common shingles or a table of weights. The other options are as in ``add_files``. If it fails, there is no index.
+    of common shingles or a table of weights. The other options are as in ``add_files``. If it fails, there is no index,
+    unless all documents are in it, and only the search table is missing: ``Search.rebuild`` builds that.
     """
     kinds = dict(field_kinds(fields or {}))
     ways: dict[str, Any] = {"durability": durability, "memory": memory}
@@ -258,6 +259,9 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
         if is_index(folder):  # without documents, as of a killed run
             index = stack.enter_context(Index.open(folder, "w", scheme=own, **ways))
             _require_such(index, kinds, texts=texts, search=search)
+            if search and len(index) and not has_table(index.store.folder):
+                rule = "has documents already; if this was interrupted, it only lacks its search table; build it"
+                raise StorageRefused(str(folder), rule, "search table")
         else:
             _require_room(folder)
             ways["representative"] = earlier.header.policy["representative"]

@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -206,7 +206,8 @@ class State(AbstractContextManager["State"]):
 
     def add(self, part: SegmentInfo, rows: Iterable[Rows], texts: RunInputs, header: StateHeader) -> None:
         """Add the leaders of a run as a segment; *header* is that of a state with only this run."""
-        part = self._write(part, rows, [texts])
+        with self._removing_new_segments():
+            part = self._write(part, rows, [texts])
         known = self._header or header
         extraction = header.extraction or known.extraction
         self._replace(msgspec.structs.replace(known, segments=(*known.segments, part), extraction=extraction))
@@ -256,26 +257,27 @@ class State(AbstractContextManager["State"]):
         if together and segments:
             groups = [[*range(len(segments))]]
         parts: list[SegmentInfo] = []
-        for group in groups:
-            own = [self.segments[number] for number in group]
-            some = slice(*earlier.edges[[group[0], group[-1] + 1]])
-            removed = ~stays[some]
-            sites = any(segments[number].has_sites for number in group)
-            shifted, texts = _shifted([segments[number] for number in group])
-            rows = (
-                _chosen(found, shift, stays, numbers, begin)
-                for number, shift in zip(group, shifted, strict=True)
-                for found, begin in _numbered(segments[number].rows(sites=sites), int(earlier.edges[number]))
-            )
-            part = SegmentInfo(
-                name=secrets.token_hex(8),
-                added=max(one.added for one in own),
-                documents=sum(one.documents for one in own) - int(removed.sum()),
-                leaders=int((~removed).sum()),
-                kept=sum(one.kept for one in own) - int((removed & (earlier.representatives[some] < 0)).sum()),
-                inputs=tuple(dict.fromkeys(path for one in own for path in one.inputs)),
-            )
-            parts += [self._write(part, rows, texts)] if part.leaders or together else []
+        with self._removing_new_segments():
+            for group in groups:
+                own = [self.segments[number] for number in group]
+                some = slice(*earlier.edges[[group[0], group[-1] + 1]])
+                removed = ~stays[some]
+                sites = any(segments[number].has_sites for number in group)
+                shifted, texts = _shifted([segments[number] for number in group])
+                rows = (
+                    _chosen(found, shift, stays, numbers, begin)
+                    for number, shift in zip(group, shifted, strict=True)
+                    for found, begin in _numbered(segments[number].rows(sites=sites), int(earlier.edges[number]))
+                )
+                part = SegmentInfo(
+                    name=secrets.token_hex(8),
+                    added=max(one.added for one in own),
+                    documents=sum(one.documents for one in own) - int(removed.sum()),
+                    leaders=int((~removed).sum()),
+                    kept=sum(one.kept for one in own) - int((removed & (earlier.representatives[some] < 0)).sum()),
+                    inputs=tuple(dict.fromkeys(path for one in own for path in one.inputs)),
+                )
+                parts += [self._write(part, rows, texts)] if part.leaders or together else []
         self._replace(msgspec.structs.replace(self.header, segments=tuple(parts)))
         self._remove_leftovers()
 
@@ -316,6 +318,15 @@ class State(AbstractContextManager["State"]):
         with naming(self.folder), replacing(self.folder / _HEADER, self.folder / f"{_HEADER}.partial") as file:
             file.write(msgspec.json.encode(header))
         self._header = header
+
+    @contextmanager
+    def _removing_new_segments(self) -> Iterator[None]:
+        """Remove what was written if writing fails, such as on a full disk."""
+        try:
+            yield
+        except BaseException:
+            self._remove_leftovers()
+            raise
 
     def _remove_leftovers(self) -> None:
         known = {f"{_SEGMENT}{part.name}" for part in self.segments}
