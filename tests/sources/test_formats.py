@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup.model.errors import DataError, InputRefused, ParameterError
-from neardup.sources.formats import Kind, common_format, display, expand, input_kind, kind, require_once
+from neardup.model.errors import DataError, InputRefused, ParameterError, StorageRefused
+from neardup.sources.formats import Kind, common_format, display, expand, input_kind, kind, local_folder, require_once
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,14 @@ def test_a_file_is_an_input_once(tmp_path):
     ):
         with pytest.raises(InputRefused, match=re.escape(words)):
             require_once(given if "://" in given[0] else expand(given))
+
+
+def test_a_folder_is_on_this_machine(tmp_path):
+    assert local_folder("work", f"file://{tmp_path}") == local_folder("work", tmp_path) == tmp_path
+    with pytest.raises(StorageRefused, match=r"^s3://bucket/folder: it is a URL"):
+        local_folder("work", "s3://bucket/folder")
+    with pytest.raises(ParameterError, match="work"):
+        local_folder("work", "")
 
 
 def test_an_input_inside_another_one_is_refused(tmp_path):

@@ -10,7 +10,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import Final
 
-from neardup.model.errors import FOLDER_FOR_FILE, DataError, InputRefused, ParameterError, require
+from neardup.model.errors import (
+    FOLDER_FOR_FILE,
+    DataError,
+    InputRefused,
+    ParameterError,
+    StorageRefused,
+    require,
+    require_path,
+)
 
 STDIN: Final = "-"
 FETCHED: Final = ".neardup-inputs"  # the folder of copies of remote files
@@ -138,6 +146,18 @@ def is_url(path: str) -> bool:
 def local(path: str | os.PathLike[str]) -> str:
     """Return a path as a string, a ``file://`` URL without its scheme."""
     return os.fspath(path).removeprefix("file://")
+
+
+def local_folder(name: str, path: str | os.PathLike[str]) -> Path:
+    """Return the path of a folder of this machine, also of a ``file://`` URL; ``StorageRefused`` for other URLs.
+
+    Raises ``ParameterError`` with the *name* of the parameter for what is not a path.
+    """
+    require_path(name, path)
+    own = local(path)
+    if is_url(own):
+        raise StorageRefused(own, "it is a URL, and must be a folder of this machine")
+    return Path(own)
 
 
 def require_file(path: str, max_bytes: int, *, or_standard_input: bool = False) -> None:

@@ -11,7 +11,7 @@ from neardup.interfaces.cli.advice import advice_on_lines, advice_on_quotes
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import archive_totals, without_text
-from neardup.model.errors import ParameterError, plural, require, require_path
+from neardup.model.errors import ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_INDEX
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ INTERRUPTED = "interrupted; admitted documents are in the index; run the same co
 def run(arguments: argparse.Namespace) -> int:
     """Admit and summarise; return 1 if records were rejected."""
     given = vars(arguments)
-    require_path("to", arguments.to)
+    from neardup.sources.formats import local_folder
+
+    arguments.to = str(local_folder("to", arguments.to))
     ways: dict[str, Any] = options.chosen(arguments, "url texts search durability")
     options.require_memory(given, LEAST_OF_INDEX)
     ways |= {"fields": _fields(given.get("field", [])), "memory": arguments.memory}

@@ -32,7 +32,18 @@ from neardup.pipeline.crawl.templates import templates_of
 from neardup.pipeline.files.in_memory import check_outputs, decided_documents, write_outputs
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import DEFAULT_URL, Quoting, Rejected, WholeInputs
-from neardup.sources.formats import STDIN, WARC, Kind, common_format, expand, is_url, kind, local, require_once
+from neardup.sources.formats import (
+    STDIN,
+    WARC,
+    Kind,
+    common_format,
+    expand,
+    is_url,
+    kind,
+    local,
+    local_folder,
+    require_once,
+)
 from neardup.sources.output import AnyPath, check_separate, is_special
 from neardup.sources.read import AUTO, MAX_BYTES, read, request_of
 from neardup.text.common_shingles import CommonShingles
@@ -173,7 +184,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     if own is not None:
         reading["extraction"] = own.extraction
     if work is None and earlier is not None:
-        work = _work_of(state, *outputs.values())
+        work = _work_of(earlier, *outputs.values())
     unasked = None if work is not None or out is None else _work_if_large(inputs, out)
     work = unasked if work is None else work
     if work is None and earlier is None:
@@ -206,7 +217,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             scheme=chosen,
             ignore_common=common,
             policy=policy,
-            work=require_path("work", folder),
+            work=local_folder("work", folder),
             memory=require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"),
             restart=restart,
             keep_work=keep_work,
@@ -292,10 +303,12 @@ def _earlier(
             raise ParameterConflict("against", against, "state", state)
         if gather == "components":
             raise ParameterConflict("gather", gather, "state", str(state))
-        return EarlierDocuments(state=Path(require_path("state", state)), adds=True, for_index=for_index)
+        return EarlierDocuments(state=local_folder("state", state), adds=True, for_index=for_index)
     paths = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
     for path in paths:
         require_path("against", path)
+    paths = [*map(local, paths)]
+    for path in paths:
         rule = "must be the only one, because it is a state; add the documents of the others to it first"
         require(len(paths) == 1 or not is_state(Path(path)), "against", os.fspath(path), rule)
         rule = "is the work folder of a run; compare with a state, with an index with texts, or with files"
@@ -311,10 +324,10 @@ def _earlier(
     )
 
 
-def _work_of(state: AnyPath | None, *outputs: AnyPath | None) -> Path | None:
+def _work_of(earlier: "EarlierDocuments", *outputs: AnyPath | None) -> Path | None:
     """Return the work folder of a run that names none; ``None`` if it has no outputs either."""
-    if state is not None:
-        return Path(state, WORK)
+    if earlier.adds and earlier.state is not None:
+        return earlier.state / WORK
     known = (os.fspath(path) for path in outputs if path is not None)
     named = [path for path in known if not is_special(path) and not is_url(path)]
     return Path(f"{named[0].rstrip(os.sep)}{_WORK}") if named else None

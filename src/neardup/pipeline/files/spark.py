@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from neardup.engines.spark import SparkExecutors
-from neardup.model.errors import OutputRefused, ParameterError, StorageRefused, require_path
+from neardup.model.errors import OutputRefused, ParameterError, StorageRefused
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.result import Summary
@@ -18,6 +18,7 @@ from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.files import dedup as files
 from neardup.pipeline.spilled.job import digest
 from neardup.schemes.checksum import BODY
+from neardup.sources.formats import local_folder
 from neardup.sources.output import AnyPath
 from neardup.text.common_shingles import CommonShingles
 
@@ -88,7 +89,7 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     Raises ``OutputRefused`` if the folder has the decisions of a finished run, ``ParameterError`` for a missing column,
     and ``StorageRefused`` if executors do not see the folder.
     """
-    folder = require_path("work", work).absolute()
+    folder = local_folder("work", work).absolute()
     policy = Policy(keep=keep)
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common)
     fields = [name for name in chosen.columns if name != BODY or name in frame.columns]

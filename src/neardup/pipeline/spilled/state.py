@@ -25,13 +25,14 @@ from neardup import __version__
 from neardup.engines.journal import has_file, locked, naming, replacing
 from neardup.index.disk.arrays import checksum
 from neardup.model.arrays import Flags
-from neardup.model.errors import Change, ParameterError, StorageDamaged, StorageRefused, require, require_path
+from neardup.model.errors import Change, ParameterError, StorageDamaged, StorageRefused, require
 from neardup.model.folders import INDEX, STATE, WORK
 from neardup.model.moments import require_past
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, RunInputs, StoredSegment
 from neardup.schemes import terms
+from neardup.sources.formats import local_folder
 from neardup.sources.own_folders import require_outside
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction, View, other_extraction
@@ -104,7 +105,7 @@ class State(AbstractContextManager["State"]):
         documents, ``StorageDamaged`` if the content of ``state.json`` was changed, ``StorageBusy`` if another process
         is using it, and ``StorageFailed`` if the system refuses.
         """
-        folder = require_path("path", path)
+        folder = local_folder("path", path)
         with naming(folder):
             if _read(folder) is None:
                 _require_new(folder, write=write and make)

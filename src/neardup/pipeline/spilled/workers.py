@@ -27,6 +27,7 @@ from neardup.pipeline.spilled.signed import Signed, sign
 from neardup.pipeline.spilled.state import earlier_of
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.schemes import terms as schemes
+from neardup.sources.formats import local_folder
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
 
@@ -48,7 +49,8 @@ def work_on(
     ``"absent"`` or ``"stopped"``. Raises ``StorageRefused`` for a folder with files of others, for a run of another
     version of neardup, and for one whose scheme cannot be made here; and ``StorageFailed``.
     """
-    if Path(folder).is_file():
+    folder = local_folder("folder", folder)
+    if folder.is_file():
         raise StorageRefused(str(folder), "is a file, not a folder; name the work folder of the run")
     known: list[_Tasks] = []  # of the run in the folder
 
@@ -61,7 +63,7 @@ def work_on(
     def function_of(stage: str) -> Function | None:
         return partial(do, stage) if is_shared(stage) else None
 
-    return work(Path(folder).absolute(), function_of, idle=idle, threads=threads, waiting=waiting)
+    return work(folder.absolute(), function_of, idle=idle, threads=threads, waiting=waiting)
 
 
 @contextmanager
