@@ -55,7 +55,7 @@ def test_the_table_is_for_people():
     lines = str(plan_tables(2**34)).splitlines()
     assert lines[0] == "Designs for 17,179,869,184 fingerprints within distance 3; fastest first"
     (classic,) = (line.split() for line in lines if line.startswith("blocks") and line.split()[2] == "10")
-    assert classic[:8] == ["blocks", "5", "10", "25-26", "10", "256-512", "3,584", "58.2"]
+    assert classic[:8] == ["blocks", "5", "10", "25-26", "10", "256-512", "3,584", "55.3"]
     assert classic[-1] == "chosen"
 
 
@@ -91,6 +91,36 @@ def test_the_public_names():
 def test_more_fingerprints_than_an_index_has_are_divided():
     words = "An index has at most 2^30 fingerprints: divide these into at least 8 shards"
     assert words in str(plan_tables(8 * 10**9))
-    assert words not in str(plan_tables(1 << 30))
-    with pytest.raises(ParameterError, match=r"smallest design; an index has at most 2\^30 .* at least 8 shards"):
-        plan_tables(8 * 10**9, memory=64 * 10**9)
+    assert "machine" not in str(plan_tables(1 << 30))
+
+
+def test_a_machine_looks_up_in_all_its_shards():
+    plan = plan_tables(8 * 10**9)
+    for one in plan.designs:
+        design = TableDesign(kind=one.kind, distance=3, pieces=one.pieces)
+        assert (one.machines, one.shards) == (1, 8)
+        assert one.bytes == 8 * 10**9 * design.bytes_each(10**9)
+        assert one.microseconds == 8 * design.microseconds(10**9)
+        assert one.chosen == (design == TableDesign.choose(distance=3, fingerprints=10**9))  # as a build in 8 shards
+    assert plan.left_out == 0
+
+
+@pytest.mark.parametrize("memory", [14e9, 64e9, 500e9])
+def test_shards_are_divided_among_the_fewest_machines(memory):
+    number = 8 * 10**9
+    plan = plan_tables(number, memory=memory)
+    assert f"on machines of {memory / 1e9:.0f} GB" in plan.heading
+    for one in plan.designs:
+        design = TableDesign(kind=one.kind, distance=3, pieces=one.pieces)
+
+        def size(machines, design=design):
+            shards = -(-number // machines // (1 << 30))
+            each = -(-number // (machines * shards))
+            return shards * each * design.bytes_each(each)
+
+        assert size(one.machines) <= memory
+        assert one.machines == 1 or size(one.machines - 1) > memory
+        assert one.shards % one.machines == 0
+    assert sum(one.chosen for one in plan.designs) == 1
+    with pytest.raises(ParameterError, match="must be at least 44 bytes"):
+        plan_tables(number, memory=1)

@@ -1,6 +1,6 @@
 """A comparison of the designs of fingerprint tables: memory and time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from neardup.evaluation.plans import aligned, amount
@@ -13,8 +13,9 @@ MOST: Final = 1 << POSITION_BITS  # fingerprints of an index
 _MOST: Final = 1 << 48
 _COLUMNS: Final = (
     *("kind", "pieces", "tables", "leading bits", "probes", "candidates per probe", "candidates"),
-    *("bytes each", "memory", "microseconds", ""),
+    *("bytes each", "memory", "machines", "microseconds", ""),
 )
+_MACHINES: Final = _COLUMNS.index("machines")
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB")
 _STEP: Final = 1000
 
@@ -23,8 +24,10 @@ _STEP: Final = 1000
 class DesignPlan:
     """A design and its costs, for a number of random fingerprints.
 
-    ``leading_bits`` are the fewest and the most of its tables; ``candidates_a_probe`` likewise. ``probes`` and
-    ``candidates`` are per lookup. ``bytes`` is the memory of the index, ``bytes_each`` the memory per fingerprint.
+    ``leading_bits`` are the fewest and the most of its tables; ``candidates_a_probe`` likewise, among all fingerprints.
+    ``probes`` are per lookup in a shard, ``candidates`` per lookup in all shards. ``bytes`` is the memory of all
+    shards, ``bytes_each`` the memory per fingerprint. Each of the *machines* has as many *shards* as the others, and
+    looks up in them one after another, which takes ``microseconds``.
     """
 
     kind: str
@@ -36,6 +39,8 @@ class DesignPlan:
     candidates: float
     bytes_each: float
     bytes: float
+    shards: int
+    machines: int
     microseconds: float
     chosen: bool
 
@@ -44,7 +49,9 @@ class DesignPlan:
 class TablePlan(AsDict):
     """The designs for a number of fingerprints within a distance that fit into *memory*, the fastest first.
 
-    One of them is chosen (``TableDesign.choose``). *left_out* counts those that do not fit. Printed, it is a table.
+    If there are more than an index can have, they are divided among as few machines of this *memory* as possible; with
+    ``None``, among the shards of one machine. One design is chosen (``TableDesign.choose``). *left_out* counts those
+    that do not fit. Printed, it is a table.
     """
 
     fingerprints: int
@@ -55,14 +62,23 @@ class TablePlan(AsDict):
     left_out: int
 
     def __str__(self) -> str:
-        table = aligned([_COLUMNS, *map(_cells, self.designs)])
-        divided = [f"{one.capitalize()}." for one in _division(self.fingerprints)]
-        return "\n".join([self.heading, *divided, "", *table, "", *self.notes])
+        rows = [_COLUMNS, *map(_cells, self.designs)]
+        if self.fingerprints <= MOST:
+            rows = [(*row[:_MACHINES], *row[_MACHINES + 1 :]) for row in rows]
+        return "\n".join([self.heading, *self._division, "", *aligned(rows), "", *self.notes])
+
+    @property
+    def _division(self) -> list[str]:
+        if self.fingerprints <= MOST:
+            return []
+        least = min(one.shards for one in self.designs)
+        return [f"An index has at most 2^30 fingerprints: divide these into at least {least:,} shards, each an index."]
 
     @property
     def heading(self) -> str:
         """The title of the table."""
-        fits = "" if self.memory is None else f", in at most {_size(self.memory)}"
+        place = "in at most" if self.fingerprints <= MOST else "on machines of"
+        fits = "" if self.memory is None else f", {place} {_size(self.memory)}"
         return f"Designs for {self.fingerprints:,} fingerprints within distance {self.distance}{fits}; fastest first"
 
     @property
@@ -73,11 +89,16 @@ class TablePlan(AsDict):
             *([f"Not listed: {self.left_out}, which do not fit"] if self.left_out else []),
             "candidates: fingerprints that a query is compared with, if all are random",
             "bytes: of table entries, directories and positions, if all are different",
-            "microseconds: of a lookup among many on one core, where",
+            *([] if self.fingerprints <= MOST else ["memory: of all machines together"]),
+            f"microseconds: of a lookup among many on one core{self._shards}, where",
             f"  a probe takes {costs.probe:.3g} + {costs.spread:.3g} * log2(1 + bytes / 2^30) and",
             f"  a comparison {costs.compare:.3g}",
             "chosen: the smallest product of time and memory",
         ]
+
+    @property
+    def _shards(self) -> str:
+        return "" if self.fingerprints <= MOST else " of each machine, in all its shards"
 
 
 def plan_tables(
@@ -86,8 +107,9 @@ def plan_tables(
     """Return the memory and time of each design for this many 64-bit *fingerprints*, and the design to choose.
 
     *distance* is in bits. *memory*, in bytes, excludes larger designs; *costs* are those of another machine
-    (``measured_costs`` measures this one's). An index has at most 2**30 fingerprints; a plan may have more. Raises
-    ``ParameterError`` for numbers out of range, and if no design fits.
+    (``measured_costs`` measures this one's). An index has at most 2**30 fingerprints; more are divided into equal
+    shards, on as few machines with this *memory* as possible. Raises ``ParameterError`` for numbers out of range, and
+    if no design fits.
 
     >>> plan = plan_tables(2**34, distance=3)
     >>> [(one.tables, one.leading_bits, one.candidates_a_probe) for one in plan.designs if one.tables in (4, 16, 20)]
@@ -99,33 +121,55 @@ def plan_tables(
         require(is_number(memory) and memory > 0, "memory", memory, "must be more than 0 bytes")
     costs = Costs() if costs is None else costs
     require_kind("costs", costs, Costs)
-    try:
-        chosen = TableDesign.choose(distance=distance, fingerprints=fingerprints, memory=memory, costs=costs)
-    except ParameterError as error:
-        raise ParameterError(error.name, error.value, "; ".join([error.rule, *_division(fingerprints)])) from None
-    plans = [_planned(design, fingerprints, costs, chosen=design == chosen) for design in TableDesign.choices(distance)]
-    fitting = [one for one in plans if memory is None or one.bytes <= memory]
+    designs = [*TableDesign.choices(distance)]
+    divided = {design: _machines(design, fingerprints, memory) for design in designs}
+    plans = [_planned(design, fingerprints, number, costs) for design, number in divided.items() if number]
+    if not plans:
+        least = min(design.bytes_each(fitted) * fitted for design in designs for fitted in [_together(fingerprints)])
+        raise ParameterError("memory", memory, f"must be at least {least:,.0f} bytes, for the smallest design")
+    best = min(plans, key=lambda one: one.microseconds * one.bytes)
     return TablePlan(
         fingerprints=fingerprints,
         distance=distance,
         memory=memory,
         costs=costs,
-        designs=tuple(sorted(fitting, key=lambda one: one.microseconds)),
-        left_out=len(plans) - len(fitting),
+        designs=tuple(sorted((replace(one, chosen=one is best) for one in plans), key=lambda one: one.microseconds)),
+        left_out=len(designs) - len(plans),
     )
 
 
-def _division(fingerprints: int) -> list[str]:
-    """Return a note if there are more fingerprints than an index can have."""
-    if fingerprints <= MOST:
-        return []
-    shards = -(-fingerprints // MOST)
-    return [f"an index has at most 2^30 fingerprints: divide these into at least {shards:,} shards, each an index"]
+def _together(fingerprints: int) -> int:
+    """Return how many of the fingerprints must be on one machine."""
+    return fingerprints if fingerprints <= MOST else 1
 
 
-def _planned(design: TableDesign, fingerprints: int, costs: Costs, *, chosen: bool) -> DesignPlan:
+def _machines(design: TableDesign, fingerprints: int, memory: float | None) -> int:
+    """Return the fewest machines of this *memory* that have all fingerprints; 0 if these do not fit."""
+
+    def fits(machines: int) -> bool:
+        shards, size = _shards(fingerprints, machines)
+        return memory is None or shards * size * design.bytes_each(size) <= memory
+
+    least, most = 1, -(-fingerprints // _together(fingerprints))
+    if not fits(most):
+        return 0
+    while least < most:
+        middle = (least + most) // 2
+        least, most = (least, middle) if fits(middle) else (middle + 1, most)
+    return most
+
+
+def _shards(fingerprints: int, machines: int) -> tuple[int, int]:
+    """Return the number of shards of each machine, and the fingerprints of a shard."""
+    part = -(-fingerprints // machines)
+    shards = -(-part // MOST)
+    return shards, -(-part // shards)
+
+
+def _planned(design: TableDesign, fingerprints: int, machines: int, costs: Costs) -> DesignPlan:
     tables = design.tables
     leads = [table.lead for table in tables]
+    shards, size = _shards(fingerprints, machines)
     return DesignPlan(
         kind=design.kind,
         pieces=design.pieces,
@@ -134,10 +178,12 @@ def _planned(design: TableDesign, fingerprints: int, costs: Costs, *, chosen: bo
         probes=sum(table.probes for table in tables),
         candidates_a_probe=(fingerprints / 2 ** max(leads), fingerprints / 2 ** min(leads)),
         candidates=design.candidates(fingerprints),
-        bytes_each=design.bytes_each(fingerprints),
-        bytes=design.bytes_each(fingerprints) * fingerprints,
-        microseconds=design.microseconds(fingerprints, costs),
-        chosen=chosen,
+        bytes_each=design.bytes_each(size),
+        bytes=design.bytes_each(size) * fingerprints,
+        shards=shards * machines,
+        machines=machines,
+        microseconds=shards * design.microseconds(size, costs),
+        chosen=False,
     )
 
 
@@ -152,6 +198,7 @@ def _cells(one: DesignPlan) -> list[str]:
         amount(one.candidates),
         f"{one.bytes_each:.1f}",
         _size(one.bytes),
+        f"{one.machines:,}",
         f"{one.microseconds:,.2f}",
         "chosen" if one.chosen else "",
     ]

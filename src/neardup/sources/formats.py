@@ -151,7 +151,7 @@ def local(path: str | os.PathLike[str]) -> str:
 def local_folder(name: str, path: str | os.PathLike[str]) -> Path:
     """Return the path of a folder of this machine, also of a ``file://`` URL; ``StorageRefused`` for other URLs.
 
-    Raises ``ParameterError`` with the *name* of the parameter for what is not a path.
+    Raises ``ParameterError`` with the *name* of the parameter for an invalid path.
     """
     require_path(name, path)
     own = local(path)

@@ -31,8 +31,9 @@ _USAGE: Final = """
 --documents N: the number of documents, such as 40e6. Without --recall: whether the scheme (default: minhash) and its
   parameters are fine for a collection of this size, and better ones
 [tables for fingerprints]
---fingerprints N: compare the designs of an index of N 64-bit fingerprints: a number such as 20M, 1B or 2^34
---memory SIZE: leave out the designs that need more, such as 14GB
+--fingerprints N: compare the designs of an index of N 64-bit fingerprints: a number such as 20M, 8e9 or 2^34
+--memory SIZE: leave out the designs that need more, such as 14GB; for more than 2^30 fingerprints, the memory of a
+  machine: they are divided among several
 --measure: measure the costs of lookups on this machine, and predict times by them
 [outputs]
 --svg PATH: draw the curves into a file
