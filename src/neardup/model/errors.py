@@ -164,7 +164,8 @@ class Change(NamedTuple):
     """A difference between two runs. *kind* is ``setting`` for a parameter, *name*, with both values.
 
     For inputs and the secret key it is ``changed``, ``added`` or ``left out``, for inputs also ``time`` (only the time
-    of change differs) or ``order``; for another version of neardup it is ``version``.
+    of change differs), ``order``, or ``named`` (only the names differ: *name* is the first one, now *now*, and *before*
+    the folder of the first run, if it is another one); for another version of neardup it is ``version``.
     """
 
     kind: str
@@ -193,6 +194,9 @@ class Change(NamedTuple):
                 return f"{named(self.name)} was {_plain(self.before)} and is {_plain(self.now)}"
             case "version":
                 return f"neardup was {self.before} and is {self.now}"
+            case "named":
+                begun = "" if self.before is None else f"; the run was begun in the folder {self.before}"
+                return f"the input {self.name} is named {self.now} now{begun}"
             case "order":
                 return "the inputs are in another order"
             case "time":

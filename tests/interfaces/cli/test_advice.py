@@ -68,6 +68,10 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
             "--max-bytes was 5 and is 6; b.jsonl was added; the same command with --restart begins again",
         ),
         (
+            RunChanged("work", [Change("named", "a.jsonl", "/data", "/data/a.jsonl")]),
+            "begun in the folder /data; the same command with --restart begins again; it can only be continued with",
+        ),
+        (
             RunChanged("work", [Change("time", "a b.jsonl", 1_000_000_007, 5)]),
             "if its content is the same, restore its time: touch -d @1.000000007 'a b.jsonl'",
         ),

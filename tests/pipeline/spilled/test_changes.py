@@ -67,6 +67,21 @@ def test_inputs_are_named(begun, sources, tmp_path):
     assert begun.changed() == [f"{sources[2]} was changed"]
 
 
+def test_other_names_of_the_same_inputs_are_named(begun, sources, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    begun([path.name for path in sources])
+    assert begun.changed() == [f"the input part0.jsonl is named {sources[0]} now"]
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert begun.changed([f"../{path.name}" for path in sources]) == [
+        f"the input part0.jsonl is named ../part0.jsonl now; the run was begun in the folder {tmp_path}"
+    ]
+    assert begun.changed() == [
+        f"the input part0.jsonl is named {sources[0]} now; the run was begun in the folder {tmp_path}"
+    ]
+    assert len(begun.changed(sources[1:])) == len(sources) + 2  # other inputs, too
+
+
 def test_the_time_of_a_small_file_does_not_count_and_that_of_a_large_one_does(begun, sources, tmp_path):
     large = tmp_path / "large.jsonl"
     large.write_text('{"text": "many words"}\n' * 8000)

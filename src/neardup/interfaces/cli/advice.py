@@ -178,6 +178,8 @@ def _worded(error: NeardupError, arguments: argparse.Namespace) -> str:
         nanoseconds, name = (touched[0].before, touched[0].name) if touched else (0, "")
         restored = f"touch -d @{nanoseconds // 10**9}.{nanoseconds % 10**9:09} {shlex.quote(name)}"
         way_out = f"; if its content is the same, restore its time: {restored}" if touched else ""
+        if any(change.kind == "named" for change in error.changes):
+            way_out += "; it can only be continued with the same names, which are in its report"
         return f"{error.words(_option)}; the same command with --restart begins again{way_out}"
     if isinstance(error, OutputsOverlap):
         return error.words(lambda name: _option(name) if name in vars(arguments) else name)
