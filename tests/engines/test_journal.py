@@ -60,6 +60,17 @@ def test_tasks_are_done_recorded_and_removed_in_the_end(folder):
     assert not folder.exists()
 
 
+def test_some_tasks_of_a_stage_may_be_done_first(folder):
+    with Journal.open(folder, TERMS) as journal:
+        work, seen = Work(journal), []
+        some = journal.run("sign", 4, work, map=map, only=[0, 2], progress=lambda *now: seen.append(now))
+        assert some == [done(4)[0], done(4)[2]]
+        assert seen[-1] == ("sign", 2, 4)
+        assert journal.stage().tasks == 4  # workers may do the others
+        assert journal.run("sign", 4, work, map=map) == done(4)
+        assert work.did == [0, 2, 1, 3]
+
+
 def test_a_run_continues_with_what_is_not_recorded(folder):
     with Journal.open(folder, TERMS) as journal, pytest.raises(DataError, match="task 2"):
         journal.run("sign", 5, Work(journal, fails=[2]), map=map)

@@ -113,10 +113,11 @@ class WorkFolder:
             except (FileNotFoundError, NotADirectoryError):
                 return False
 
-    def records(self, stage: str) -> list[dict[str, Any]]:
-        """Return the records of the tasks of a stage that are done, in the order of the tasks."""
+    def records(self, stage: str, tasks: Iterable[int] | None = None) -> list[dict[str, Any]]:
+        """Return the records of these tasks of a stage, or of all that are done, in the order of the tasks."""
+        numbers = self.done(stage) if tasks is None else tasks
         with naming(self._done, doing="read"):
-            return [json.loads(self._record(stage, task).read_bytes()) for task in sorted(self.done(stage))]
+            return [json.loads(self._record(stage, task).read_bytes()) for task in sorted(numbers)]
 
     def done(self, stage: str) -> set[int]:
         """Return the tasks of a stage that have records."""
@@ -222,9 +223,10 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
         *,
         map: Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]],  # noqa: A002 - what engines call it
         sizes: Sequence[int] | None = None,
+        only: Iterable[int] | None = None,
         progress: Progress | None = None,
     ) -> list[dict[str, Any]]:
-        """Do all tasks of a stage that are not recorded; return the records of all tasks, in order.
+        """Do all tasks of a stage that are not recorded, or *only* some; return the records of these, in order.
 
         A task is a number below *tasks*, which means the same in every run of these terms. ``function(task)`` returns
         its record: plain values. If a record names files under ``"files"``, with their sizes, it counts while these
@@ -235,7 +237,7 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
         An error that *function* raises is raised when *map* raises it; finished tasks stay recorded.
         """
         weights = [1] * tasks if sizes is None else sizes
-        numbers = set(range(tasks))
+        numbers = set(range(tasks) if only is None else only)
         done = self.intact(stage)
         self._publish(stage, tasks)
 
@@ -259,7 +261,7 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
             else:
                 wait = SHORTEST_WAIT
         report()
-        return self.records(stage)[:tasks]
+        return self.records(stage, numbers)
 
     def _publish(self, stage: str, tasks: int) -> None:
         with naming(self._home), replacing(self._home / _STAGE, self.claims.partial(), sync=False) as file:

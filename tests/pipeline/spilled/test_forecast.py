@@ -1,3 +1,4 @@
+import gzip
 import json
 import shutil
 import warnings
@@ -11,7 +12,14 @@ from neardup import Checksum, Field, MinHash, SimHash, dedup_files
 from neardup.errors import StorageFailed
 from neardup.pipeline.spilled import files, run
 from neardup.pipeline.spilled import forecast as module
-from neardup.pipeline.spilled.forecast import amount, bytes_to_gather, forecast, require_room, warn_of_full_buckets
+from neardup.pipeline.spilled.forecast import (
+    amount,
+    bytes_to_gather,
+    forecast,
+    require_room,
+    sample_of,
+    warn_of_full_buckets,
+)
 from neardup.pipeline.spilled.run import Stages
 from neardup.pipeline.spilled.signed import Signed, sign
 
@@ -41,14 +49,28 @@ def signed_of(job):
 def test_a_forecast_is_that_of_the_first_shards(job_of, sources, scheme):
     job = job_of(sources, scheme, size=2000, columns=("title",) if scheme.columns else ())
     records, signed = signed_of(job)
-    whole = forecast(job, records, 1)
+    everything = range(len(records))
+    whole = forecast(job, everything, records, 1)
     assert whole.documents == len(signed)
     stored = sum(sum(record["files"].values()) for record in records)
-    assert whole.disk > stored
-    some = forecast(job, records[:4], 1)
+    assert whole.disk > whole.signed == stored
+    some = forecast(job, everything[:4], records[:4], 1)
     assert some.documents == pytest.approx(len(signed), rel=0.3)
     assert some.disk == pytest.approx(whole.disk, rel=0.3)
-    assert forecast(job, records, 2).seconds == pytest.approx(whole.seconds / 2)
+    assert forecast(job, everything, records, 2).seconds == pytest.approx(whole.seconds / 2)
+
+
+def test_documents_of_compressed_inputs_are_counted_from_their_own_shards(job_of, tmp_path, sources):
+    lines = "".join(json.dumps({"text": f"one two three four five {number % 7}"}) + "\n" for number in range(3000))
+    for name in ("b.jsonl.gz", "c.jsonl.gz"):
+        (tmp_path / name).write_bytes(gzip.compress(lines.encode()))
+    job = job_of([*sources, tmp_path / "b.jsonl.gz", tmp_path / "c.jsonl.gz"], size=2000)
+    some = sample_of(job.shards)
+    assert len(some) == 5
+    found = forecast(job, some, [sign(job, task) for task in some], 1)
+    records, signed = signed_of(job)
+    assert found.documents == pytest.approx(len(signed), rel=0.05)
+    assert found.signed == pytest.approx(sum(sum(record["files"].values()) for record in records), rel=0.05)
 
 
 def test_the_disk_of_gathering_is_known(tmp_path, sources, small_parts, monkeypatch):
@@ -138,12 +160,12 @@ def test_the_first_shards_are_read_first(tmp_path, sources, small_parts, monkeyp
     seen, each = [], Stages.each
 
     def noted(self, stage, *given, **options):
-        seen.append((stage, options.get("first")))
+        seen.append((stage, options.get("only")))
         return each(self, stage, *given, **options)
 
     monkeypatch.setattr(Stages, "each", noted)
     dedup_files(sources, work=tmp_path / "w")
-    assert seen[:2] == [("sign", 4), ("sign", None)]
+    assert seen[:2] == [("sign", [0, 1, 2, 3]), ("sign", None)]
 
 
 def test_large_outputs_are_refused_before_they_are_written(tmp_path, sources, monkeypatch):

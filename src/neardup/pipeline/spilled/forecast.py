@@ -1,8 +1,9 @@
-"""Forecasts of a run in pieces from its first shards: documents, disk, time, and whether buckets are too full."""
+"""Forecasts of a run in pieces from some shards: documents, disk, time, and whether buckets are too full."""
 
 import shutil
 import warnings
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -18,8 +19,10 @@ from neardup.model.errors import FULL, StorageFailed
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import UNITS
 from neardup.pipeline.spilled.signed import Signed
+from neardup.sources.formats import Kind
+from neardup.sources.shards import Shards
 
-SHARDS: Final = 4  # that a forecast is made from
+SHARDS: Final = 4  # that a forecast is made from, besides the first of each other format
 
 _MEGABYTE: Final = 10**6
 _SAMPLE: Final = 1 << 12  # documents
@@ -33,33 +36,59 @@ _COMPRESSED: Final = 4.2  # the same for compressed outputs
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
-    """What a run of this many *documents* needs: bytes of *disk* in the work folder, and *seconds* if it runs alone."""
+    """What a run of this many *documents* needs: bytes of *disk* in the work folder, and *seconds* if it runs alone.
+
+    Of the disk, *signed* bytes are written while the inputs are read.
+    """
 
     documents: int
     disk: int
+    signed: int
     seconds: float
 
 
-def forecast(job: Job, records: Sequence[dict[str, Any]], threads: int) -> Forecast:
-    """Return the forecast of a run whose first shards have these *records*.
+def sample_of(shards: Shards) -> list[int]:
+    """Return the numbers of the first shards, and of the first shard of each format and compression."""
+    kinds = [shards.kind(shard.source) for shard in shards.shards]
+    firsts = {kind: number for number, kind in reversed([*enumerate(kinds)])}
+    return sorted({*range(min(SHARDS, len(kinds))), *firsts.values()})
 
-    The disk is that of the largest stage. How many documents have a similar one, and need their features there, is not
-    known before: the share is that of a collection of technical documentation.
+
+def forecast(job: Job, some: Sequence[int], records: Sequence[dict[str, Any]], threads: int) -> Forecast:
+    """Return the forecast of a run from the *records* of *some* shards, with one of each format and compression.
+
+    Documents are in proportion to the bytes of each format. The disk is that of the largest stage. How many documents
+    have a similar one, and need their features there, is not known before: the share is that of a collection of
+    technical documentation.
     """
     shards = job.shards.shards
-    scale = sum(shard.size for shard in shards) / max(1, sum(shard.size for shard in shards[: len(records)]))
-    documents, features = (round(scale * sum(one[name] for one in records)) for name in ("documents", "features"))
-    stored = scale * sum(sum(one["files"].values()) for one in records)
+    kinds = [job.shards.kind(shard.source) for shard in shards]
+    whole, read = Counter[Kind](), Counter[Kind]()
+    for kind, shard in zip(kinds, shards, strict=True):
+        whole[kind] += shard.size
+    for number in some:
+        read[kinds[number]] += shards[number].size
+    scales = [whole[kinds[number]] / max(1, read[kinds[number]]) for number in some]
+
+    def in_all(values: Iterable[float]) -> int:
+        return round(sum(scale * value for scale, value in zip(scales, values, strict=True)))
+
+    documents, features = (in_all(one[name] for one in records) for name in ("documents", "features"))
+    stored = in_all(sum(one["files"].values()) for one in records)
     similar = 0.0
     if job.policy.verify == "exact" and not job.scheme.columns:
         similar = min(1.0, max(0.0, 0.91 - 0.8 * job.scheme.threshold))
     compared = documents * _row_bytes(job)
     gathered = 8 * features * similar + documents * _PAIRS
-    rates = [one["seconds"] / max(1, shard.size) for one, shard in zip(records, shards, strict=False)]
-    signing = min(rates) * sum(shard.size for shard in shards) / threads  # the first ones load the kernels, too
+    rates = dict[Kind, float]()  # the least of each format: the first shards load the kernels, too
+    for number, one in zip(some, records, strict=True):
+        rate = one["seconds"] / max(1, shards[number].size)
+        rates[kinds[number]] = min(rate, rates.get(kinds[number], rate))
+    signing = sum(rate * whole[kind] for kind, rate in rates.items()) / threads
     compressed = any(job.shards.kind(shard.source).compression for shard in shards)
     return Forecast(
         documents=documents,
+        signed=stored,
         disk=round(stored + documents * _ORDER + max(compared, gathered)),
         seconds=signing * (_COMPRESSED if compressed else _PLAIN),
     )

@@ -26,6 +26,7 @@ from neardup.pipeline.spilled.forecast import (
     bytes_to_gather,
     forecast,
     require_room,
+    sample_of,
     warn_of_full_buckets,
 )
 from neardup.pipeline.spilled.heads import HEADS, gather_signatures, rank
@@ -64,17 +65,17 @@ class Stages:
         sizes: Sequence[int],
         words: str = "",
         *,
-        first: int | None = None,
+        only: Sequence[int] | None = None,
     ) -> list[Record]:
-        """Do a stage of one task for each size, or only the *first* ones, and report its progress in *words*."""
+        """Do a stage of one task for each size, or *only* some of these, and report its progress in *words*."""
         whole = sum(sizes)
 
         def report(_: str, done: int, __: int) -> None:
             self._progress(words or stage, done, whole)
 
-        name, some = f"{stage}-{of}", sizes[:first]
+        name = f"{stage}-{of}"
         map_ = self._elsewhere(name) or self._engine.map
-        return self._journal.run(name, len(some), function, map=map_, sizes=some, progress=report)
+        return self._journal.run(name, len(sizes), function, map=map_, sizes=sizes, only=only, progress=report)
 
     def are_done(self, stage: str, of: str, tasks: int) -> bool:
         """Return whether all tasks of a stage are recorded, with their files."""
@@ -122,7 +123,10 @@ def decided(
     for a stage.
     """
     sizes = [shard.size for shard in job.shards.shards]
-    _foresee(job, stages.each("sign", job.signing, partial(sign, job), sizes, "read", first=SHARDS), engine, announce)
+    some = sample_of(job.shards)
+    _foresee(
+        job, some, stages.each("sign", job.signing, partial(sign, job), sizes, "read", only=some), engine, announce
+    )
     records = stages.each("sign", job.signing, partial(sign, job), sizes, "read")
     if BODY in job.scheme.columns and lacking_fields(records, BODY):
         again = partial(sign, job, body=True)
@@ -154,15 +158,16 @@ def decided(
     return result
 
 
-def _foresee(job: Job, records: list[Record], engine: LocalEngine, announce: Callable[[Forecast], None]) -> None:
-    """Forecast what a run needs from its first shards; warn if that does not fit the disk, or the parameters."""
-    found = forecast(job, records, engine.threads)
+def _foresee(
+    job: Job, some: list[int], records: list[Record], engine: LocalEngine, announce: Callable[[Forecast], None]
+) -> None:
+    """Forecast what a run needs from *some* shards; warn if that does not fit the disk, or the parameters."""
+    found = forecast(job, some, records, engine.threads)
     announce(found)
     rest = 1 - len(job.journal.done(f"sign-{job.signing}")) / len(job.shards.shards)
-    stored = sum(sum(one["files"].values()) for one in records) * len(job.shards.shards) / len(records)
-    require_room(job.journal.folder, rest * stored, "read the inputs")
+    require_room(job.journal.folder, rest * found.signed, "read the inputs")
     if rest:
-        warn_of_full_buckets(job, Signed(job, records), found.documents)
+        warn_of_full_buckets(job, Signed(job, records[:SHARDS]), found.documents)
 
 
 def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
