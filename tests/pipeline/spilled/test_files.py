@@ -295,6 +295,14 @@ def test_a_run_goes_on_after_any_stage(tmp_path, sources, small_parts, monkeypat
     assert_same(sources, tmp_path / "w")
 
 
+@pytest.mark.parametrize("name", ["restart", "force", "strict", "keep_work"])
+def test_flags_are_true_or_false(tmp_path, sources, name):
+    with pytest.raises(ParameterError, match="must be True or False") as caught:
+        dedup_files(sources, work=tmp_path / "w", **{name: "no"})
+    assert caught.value.name == name
+    assert not (tmp_path / "w").exists()
+
+
 def test_memory_is_at_least_that_of_a_run(tmp_path, sources):
     with pytest.raises(ParameterError, match="memory=1000 must be"):
         dedup_files(sources, work=tmp_path / "w", memory=1000)

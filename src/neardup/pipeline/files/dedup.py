@@ -16,6 +16,7 @@ from neardup.model.errors import (
     ParameterConflict,
     ParameterError,
     require,
+    require_flag,
     require_name,
     require_path,
     require_sequence,
@@ -173,8 +174,9 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     require_policy(chosen, policy)
     threads = thread_count(threads)
     given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
-    file = None if learn_templates is False else learn_templates
-    _check_paths(require_sequence("inputs", inputs, "names"), given_outputs, file, revisits=revisits)
+    names, file = require_sequence("inputs", inputs, "names"), None if learn_templates is False else learn_templates
+    flags = {"revisits": revisits, "strict": strict, "force": force, "restart": restart}
+    _check_paths(names, given_outputs, file, **flags)
     outputs = {name: None if path is None else local(path) for name, path in given_outputs.items()}
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
@@ -338,9 +340,11 @@ def _stored(result: "StoredResult") -> FilesResult:
 
 
 def _check_paths(
-    inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None], templates: AnyPath | None, *, revisits: bool
+    inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None], templates: AnyPath | None, **flags: bool
 ) -> None:
-    """Refuse values that are not paths, two outputs of one name, or one inside the other, and revisits elsewhere."""
+    """Refuse values of other types, two outputs of one name, or one inside the other, and revisits elsewhere."""
+    for name, flag in flags.items():
+        require_flag(name, flag)
     written = {**outputs, "learn_templates": templates}
     for name, path in [*(("inputs", path) for path in inputs), *written.items()]:
         if path is not None or name == "inputs":
@@ -348,4 +352,5 @@ def _check_paths(
     check_separate(written)
     found = None if outputs["out"] is None else kind(os.fspath(outputs["out"]))
     is_archive = found is not None and found.format == WARC
-    require(is_archive or not revisits, "revisits", revisits, "requires a web archive as output (.warc or .warc.gz)")
+    rule = "requires a web archive as output (.warc or .warc.gz)"
+    require(is_archive or not flags["revisits"], "revisits", flags["revisits"], rule)
