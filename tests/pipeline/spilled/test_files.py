@@ -199,6 +199,22 @@ def test_a_failure_to_read_does_not_lose_what_was_done(tmp_path, sources, small_
     assert not (tmp_path / "w").exists()
 
 
+def test_a_change_of_an_input_does_not_lose_what_was_done(tmp_path, sources, small_parts, monkeypatch):
+    small_parts(3000)
+    content = sources[0].read_bytes()
+    with monkeypatch.context() as patch:
+        gather = run.gather
+        patch.setattr(run, "gather", lambda *given: (sources[0].write_text("other"), gather(*given)))
+        with pytest.raises(DataError, match="it was changed after the run had begun"):
+            dedup_files(sources, work=tmp_path / "w", threads=1)
+    with pytest.raises(RunChanged, match=r"part0.jsonl was changed"):
+        dedup_files(sources, work=tmp_path / "w", threads=1)
+    sources[0].write_bytes(content)
+    monkeypatch.setattr(run, "sign", lambda *_: 1 / 0)
+    dedup_files(sources, work=tmp_path / "w", threads=1)
+    assert not (tmp_path / "w").exists()
+
+
 @pytest.mark.parametrize("name", ["w/kept.jsonl", "w"])
 def test_outputs_inside_the_work_folder_are_refused(tmp_path, sources, name):
     with pytest.raises(OutputError, match="must not be inside the work folder"):

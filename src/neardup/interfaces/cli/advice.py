@@ -117,6 +117,12 @@ _NEXT_PIECES = {  # with --work
     "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR"
     " --ignore-common {value} --common common.npz; then replace --ignore-common by --common common.npz",
 }
+_NEXT_IN_PIECES = {  # about inputs
+    "changed": "restore it, with its modification time, and start the same command again: it continues; or begin"
+    " again with --restart",
+    "earlier input": "restore it, with its modification time, and start the same command again: it continues; or"
+    " remove what its run added: neardup state forget",
+}
 _NEXT_STDIN = {
     "all rejected": "nothing was written; name the format of CSV or TSV with --format",
     "json array": "convert it first: jq -c '.[]' FILE | neardup ...",
@@ -238,7 +244,8 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     """Return what to do next about an error, or an empty string."""
     if not isinstance(error, DataError | OutputError):
         return ""
-    reads = getattr(arguments, "verb", "") in _READING
+    verb = getattr(arguments, "verb", "")
+    reads = verb in _READING
     if isinstance(error, FieldMissing):
         return _about_field(error, arguments)
     known = {**_NEXT, **_NEXT_READING} if reads else _NEXT
@@ -246,11 +253,10 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         known = {**known, **_NEXT_OUTPUT}
     if error.where == "<stdin>":
         known = {**known, **_NEXT_STDIN}
-    if _in_memory(arguments):
-        known = {**known, **_NEXT_DEDUP}
+    if verb == "dedup":
+        known = {**known, **(_NEXT_DEDUP if _in_memory(arguments) else _NEXT_IN_PIECES)}
     if error.where in {vars(arguments).get(name) for name in ("report", "dropped", "mark", "common")}:
         known = {**known, "folder": _NEXT["folder"]}
-    verb = getattr(arguments, "verb", "")
     known = {
         **known,
         **{"compare": _NEXT_COMPARE, "audit": _NEXT_AUDIT, "pairs": _NEXT_PAIRS, "seen": _NEXT_SEEN}.get(verb, {}),

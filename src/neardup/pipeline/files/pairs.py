@@ -18,7 +18,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.run import scheme_of_texts
 from neardup.pipeline.partners.pairs import PAIRS_OF_TEXTS, PairMeasure, PairRule
 from neardup.pipeline.progress import Progress, followed
-from neardup.pipeline.spilled.changes import abandoning, journal_of, terms_of
+from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, journal_of, terms_of
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, require_documents
@@ -100,7 +100,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             shards = Shards.from_dict(begun["shards"], request)
             job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
             sizes = [shard.size for shard in shards.shards]
-            with abandoning(journal):
+            with abandoning(journal, but=RESTORABLE):
                 records = stages.each("shingle", "", partial(shingle, job, rule), sizes, "shingle")
                 sources = [shard.source for shard in shards.shards]
                 for own in ([one < compared for one in sources], [one >= compared for one in sources]):

@@ -1,7 +1,7 @@
 """The terms of a run in pieces, and how they differ from those of a run that it is to continue."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,6 +15,8 @@ from neardup.schemes import terms as schemes
 from neardup.sources.formats import display
 from neardup.sources.own_folders import require_outside
 from neardup.sources.shards import Shards
+
+RESTORABLE: Final = ("changed", "earlier input")  # codes of errors about inputs that were changed during a run
 
 _TIMED: Final = 3  # parts of the identity of a file: the last is its time of change
 _NAMES: Final = {"globs": "glob"}
@@ -55,12 +57,15 @@ def journal_of(folder: Path, terms: dict[str, Any], scheme: Scheme, *, restart: 
 
 
 @contextmanager
-def abandoning(journal: Journal) -> Iterator[None]:
-    """Abandon a run if an input must be changed, which is read again then; after a failure to read, it continues."""
+def abandoning(journal: Journal, *, but: Container[str] = ()) -> Iterator[None]:
+    """Abandon a run if an input must be changed, which is read again then.
+
+    After a failure to read it continues, and after errors of these codes, which are repaired by restoring a file.
+    """
     try:
         yield
     except DataError as error:
-        if getattr(error.__cause__, "errno", None) is None:
+        if error.code not in but and getattr(error.__cause__, "errno", None) is None:
             journal.abandon()
         raise
 

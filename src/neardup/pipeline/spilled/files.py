@@ -28,7 +28,7 @@ from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.addition import add
-from neardup.pipeline.spilled.changes import abandoning, journal_of, terms_of
+from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, journal_of, terms_of
 from neardup.pipeline.spilled.forecast import Forecast, require_room
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outputs import (
@@ -218,7 +218,7 @@ def _run(
         job = replace(job_of(journal, scheme, begun, terms), shards=shards)
         report = settings.outputs.get("report")
         _accept(job, journal, stages, outputs, settings)
-        with abandoning(journal):
+        with abandoning(journal, but=RESTORABLE):
             job = listed(job, stages, settings.ignore_common)
             stages, where, whole = by(job.scheme), writing(job, outputs), reporting(job, outputs, report)
             result = decided(job, stages, engine, progress, settings.announce)
