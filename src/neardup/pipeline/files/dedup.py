@@ -174,9 +174,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     require_policy(chosen, policy)
     threads = thread_count(threads)
     given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
-    names, file = require_sequence("inputs", inputs, "names"), None if learn_templates is False else learn_templates
     flags = {"revisits": revisits, "strict": strict, "force": force, "restart": restart}
-    _check_paths(names, given_outputs, file, **flags)
+    _check_paths(require_sequence("inputs", inputs, "names"), given_outputs, learn_templates, **flags)
     outputs = {name: None if path is None else local(path) for name, path in given_outputs.items()}
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
@@ -340,12 +339,15 @@ def _stored(result: "StoredResult") -> FilesResult:
 
 
 def _check_paths(
-    inputs: Sequence[AnyPath], outputs: Mapping[str, AnyPath | None], templates: AnyPath | None, **flags: bool
+    inputs: Sequence[AnyPath],
+    outputs: Mapping[str, AnyPath | None],
+    templates: AnyPath | Literal[False] | None,
+    **flags: bool,
 ) -> None:
     """Refuse values of other types, two outputs of one name, or one inside the other, and revisits elsewhere."""
     for name, flag in flags.items():
         require_flag(name, flag)
-    written = {**outputs, "learn_templates": templates}
+    written = {**outputs, "learn_templates": None if templates is False else templates}
     for name, path in [*(("inputs", path) for path in inputs), *written.items()]:
         if path is not None or name == "inputs":
             require_path(name, path)
