@@ -9,11 +9,14 @@ from functools import cache
 
 import pytest
 from disks import FOLDER, MemoryDisk
-from lives import Record, answers, create, read_of, reopen, script
+from lives import Record, answers, create, read_of, reopen, script, some_of_each
 
 from neardup.model.errors import StorageRefused
 
 DURABILITIES = ["commit", "interval", "bulk"]
+# Lives of few steps, of every kind.
+SHORT = [("minhash", "commit", 374, 14), ("simhash", "interval", 118, 14), ("minhash", "bulk", 331, 14)]
+KINDS = {"admit", "remove", "see", "flush", "compact", "sync", "reopen"}
 
 
 @cache
@@ -51,11 +54,12 @@ def go_on(writer, files):
     assert again.check().problems == []
 
 
-def test_a_life_undisturbed():
-    for scheme, seed in (("minhash", 1), ("simhash", 2)):
-        record = recorded(scheme, "commit", seed, 25)
-        _, at = require_one_of(record, len(record.answers) - 1, len(record.answers) - 1, record.files.copy())
-        assert at == len(record.answers) - 1
+@pytest.mark.parametrize("life", SHORT)
+def test_a_life_undisturbed(life):
+    assert {step.does for step in script(*life[2:])} == KINDS
+    record = recorded(*life)
+    _, at = require_one_of(record, len(record.answers) - 1, len(record.answers) - 1, record.files.copy())
+    assert at == len(record.answers) - 1
 
 
 def deaths(record, numbers, seed, *, every):
@@ -110,10 +114,11 @@ def half(before, after):
     return files
 
 
-def test_death_at_every_fifth_operation():
-    for scheme, seed in (("minhash", 1), ("simhash", 2)):
-        record = recorded(scheme, "commit", seed, 20)
-        assert deaths(record, range(seed, len(record.moments) - 1, 5), seed, every=False) > 30
+@pytest.mark.parametrize("life", SHORT[:2])
+def test_death_at_some_operations_of_every_kind(life):
+    record = recorded(*life)
+    numbers = some_of_each([moment.operation for moment in record.moments[:-1]], 8)
+    assert deaths(record, numbers, 1, every=False) > 80
 
 
 @pytest.mark.soak
@@ -173,11 +178,9 @@ def go_on_acknowledged(record, writer, files, rng):
         assert answers(again) == expected
 
 
-@pytest.mark.parametrize(
-    ("scheme", "durability"), [("minhash", "commit"), ("simhash", "interval"), ("minhash", "bulk")]
-)
-def test_power_failures(scheme, durability):
-    power_failures(recorded(scheme, durability, 3, 20), 30, seed=5)
+@pytest.mark.parametrize("life", SHORT)
+def test_power_failures(life):
+    power_failures(recorded(*life), 30, seed=5)
 
 
 @pytest.mark.soak

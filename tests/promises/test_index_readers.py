@@ -89,18 +89,22 @@ def read(folder, ended, results, seen, place):
         raise
 
 
-@pytest.mark.parametrize("states", [20, pytest.param(10_000, marks=[pytest.mark.soak, pytest.mark.timeout(0)])])
+@pytest.mark.parametrize(
+    ("number_of_readers", "states"),
+    [(3, 20), pytest.param(8, 10_000, marks=[pytest.mark.soak, pytest.mark.timeout(0)])],
+)
 @pytest.mark.filterwarnings(
     "ignore:This process:DeprecationWarning"
 )  # the tests' own threads have nothing to do with it
-def test_readers_see_a_state_after_some_operation(tmp_path, states):
+def test_readers_see_a_state_after_some_operation(tmp_path, number_of_readers, states):
     folder = tmp_path / "index"
     index = Index.create(folder, SCHEME, fields={"number": int}, durability="bulk", memory=1 << 20)
     index.judge([text(0)])  # kernels are loaded before others fork
     processes = multiprocessing.get_context("fork")
-    ended, results, seen = processes.Event(), processes.Queue(), processes.Array("l", 8)
+    ended, results, seen = processes.Event(), processes.Queue(), processes.Array("l", number_of_readers)
     readers = [
-        processes.Process(target=read, args=(folder, ended, results, seen, place), daemon=True) for place in range(8)
+        processes.Process(target=read, args=(folder, ended, results, seen, place), daemon=True)
+        for place in range(number_of_readers)
     ]
     for reader in readers:
         reader.start()
@@ -128,7 +132,7 @@ def test_readers_see_a_state_after_some_operation(tmp_path, states):
     index.close()
 
 
-@pytest.mark.parametrize("number", [250, pytest.param(100_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("number", [160, pytest.param(100_000, marks=pytest.mark.soak)])
 def test_threads_judge_while_one_admits(tmp_path, number):
     known, later = [text(place) for place in range(20)], text(number - 1)
     with Index.create(tmp_path / "index", SCHEME, durability="bulk", memory=1 << 20) as index:

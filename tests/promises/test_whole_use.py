@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import zstandard
 
 from neardup import State, dedup
+from neardup.interfaces.cli import main
 
-COMMAND = [sys.executable, "-m", "neardup", "dedup"]
 DIES = """
 import os, signal, sys
 from pathlib import Path
@@ -67,22 +67,21 @@ def kept(folder):
     ]
 
 
-def test_two_weeks(tmp_path):
+def test_two_weeks(tmp_path, monkeypatch):
     chance, known = random.Random(5), list[str]()
     weeks = [written(tmp_path / week, chance, known) for week in ("week1", "week2")]
     wanted = dedup([*weeks[0], *weeks[1]])
     ids = wanted.decisions["id"].to_pylist()
     names = ["week1", "--out", "kept1", "--report", "why1.jsonl", "--state", "seen", "--threads", "1"]
-    for tasks in ("1", "4", "7"):
+    for tasks in ("1", "6"):
         done = subprocess.run(
             [sys.executable, "-c", DIES, tasks, *names], cwd=tmp_path, capture_output=True, check=False
         )
         assert done.returncode == -signal.SIGKILL, done.stderr
+    monkeypatch.chdir(tmp_path)
     for week, documents in enumerate(weeks, 1):
         names = [f"week{week}", "--out", f"kept{week}", "--report", f"why{week}.jsonl"]
-        again = [*COMMAND, *names, "--state", "seen", "--threads", "1"]
-        done = subprocess.run(again, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        assert main(["dedup", *names, "--state", "seen", "--threads", "1"]) == 0
         own = {one["id"] for one in documents}
         assert kept(tmp_path / f"kept{week}") == [ids[place] for place in wanted.kept.tolist() if ids[place] in own]
         for line in (tmp_path / f"why{week}.jsonl").read_text().splitlines():
