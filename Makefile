@@ -18,6 +18,7 @@ BOUNDSCHECKED := tests/kernels tests/text tests/schemes tests/decisions
 NO_KERNEL := test_shards test_memory_files test_fulltext test_html test_laws test_analysis test_unicode test_stems test_costs test_machine_code \
     test_tables_file test_arrays test_check test_log test_manifest
 STATISTICS := _law or match_rates or bound_says or the_angle or cost_no_more
+MANY_WORDS := generated_words or every_class
 
 # The first of these that is Python 3.11 or newer; `make PYTHON=/path/to/python` names one.
 PYTHON := python3.11 python3 python3.12 python3.13 python3.14
@@ -37,11 +38,13 @@ test: tests boundscheck ## run the tests, and the array code again with bounds c
 tests: $(WARMED) $(REWRITTEN)
 	$(BIN)/pytest -m "not soak" --numprocesses 3 # which wait for processes and disks a part of the time
 
-# With machine code of its own, hardly optimized, which compiles sooner; `make --jobs` does so while that of the other
+# With machine code of its own, hardly optimized and without the search for needless reference counts, which compiles
+# sooner; `make --jobs` does so while that of the other
 # tests is compiled. In one process: several would compile the same kernels at the same time.
 boundscheck: $(INSTALLED)
-	HYPOTHESIS_PROFILE=ci NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
-	    $(BIN)/pytest -q -m "not soak" -k "not ($(STATISTICS))" $(BOUNDSCHECKED) \
+	HYPOTHESIS_PROFILE=ci NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_LLVM_REFPRUNE_PASS=0 \
+	    NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
+	    $(BIN)/pytest -q -m "not soak" -k "not ($(STATISTICS) or $(MANY_WORDS))" $(BOUNDSCHECKED) \
 	    $(foreach name,$(NO_KERNEL),--ignore-glob='*/$(name).py')
 
 spark: $(SPARK)/installed $(WARMED) ## run the tests on Spark, if there is Java; PySpark (456 MB) is installed into .cache/spark

@@ -204,16 +204,17 @@ def test_labels_that_choose_among_rules_of_chance_do_not_judge_them():
     assert found.expected.f1.value <= everything < found.chosen.shares.f1.value
 
 
-def test_intervals_hold_the_truth():
-    """Of 100 samples of 60 labels of a rule whose precision is 0.8, the intervals of 90 or more hold it."""
+@pytest.mark.parametrize("samples", [30, pytest.param(100, marks=pytest.mark.soak)])
+def test_intervals_hold_the_truth(samples):
+    """Of samples of 60 labels of a rule whose precision is 0.8, nine of ten intervals or more hold it."""
     held = 0
-    for seed in range(100):
+    for seed in range(samples):
         random = np.random.default_rng(seed)
         scores = np.where(random.random(60) < 0.5, 0.9, 0.1)
         same = np.where(scores > 0.5, random.random(60) < 0.8, False)
         found = tuned([("only", settings)], [scores[None]], labels_of(same), "f1", unsure=0, seed=seed)
         held += found.expected.precision.low <= 0.8 <= found.expected.precision.high
-    assert held >= 90
+    assert held >= 0.9 * samples
 
 
 def with_short_pairs(random, number):
@@ -232,12 +233,13 @@ def with_short_pairs(random, number):
     return [*(own[None] for own in noisy), *raised], labels_of(same, random.choice([1.0, 2.0, 5.0], number))
 
 
-def test_intervals_hold_what_the_chosen_rule_reaches():
-    """Samples of 50 labels choose now this rule and now that one; of 60 intervals, 52 or more hold its F1."""
+@pytest.mark.parametrize("samples", [20, pytest.param(60, marks=pytest.mark.soak)])
+def test_intervals_hold_what_the_chosen_rule_reaches(samples):
+    """Samples of 50 labels choose now this rule and now that one; 52 of 60 intervals or more hold its F1."""
     scores, labels = with_short_pairs(np.random.default_rng(1), 3_000)
     rules = [("0", settings), *((str(number), varied) for number in range(1, len(scores)))]
     held, errors, simple = 0, [], 0
-    for seed in range(60):
+    for seed in range(samples):
         drawn = np.random.default_rng([2, seed]).choice(len(labels.same), 50, replace=False)
         sample = labels_of(labels.same[drawn], labels.weights[drawn])
         found = tuned(rules, [own[:, drawn] for own in scores], sample, "f1", unsure=0, seed=seed)
@@ -246,9 +248,9 @@ def test_intervals_hold_what_the_chosen_rule_reaches():
         held += found.expected.f1.low <= true <= found.expected.f1.high
         errors.append(found.expected.f1.value - true)
         simple += len(scores[int(found.chosen.name)]) == 1
-    assert held >= 52
+    assert held >= 52 / 60 * samples
     assert abs(np.mean(errors)) < 0.03
-    assert 0 < simple < 60
+    assert 0 < simple < samples
 
 
 def test_pairs_that_are_clearly_different_do_not_narrow_the_interval():
