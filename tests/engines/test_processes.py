@@ -108,13 +108,13 @@ def minus(table):
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
-@pytest.mark.parametrize("size", [1, 7, 100])
-def test_results_are_in_order_for_any_number_and_size(number, size):
+def test_results_are_in_order_for_any_number_and_size(number):
     with opened(number) as started:
         if number > 1:
             begin(started)
         whole = pa.concat_tables(VALUES)
-        assert values(started.map(whole.slice(at, size) for at in range(0, 100, size))) == DOUBLED
+        for size in (1, 7, 100):
+            assert values(started.map(whole.slice(at, size) for at in range(0, 100, size))) == DOUBLED
 
 
 def test_one_process_is_this_one_and_so_are_small_inputs(monkeypatch):
@@ -177,7 +177,7 @@ def test_a_row_that_ends_its_process_each_time_is_done_otherwise(how):
 def test_processes_that_were_replaced_are_forgotten():
     with opened(instead=minus, deadly=13) as started:
         begin(started)
-        for _ in range(4):
+        for _ in range(3):
             assert values(started.map(VALUES)).count(-1) == 1
         assert len(started._programs) <= 1 + started._number  # the first one, which forked, and one for each worker
 
@@ -197,7 +197,7 @@ def test_a_process_that_ends_once_is_replaced_and_its_table_repeated(tmp_path):
 def test_processes_that_are_killed_from_outside_are_replaced():
     with opened() as started:
         begin(started)
-        for _ in range(3):
+        for _ in range(2):
             found = []
             for number, table in enumerate(started.map(VALUES)):
                 found += values([table])
