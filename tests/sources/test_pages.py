@@ -59,7 +59,7 @@ MARKUP = [
 CHARSETS = [None, "utf-8", "windows-1252"]
 
 
-@pytest.fixture(scope="module", params=[2, 3])
+@pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.soak)])
 def workers(request, tmp_path_factory):
     """Return processes that are ready."""
     folder = tmp_path_factory.mktemp("worker")

@@ -102,8 +102,14 @@ def answers(path, queries):
     yield tuples(HammingTables.open(path).join(queries))
 
 
-@COMPRESSED
-@pytest.mark.parametrize("distinct", [False, True])
+@pytest.mark.parametrize(
+    ("compressed", "distinct"),
+    [
+        (False, False),
+        (True, True),
+        *(pytest.param(*both, marks=pytest.mark.soak) for both in ((False, True), (True, False))),
+    ],
+)
 def test_every_changed_byte_is_found_or_changes_nothing(tmp_path, compressed, distinct):
     """A byte that no lookup of these queries needs may go unnoticed by it, a wrong answer may not be given.
 
@@ -205,7 +211,7 @@ MUTATE = """
     random = np.random.default_rng(seed)
     expected = HammingTables.open(path).lookup(fingerprints)
     found = 0
-    for _ in range(150):
+    for _ in range(60):
         broken = bytearray(original)
         for _ in range(random.integers(1, 9)):
             begin = random.integers(0, len(broken))
@@ -239,7 +245,7 @@ def test_no_mutated_file_ends_the_process(tmp_path, compressed):
         [sys.executable, "-c", textwrap.dedent(MUTATE), str(tmp_path / "a"), "7"], capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr.decode()
-    assert int(done.stdout) >= 149  # a change may write what was there
+    assert int(done.stdout) >= 59  # a change may write what was there
 
 
 def rewritten(path, change):
