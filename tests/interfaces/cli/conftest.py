@@ -1,5 +1,7 @@
+import io
 import signal
 import sys
+import tempfile
 from types import SimpleNamespace
 
 import pytest
@@ -19,15 +21,23 @@ def _signals():
 
 @pytest.fixture
 def neardup(capfd, monkeypatch, tmp_path):
-    """Run a command in this process, in a folder of its own; no outcome may show a traceback."""
+    """Run a command in this process, in a folder of its own; no outcome may show a traceback.
+
+    Standard input has the bytes that are given, or is what it is.
+    """
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments, code=0):
+    def run(*arguments, code=0, stdin=None):
         capfd.readouterr()
-        try:
-            ended = main([*map(str, arguments)])
-        except SystemExit as stop:
-            ended = stop.code
+        with io.TextIOWrapper(tempfile.TemporaryFile()) as file, monkeypatch.context() as patch:
+            if stdin is not None:
+                file.buffer.write(stdin)
+                file.seek(0)
+                patch.setattr(sys, "stdin", file)
+            try:
+                ended = main([*map(str, arguments)])
+            except SystemExit as stop:
+                ended = stop.code
         sys.stdout.flush()
         shown = capfd.readouterr()
         assert "Traceback" not in shown.out + shown.err

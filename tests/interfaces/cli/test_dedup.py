@@ -2,8 +2,6 @@ import csv
 import gzip
 import io
 import json
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -815,11 +813,9 @@ def test_an_input_that_cannot_be_read_is_answered_with_the_way_out(run, tmp_path
     assert message in run(*arguments, "--dry-run", code=code).err
 
 
-def test_csv_on_standard_input_is_answered_with_the_way_out():
-    command = [sys.executable, "-m", "neardup", "dedup", "-", "--dry-run"]
-    done = subprocess.run(command, input=b"id,text\n1,a\n", capture_output=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.endswith(b"; nothing was written; name the format of CSV or TSV with --format\n")
+def test_csv_on_standard_input_is_answered_with_the_way_out(neardup):
+    told = neardup("dedup", "-", "--dry-run", stdin=b"id,text\n1,a\n", code=1).err
+    assert told.endswith("; nothing was written; name the format of CSV or TSV with --format\n")
 
 
 def test_a_header_alone_is_a_collection_and_an_empty_table_is_none(run, tmp_path):

@@ -135,30 +135,24 @@ def test_documents_without_an_id_are_named_by_file_and_line(neardup, tmp_path):
     assert ids("seen") == [f"{tmp_path}/in.jsonl:1", f"{tmp_path}/in.jsonl:2"]
 
 
-def test_standard_input_needs_ids(tmp_path):
+def test_standard_input_needs_ids(neardup):
     lines = "\n".join(json.dumps(record) for record in ({"text": STORM}, {"id": "a", "text": BAKER}))
-    command = [sys.executable, "-m", "neardup", "index", "-", "--to", "seen", "--json"]
-    done = subprocess.run(command, input=lines.encode(), capture_output=True, check=False, cwd=tmp_path)
-    assert done.returncode == 1
-    added = json.loads(done.stdout)
+    added = json.loads(neardup("index", "-", "--to", "seen", "--json", stdin=lines.encode(), code=1).out)
     assert added["new"] == 1
     assert added["rejected"][0]["position"] == 1
     assert "it has no id" in added["rejected"][0]["reason"]
 
 
-def test_rejected_records_alone_make_no_index(tmp_path):
-    command = [sys.executable, "-m", "neardup", "index", "-", "--to", "seen"]
-    done = subprocess.run(command, input=b'{"text": "a b c"}', capture_output=True, check=False, cwd=tmp_path)
-    assert done.returncode == 1
-    assert b"<stdin>:1: it has no id" in done.stderr
-    assert b"no index is made" in done.stderr
+def test_rejected_records_alone_make_no_index(neardup, tmp_path):
+    told = neardup("index", "-", "--to", "seen", stdin=b'{"text": "a b c"}', code=1).err
+    assert "<stdin>:1: it has no id" in told
+    assert "no index is made" in told
     assert not (tmp_path / "seen").exists()
 
 
-def test_nothing_makes_an_empty_index(tmp_path):
-    command = [sys.executable, "-m", "neardup", "index", "-", "--to", "seen", "--url", "url", "--field", "url:string"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True, cwd=tmp_path)
-    assert b"0  documents in the index seen (created)" in done.stdout
+def test_nothing_makes_an_empty_index(neardup, tmp_path):
+    shown = neardup("index", "-", "--to", "seen", "--url", "url", "--field", "url:string", stdin=b"")
+    assert "0  documents in the index seen (created)" in shown.out
     assert ids(tmp_path / "seen") == []
 
 

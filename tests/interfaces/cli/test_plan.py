@@ -1,6 +1,5 @@
 import io
 import json
-import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
@@ -151,10 +150,10 @@ def test_a_drawing_needs_a_place(capsys, tmp_path, name):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_drawing_on_standard_output_leaves_the_table_to_standard_error():
-    done = subprocess.run([sys.executable, "-m", "neardup", "plan", "--svg", "-"], check=True, capture_output=True)
-    assert ET.fromstring(done.stdout).tag.endswith("svg")  # noqa: S314 - our own
-    assert done.stderr.decode().splitlines()[-1] == "14 hashes are the default."
+def test_a_drawing_on_standard_output_leaves_the_table_to_standard_error(neardup):
+    shown = neardup("plan", "--svg", "-")
+    assert ET.fromstring(shown.out).tag.endswith("svg")  # noqa: S314 - our own
+    assert shown.err.splitlines()[-1] == "14 hashes are the default."
 
 
 def test_a_closed_standard_output(monkeypatch, capsys):

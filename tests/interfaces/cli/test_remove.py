@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -78,10 +76,8 @@ def test_documents_that_are_removed_in_the_same_run_are_not_promoted(neardup, tm
     assert (told["removed"], told["promoted"], told["documents"]) == (2, 0, 0)
 
 
-def test_ids_may_come_from_standard_input(seen):
-    command = [sys.executable, "-m", "neardup", "remove", str(seen), "--ids", "-"]
-    done = subprocess.run(command, input=b"first\n", capture_output=True, check=True)
-    assert b"1  document removed" in done.stdout
+def test_ids_may_come_from_standard_input(neardup, seen):
+    assert "1  document removed" in neardup("remove", seen, "--ids", "-", stdin=b"first\n").out
     assert ids(seen)[0] == "second"
 
 

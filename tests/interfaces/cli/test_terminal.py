@@ -1,5 +1,4 @@
 import json
-import subprocess
 import sys
 import time
 from contextlib import redirect_stdout
@@ -133,9 +132,7 @@ def test_the_summary_is_not_in_an_output_on_standard_output(neardup, tmp_path, c
     (tmp_path / "pages.jsonl").write_text("".join(json.dumps(one) + "\n" for one in pages))
     neardup("index", "pages.jsonl", "--to", "seen")
     neardup("dedup", "pages.jsonl", "--dry-run", "--report", "why.jsonl")
-    done = subprocess.run(
-        [sys.executable, "-m", "neardup", *command.split(), "--json"], capture_output=True, check=True, cwd=tmp_path
-    )
-    assert isinstance(json.loads(done.stderr), dict)
-    lines = [done.stdout] if command.startswith("rules") else done.stdout.splitlines()
+    shown = neardup(*command.split(), "--json")
+    assert isinstance(json.loads(shown.err), dict)
+    lines = [shown.out] if command.startswith("rules") else shown.out.splitlines()
     assert all(isinstance(json.loads(line), dict) for line in lines)
