@@ -414,7 +414,7 @@ def run(number, seed):
 
 
 def test_forgeries():
-    run(300, 1)
+    run(150, 1)
 
 
 @pytest.mark.soak

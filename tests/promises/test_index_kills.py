@@ -159,7 +159,7 @@ def run(number, seed):
 
 
 def test_kills():
-    run(40, seed=1)
+    run(24, seed=1)
 
 
 @pytest.mark.soak

@@ -157,9 +157,9 @@ def kills(path, number, seed):
 
 
 def test_kills():
-    counts = kills_apart("test_search_kills", 50, 1)
-    assert counts["killed"] == 50
-    assert counts["open"] > 15
+    counts = kills_apart("test_search_kills", 30, 1)
+    assert counts["killed"] == 30
+    assert counts["open"] > 9
 
 
 @pytest.mark.soak

@@ -95,7 +95,7 @@ def killed(number):
 
 def kills(path, number, seed):
     """Kill crawlers and the service so many times, while crawlers send batches."""
-    batches = max(12, number)
+    batches = max(8, number)
     path.mkdir()
     with Index.create(path / "warm", SCHEMES["minhash"], texts=True) as index:  # loads all
         index.admit(["a", "b"], ["one text of some words", "another text of some words"])
@@ -182,8 +182,8 @@ def require_one_crawl(folder, journals, batches, size):
 
 
 def test_kills():
-    told = kills_apart("test_shared_kills", 14, 1)
-    assert (told["service"], told["crawlers"]) == (5, 9)
+    told = kills_apart("test_shared_kills", 8, 1)
+    assert (told["service"], told["crawlers"]) == (3, 5)
 
 
 @pytest.mark.soak

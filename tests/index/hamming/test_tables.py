@@ -305,10 +305,14 @@ def test_the_first_ones_in_dense_ranges_are_the_same(monkeypatch):
     base = random.integers(0, 2**64, 2, np.uint64)
     fingerprints = changed(changed(base.repeat(150), 2, random), 1, random)
     index, there = HammingTables.build(fingerprints), random.random(len(fingerprints)) < 0.8
+    queries = range(0, len(fingerprints), 7)
+    nearest = {
+        query: [own[1:] for own in brute([int(fingerprints[query])], fingerprints.tolist(), 3) if there[own[1]]]
+        for query in queries
+    }
     for dense in (0, entries.DENSE, MASK):
         monkeypatch.setattr(entries, "DENSE", dense)
         for first in (1, 5, 40):
             found = tuples(index.lookup(fingerprints, first=first, there=there))
-            for query in range(0, len(fingerprints), 7):
-                near = [own for own in brute([int(fingerprints[query])], fingerprints.tolist(), 3) if there[own[1]]]
-                assert [own[1:] for own in found if own[0] == query] == [own[1:] for own in near[:first]]
+            for query in queries:
+                assert [own[1:] for own in found if own[0] == query] == nearest[query][:first]

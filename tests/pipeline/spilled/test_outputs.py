@@ -273,7 +273,7 @@ def test_parts_have_all_records_in_order_whatever_the_shards(tmp_path, sources, 
     whole = {key: tmp_path / f"{key}.jsonl" for key in ("out", "dropped", "mark")}
     dedup_files([tmp_path / "a.jsonl"], **whole)
     found = []
-    for parts in (1000, 1 << 20):
+    for parts in (4000, 1 << 20):
         small_parts(parts)
         outputs = {key: tmp_path / f"{key}{parts}" for key in whole}
         dedup_files([tmp_path / "a.jsonl"], **outputs, work=tmp_path / "w", part_size=size, out_format=form)
