@@ -1,15 +1,30 @@
+import shutil
+from pathlib import Path
+
 import pytest
+
+from neardup.interfaces.cli import main
 
 TEXTS = "".join(f'{{"id": "{name}", "text": "the {name} of this harbour"}}\n' for name in ("boats", "pilots"))
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Make a folder of each kind, once."""
+    folder = tmp_path_factory.mktemp("kinds")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        Path("pages.jsonl").write_text(TEXTS)
+        Path("empty").mkdir()
+        assert main(["index", "pages.jsonl", "--to", "seen"]) == 0
+        assert main(["dedup", "pages.jsonl", "--out", "kept.jsonl", "--state", "crawls"]) == 0
+        assert main(["dedup", "pages.jsonl", "--out", "kept2.jsonl", "--work", "run", "--keep-work"]) == 0
+    return folder
+
+
 @pytest.fixture
-def kinds(neardup, tmp_path):
-    (tmp_path / "pages.jsonl").write_text(TEXTS)
-    (tmp_path / "empty").mkdir()
-    neardup("index", "pages.jsonl", "--to", "seen")
-    neardup("dedup", "pages.jsonl", "--out", "kept.jsonl", "--state", "crawls")
-    neardup("dedup", "pages.jsonl", "--out", "kept2.jsonl", "--work", "run", "--keep-work")
+def kinds(made, tmp_path):
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
 
 
 @pytest.mark.usefixtures("kinds")
