@@ -181,21 +181,20 @@ def views_reader(settings: Mapping[str, Any]) -> Reader:
     return read
 
 
-def both_views(processes: Processes, tables: Iterable[tuple[Item, pa.Table]]) -> Iterator[tuple[Item, list[BothViews]]]:
-    """Yield what was given with each table of pages, and both views of each page.
+def both_views(processes: Processes, tables: Iterable[pa.Table]) -> Iterator[tuple[pa.Table, list[BothViews]]]:
+    """Yield each table of pages, and both views of each page.
 
-    The tables have the columns ``markup``, ``charset`` (that HTTP declares) and ``decoded``: whether it is UTF-8.
+    A table has the columns ``markup``, ``charset`` (that HTTP declares) and ``decoded``: whether it is UTF-8.
     """
-    under_way: deque[Item] = deque()
+    under_way: deque[pa.Table] = deque()
 
     def given() -> Iterator[pa.Table]:
-        for item, table in tables:
-            under_way.append(item)
+        for table in tables:
+            under_way.append(table)
             yield table
 
     for found in processes.map(given()):
-        rows = found.to_pylist()
-        views = (one | {name: PageContent(**one[name]) for name in ("main", "visible")} for one in rows)
+        views = (one | {name: PageContent(**one[name]) for name in ("main", "visible")} for one in found.to_pylist())
         yield under_way.popleft(), [BothViews(**one) for one in views]
 
 

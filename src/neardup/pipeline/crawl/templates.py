@@ -360,8 +360,8 @@ class _Gathered:
             asked = self._extraction.view_with(template)
             self._extraction.known.add(asked, ((views.digest, *views.read(asked)) for _, views in pages))
 
-    def _chosen(self, fold: int, read: Mapping[str, tuple[int, int]]) -> Iterator[tuple[pa.Table, pa.Table]]:
-        """Yield some of the pages that *read* requests, from a number up to another of each host, twice."""
+    def _chosen(self, fold: int, read: Mapping[str, tuple[int, int]]) -> Iterator[pa.Table]:
+        """Yield the pages that *read* requests, from a number up to another of each host, some at a time."""
 
         def wanted(own: str, order: int) -> bool:
             if own not in read:
@@ -373,9 +373,7 @@ class _Gathered:
             pairs = zip(table["host"].to_pylist(), table["order"].to_pylist(), strict=True)
             pages = table.filter(pa.array(starmap(wanted, pairs), pa.bool_()))
             together = max(1, len(pages) * BATCH // max(1, pages.nbytes))
-            for begin in range(0, len(pages), together):
-                part = pages.slice(begin, together)
-                yield part, part
+            yield from (pages.slice(begin, together) for begin in range(0, len(pages), together))
 
     def _tables(self, fold: int) -> Iterator[pa.Table]:
         if fold not in self._files:
