@@ -11,7 +11,7 @@ from archives_made import packed, page
 from neardup import DataError, OutputError, ParameterError, dedup_files
 from neardup.engines.journal import Journal
 from neardup.pipeline.spilled import files
-from neardup.pipeline.spilled.outputs import outputs_of
+from neardup.pipeline.spilled.outputs import outputs_of, write
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
 
@@ -294,6 +294,29 @@ def test_parts_have_all_records_in_order_whatever_the_shards(tmp_path, sources, 
             assert len(paths) == 1 or all(part for part in kept)
             found.append([len(part) for part in kept])
     assert found[:3] == found[3:]
+
+
+@pytest.mark.parametrize("form", [None, "parquet"])
+def test_parts_of_a_shard_are_written_together(tmp_path, sources, small_parts, monkeypatch, form):
+    small_parts(4000)
+    read, pieces = [], Shards.pieces
+
+    def noted(self, shard, **options):
+        read.append(shard)
+        return pieces(self, shard, **options)
+
+    def options(name):
+        return {"work": tmp_path / "w", "part_size": 300, "out_format": form, "mark": tmp_path / name, "threads": 1}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write", lambda *_, **__: patch.setattr(Shards, "pieces", noted) or write(*_, **__))
+        dedup_files(sources, **options("small"))
+    assert len([*(tmp_path / "small").iterdir()]) > 3 * len({*read})
+    assert len(read) <= 2 * len({*read})
+    small_parts(1 << 20)
+    dedup_files(sources, **options("large"))
+    names = sorted(path.name for path in (tmp_path / "small").iterdir())
+    assert all((tmp_path / "small" / name).read_bytes() == (tmp_path / "large" / name).read_bytes() for name in names)
 
 
 def test_parts_replace_all_earlier_parts_only_if_forced(tmp_path, sources):

@@ -43,6 +43,7 @@ from neardup.pipeline.spilled.outputs import (
     remove_other_parts,
     reporting,
     schema_of,
+    together,
     write,
     write_report,
     writing,
@@ -228,8 +229,9 @@ def _run(
         _require_room(shards, outputs, result)
         own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
         parts = parts_of(result, outputs)
-        sizes = _sizes(shards, parts)
-        written = partial(write, job, result, parts, reading_ahead=len(parts) < engine.threads)
+        groups = together(result, parts)
+        sizes = _sizes(shards, groups)
+        written = partial(write, job, result, groups, reading_ahead=len(groups) < engine.threads)
         stages.each("print" if own else "write", where, written, sizes, "write")
         remove_other_parts(outputs, parts)
         if report is not None:
@@ -349,10 +351,14 @@ def _share(memory: int, threads: int) -> int:
     return max(_LEAST, min(SHARD, memory // (_SHARES * threads)))
 
 
-def _sizes(shards: Shards, parts: list[Part]) -> list[int]:
-    inputs = [sum(shard.size for shard in shards.shards if shard.source in part.output.sources) for part in parts]
-    together = Counter(part.output.path for part in parts)
-    return [size // together[part.output.path] for size, part in zip(inputs, parts, strict=True)]
+def _sizes(shards: Shards, groups: list[list[Part]]) -> list[int]:
+    """Return the bytes of the inputs of each task that writes, if all parts of an output are alike."""
+    number = Counter(part.output.path for group in groups for part in group)
+    outputs = [group[0].output for group in groups]
+    inputs = [sum(shard.size for shard in shards.shards if shard.source in output.sources) for output in outputs]
+    return [
+        size * len(group) // number[output.path] for size, group, output in zip(inputs, groups, outputs, strict=True)
+    ]
 
 
 def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -> None:

@@ -5,7 +5,8 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
+from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
@@ -218,38 +219,70 @@ def _chosen(output: Output, representatives: Positions) -> Flags:
     return representatives < 0 if output.target == "out" else representatives >= 0
 
 
-def write(
-    job: Job, result: StoredResult, parts: Sequence[Part], task: int, *, reading_ahead: bool = False
-) -> dict[str, Any]:
-    """Write a file of an output, *reading ahead* in another thread; return its size, if it is a file."""
-    output, path, begin, end = parts[task]
-    form = own_format(job.shards, output)
-    if form is not None:
-        writer = reader(form).writer(path)
-    else:
-        schema = schema_of(job.shards, output, job.journal.records(FIELDS))
-        writer = converter(path, output_kind(path, "jsonl"), schema)
-    _make_folder(path)
+def together(result: StoredResult, parts: Sequence[Part]) -> list[list[Part]]:
+    """Return the parts that each task writes: those of an output that begin in the same shard, which is read once."""
+    signed = result.documents.signed
+    edges = signed.edges - signed.first
 
-    def records() -> Iterator[tuple[InputPiece, Flags, pa.Table | None]]:
-        for piece, first in _pieces(job, result, output.sources, begin, end, copied=form is not None):
-            representatives = np.asarray(result.representatives[first : first + len(piece)])
-            own = np.arange(first, first + len(piece))
-            chosen = _chosen(output, representatives) & (own >= begin) & (own < end)
+    def place(part: Part) -> tuple[Output, int]:
+        return part.output, int(np.searchsorted(edges, part.begin, "right"))
+
+    return [[*group] for _, group in groupby(parts, place)]
+
+
+def write(
+    job: Job, result: StoredResult, groups: Sequence[Sequence[Part]], task: int, *, reading_ahead: bool = False
+) -> dict[str, Any]:
+    """Write some files of an output, one *reading ahead* in another thread; return their sizes, if they are files."""
+    group = groups[task]
+    output, alone = group[0].output, len(group) == 1
+    form = own_format(job.shards, output)
+    schema = None if form is not None else schema_of(job.shards, output, job.journal.records(FIELDS))
+    found = _records(job, result, group, copied=form is not None)
+    found = ahead(found) if reading_ahead and alone else found
+    files: dict[str, int] = {}
+    for part, own in [(group[0], found)] if alone else groupby(found, itemgetter(0)):
+        if form is not None:
+            writer = reader(form).writer(part.path)
+        else:
+            writer = converter(part.path, output_kind(part.path, "jsonl"), schema)
+        _make_folder(part.path)
+        with writer as append:
+            for _, *each in own:
+                append(*each)
+        files |= _written(part.path)["files"]
+    return {"files": files}
+
+
+def _records(
+    job: Job, result: StoredResult, group: Sequence[Part], *, copied: bool
+) -> Iterator[tuple[Part, InputPiece, Flags, pa.Table | None]]:
+    """Yield what is appended to each part of a group, one part after another."""
+    output, begin, end = group[0].output, group[0].begin, group[-1].end
+    for piece, first in _pieces(job, result, output.sources, begin, end, copied=copied):
+        representatives = np.asarray(result.representatives[first : first + len(piece)])
+        own = np.arange(first, first + len(piece))
+        wanted = _chosen(output, representatives)
+        for part in group:
+            if not _belongs(piece, first, part):
+                continue
+            inside = (own >= part.begin) & (own < part.end)
             marks: pa.Table | None = None
             if output.target == "mark":
                 kept = representatives < 0
                 marks = marks_of(np.where(kept, own, representatives), kept, result.documents.ids)
             if output.revisits:
-                marks = result.documents.originals(np.where((own >= begin) & (own < end), representatives, -1))
-            if form is not None:
-                piece.choose(chosen, marks)
-            yield piece, chosen, marks
+                marks = result.documents.originals(np.where(inside, representatives, -1))
+            if copied and len(group) == 1:  # a piece is prepared for one file only
+                piece.choose(wanted & inside, marks)
+            yield part, piece, wanted & inside, marks
 
-    with writer as append:
-        for each in ahead(records()) if reading_ahead else records():
-            append(*each)
-    return _written(path)
+
+def _belongs(piece: InputPiece, first: int, part: Part) -> bool:
+    """Return whether a part may have records of a piece; a file without documents has the columns of all."""
+    if not part.output.part or part.begin == part.end:
+        return True
+    return part.begin < first + len(piece) and first < part.end
 
 
 def write_report(result: StoredResult, path: str, *, force: bool) -> dict[str, Any]:
@@ -282,6 +315,8 @@ def _pieces(  # noqa: PLR0913 - a part of an output, and how to read it
             for piece in job.shards.pieces(shard, whole=True, markup=markup, documents=documents):
                 yield piece, first
                 first += len(piece)
+                if end <= first < last:  # the rest of the shard is in other parts
+                    break
 
 
 def _endings(path: str) -> str:

@@ -20,7 +20,7 @@ from neardup.pipeline.spilled.common_shingles import Bound, list_of, sample
 from neardup.pipeline.spilled.earlier import Earlier
 from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.outputs import Output, Part, parts_of, write, writing
+from neardup.pipeline.spilled.outputs import Output, Part, parts_of, together, write, writing
 from neardup.pipeline.spilled.pairs import bucket, pair
 from neardup.pipeline.spilled.run import records_of, result_of
 from neardup.pipeline.spilled.signed import Signed, sign
@@ -153,7 +153,7 @@ class _Tasks:
             "pair": partial(pair, job),
             "gather": lambda task: gather(job, self._signed, task),
             "settle": partial(settle, job),
-            "write": lambda task: write(job, self._result, self._parts, task),
+            "write": lambda task: write(job, self._result, self._groups, task),
         }
 
     def knows(self, stage: str) -> bool:
@@ -171,8 +171,8 @@ class _Tasks:
         return Signed(self._job, records_of(self._folder, self._job))
 
     @cached_property
-    def _parts(self) -> list[Part]:
-        return parts_of(self._result, self._outputs)
+    def _groups(self) -> list[list[Part]]:
+        return together(self._result, parts_of(self._result, self._outputs))
 
     @cached_property
     def _result(self) -> StoredResult:
