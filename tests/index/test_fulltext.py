@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from neardup.index import fulltext
 from neardup.index.disk.columns import encoded
 from neardup.index.fulltext import FullText, TableState, Texts, TimeLimit
-from neardup.model.errors import QueryTimeout, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
+from neardup.model.errors import FULL, QueryTimeout, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
 from neardup.text.search_words import query_words, search_words
 
 MARK = "ab" * 16
@@ -317,6 +317,15 @@ def test_where_another_one_writes(table, path, monkeypatch):
     assert found(late, "storm") == [0, 1]
     other.close()
     late.update(9)
+
+
+def test_a_full_disk_is_known_by_its_code(tmp_path):
+    table = sqlite3.connect(tmp_path / "full.sqlite", isolation_level=None)
+    table.execute("PRAGMA max_page_count = 2")
+    with pytest.raises(StorageFailed, match="full") as caught, fulltext._translated(tmp_path / "full.sqlite"):
+        table.execute("CREATE TABLE a AS SELECT randomblob(100000)")
+    table.close()
+    assert caught.value.code == FULL
 
 
 def test_a_reader_changes_nothing_and_after_the_end_nothing_goes(table, path):

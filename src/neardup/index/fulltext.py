@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from neardup.model.arrays import Positions
 from neardup.model.errors import (
+    FULL,
     PERMISSION,
     NeardupError,
     QueryTimeout,
@@ -421,6 +422,8 @@ def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception
             path.open("rb").close()
         except OSError as reason:
             return StorageFailed.by(reason, path, "read")
+    if code == sqlite3.SQLITE_FULL:
+        return StorageFailed(str(path), f"cannot be written: {error}", FULL)
     doing = {sqlite3.SQLITE_CANTOPEN: "opened", sqlite3.SQLITE_READONLY: "written"}.get(code, "used")
     return StorageFailed(str(path), f"cannot be {doing}: {error}", PERMISSION if doing == "written" else "")
 
