@@ -340,18 +340,18 @@ def test_items_are_tagged_instead(crawl, sites):
 
 
 def test_after_a_kill_a_second_crawl_finishes(crawl, sites, tmp_path):
-    site = sites(most=41)
-    number = 100
+    site = sites(most=31)
+    number = 60
     for own in range(number):  # each page leads on: the later ones are found through the earlier ones only
         links = [f"/{child}?PHPSESSID={own:026}a" for child in (2 * own + 1, 2 * own + 2) if child < number]
         path = f"/{own}" if own else "/"
         near = own % 3 == 2
         site.pages[path] = page(words(own - 1 if near else own), links, footer=f"Today is day {own}" if near else "")
-    _, counted, _ = crawl(site.root, kill_when=lambda: known(tmp_path / "seen") > 20)
+    _, counted, _ = crawl(site.root, kill_when=lambda: known(tmp_path / "seen") > 10)
     site.go_on()
     assert counted == {}
     before = ids(tmp_path / "seen")
-    assert 20 < len(before) < number
+    assert 10 < len(before) < number
     items, counted, told = crawl(site.root)
     assert "never acknowledged" in told or told == ""
     assert counted["reason"] == "finished"
@@ -389,12 +389,12 @@ def test_a_crawl_that_was_killed_may_be_gone_on_with_for_new_pages_only(crawl, s
 
 def test_a_crawl_that_was_interrupted_and_has_a_job_fetches_no_page_twice(crawl, sites, tmp_path):
     site = sites()
-    leaves = [f"/{own}" for own in range(60)]
+    leaves = [f"/{own}" for own in range(30)]
     site.pages["/"] = page(words("home", 30), [*leaves, "/form"])
     site.pages |= {path: page(words(path), [*leaves, "/", "/form"]) for path in leaves}
     site.pages["/form"] = '<form action="/post">'
     job = tmp_path / "job"
-    first, counted, _ = crawl(site.root, scrapy={"JOBDIR": str(job), "CLOSESPIDER_PAGECOUNT": 20})
+    first, counted, _ = crawl(site.root, scrapy={"JOBDIR": str(job), "CLOSESPIDER_PAGECOUNT": 10})
     assert counted["reason"] == "closespider_pagecount"
     assert (job / SEEN).exists()
     then, counted, _ = crawl(site.root, scrapy={"JOBDIR": str(job)})
@@ -408,16 +408,16 @@ def test_a_crawl_that_was_interrupted_and_has_a_job_fetches_no_page_twice(crawl,
 
 
 def test_a_killed_crawl_with_a_job_loses_no_page(crawl, sites, tmp_path):
-    site = sites(most=41)
-    for own in range(100):
-        links = [f"/{child}" for child in (2 * own + 1, 2 * own + 2) if child < 100]
+    site = sites(most=31)
+    for own in range(60):
+        links = [f"/{child}" for child in (2 * own + 1, 2 * own + 2) if child < 60]
         site.pages[f"/{own}" if own else "/"] = page(words(own), links)
     job = {"JOBDIR": str(tmp_path / "job")}
-    crawl(site.root, kill_when=lambda: known(tmp_path / "seen") > 20, scrapy=job)
+    crawl(site.root, kill_when=lambda: known(tmp_path / "seen") > 10, scrapy=job)
     site.go_on()
     items, counted, _ = crawl(site.root, scrapy=job)
     assert counted["reason"] == "finished"
-    assert len({item["url"] for item in items}) == len(items) == 100
+    assert len({item["url"] for item in items}) == len(items) == 60
 
 
 def test_crawlers_share_the_index_of_a_service(crawl, sites, tmp_path):
@@ -445,19 +445,19 @@ def test_crawlers_share_the_index_of_a_service(crawl, sites, tmp_path):
 
 
 def test_a_crawl_with_a_service_that_was_killed_starts_again(crawl, sites, tmp_path):
-    site = sites(most=41)
-    for own in range(100):
-        links = [f"/{child}" for child in (2 * own + 1, 2 * own + 2) if child < 100]
+    site = sites(most=31)
+    for own in range(60):
+        links = [f"/{child}" for child in (2 * own + 1, 2 * own + 2) if child < 60]
         site.pages[f"/{own}" if own else "/"] = page(words(own), links)
     job = {"JOBDIR": str(tmp_path / "job")}
     Index.create(tmp_path / "shared").close()
     with serving(tmp_path / "shared") as url:
-        crawl(site.root, kill_when=lambda: known(tmp_path / "shared") > 20, scrapy=job, index=url)
+        crawl(site.root, kill_when=lambda: known(tmp_path / "shared") > 10, scrapy=job, index=url)
         site.go_on()
         items, counted, _ = crawl(site.root, scrapy=job, index=url, signatures=True)
     assert counted["reason"] == "finished"
-    assert len({item["url"] for item in items}) == len(items) == 100
-    assert counted["passed_on_again"] > 20
+    assert len({item["url"] for item in items}) == len(items) == 60
+    assert counted["passed_on_again"] > 10
 
 
 @pytest.mark.parametrize(

@@ -312,7 +312,7 @@ def test_it_finds_what_a_look_at_every_text_finds(tmp_path, seed):  # noqa: C901
     index = Index.create(path, SimHash(), texts=True, memory=1 << 20)
     search = Search.open(index, make=True)
     with Index.open(path) as reading, Search.open(reading) as reader:
-        for number in range(60):
+        for number in range(36):
             does = rng.choice(["admit", "admit", "admit", "remove", "flush", "compact", "rebuild", "open", "level"])
             if does == "admit":
                 names = rng.sample([f"d{own}" for own in range(30)], rng.randint(1, 8))
