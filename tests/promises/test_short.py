@@ -60,7 +60,7 @@ def saved(path, texts, first=0):
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=NAMES)
 def test_every_way_has_the_decisions_of_the_definition(tmp_path, monkeypatch, scheme):
-    monkeypatch.setattr(files, "_share", lambda *_: 3000)
+    monkeypatch.setattr(files, "_share", lambda *_: 8000)
     texts = collection(7)
     expected = defined(texts, scheme)
     assert expected != defined(texts, scheme.with_short(None, None))  # short documents make a difference

@@ -179,7 +179,7 @@ WAYS = [
 
 @pytest.mark.parametrize("way", range(len(WAYS)))
 def test_pages_are_decided_as_defined_in_memory_in_pieces_and_in_batches(tmp_path, extraction, monkeypatch, way):
-    monkeypatch.setattr(files, "_share", lambda *_: 3000)
+    monkeypatch.setattr(files, "_share", lambda *_: 8000)
     given, pages = {"extraction": extraction, **HTML, **WAYS[way]}, pages_of(way)
     path = saved(tmp_path / "pages.jsonl", pages)
     whole = dedup_files([path], **given).result

@@ -126,7 +126,7 @@ def test_a_missing_body_is_the_text_of_tables(tmp_path):
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
 @pytest.mark.parametrize("options", [{"scheme": Checksum()}, {"keep": "canonical"}, {"keep": "min:noindex,max:title"}])
 def test_fields_of_pages_decide(tmp_path, small_parts, name, options):
-    small_parts(300)
+    small_parts(1000)
     path = tmp_path / name
     text = "All ships stay at home until the wind from the north is over. "
     links = ["", "<link rel=canonical href=1>", "<meta name=robots content=noindex>"]
@@ -303,7 +303,7 @@ def interrupted(monkeypatch, stage, start, owner=run):
 
 @pytest.mark.parametrize("stage", ["sample", "find", "remove_samples"])
 def test_a_run_goes_on_after_any_stage_of_the_common_shingles(tmp_path, sources, small_parts, monkeypatch, stage):
-    small_parts(3000)
+    small_parts(6000)
     begin = partial(dedup_files, sources, work=tmp_path / "w", ignore_common=0.1)
     interrupted(monkeypatch, stage, begin, owner=stages)
     with pytest.raises(RunChanged, match=r"ignore_common was 0.1 and is not set"):
@@ -315,7 +315,7 @@ def test_a_run_goes_on_after_any_stage_of_the_common_shingles(tmp_path, sources,
     "stage", ["sign", "rank", "gather_signatures", "bucket", "pair", "arrange", "gather", "settle", "decide"]
 )
 def test_a_run_goes_on_after_any_stage(tmp_path, sources, small_parts, monkeypatch, stage):
-    small_parts(3000)
+    small_parts(6000)
     interrupted(monkeypatch, stage, lambda: dedup_files(sources, work=tmp_path / "w"))
     assert_same(sources, tmp_path / "w")
 
@@ -447,7 +447,7 @@ def test_a_field_may_be_signed_and_rank(tmp_path, sources):
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
 def test_nested_fields_are_texts_ids_ranks_and_signed_fields(tmp_path, records, small_parts, name):
-    small_parts(2000)
+    small_parts(4000)
     nested = [{"page": {"text": record["text"], "title": record["title"]}, "meta": record} for record in records]
     if name == "a.parquet":
         pq.write_table(

@@ -60,7 +60,7 @@ def comparable(decisions):
     ],
 )
 def test_batches_are_decided_as_in_one_run(batches, tmp_path, small_parts, place, verify):
-    small_parts(2000)
+    small_parts(4000)
     scheme = SCHEMES[place]
     whole = dedup_files([path for batch in batches for path in batch], scheme=scheme, verify=verify).result
     begin = 0
