@@ -38,17 +38,16 @@ def test_scores_decide_as_dedup_does(rule, tmp_path):
 def test_stricter_scores_decide_as_dedup_does(rule, tmp_path):
     left, right = (found.ravel() for found in np.triu_indices(len(TEXTS), 1))
     values, smaller = rule.measured(TEXTS, left, right)
-    for short, raised in ((20, 0.5), (60, 0.25), (60, 0.9), (700, 0.75)):
+    for short, raised, threshold in ((20, 0.5, 0.3), (60, 0.25, 0.61), (60, 0.9, 0.3), (700, 0.75, 0.61)):
         way = Stricter(short, raised)
         scores = way.scores(values, smaller)
-        for threshold in (0.3, 0.61):
-            path = tmp_path / "neardup.toml"
-            path.write_text(settings_text(rule.at(threshold) | way.settings(threshold)), encoding="utf-8")
-            config = load_config(path)
-            for one, other, score in zip(left.tolist(), right.tolist(), scores.tolist(), strict=True):
-                if "" not in (TEXTS[one], TEXTS[other]):
-                    dropped = not dedup([TEXTS[one], TEXTS[other]], threads=1, **config.arguments).mask.all()
-                    assert dropped == (score >= threshold - 1e-9), (TEXTS[one], TEXTS[other], score)
+        path = tmp_path / "neardup.toml"
+        path.write_text(settings_text(rule.at(threshold) | way.settings(threshold)), encoding="utf-8")
+        config = load_config(path)
+        for one, other, score in zip(left.tolist(), right.tolist(), scores.tolist(), strict=True):
+            if "" not in (TEXTS[one], TEXTS[other]):
+                dropped = not dedup([TEXTS[one], TEXTS[other]], threads=1, **config.arguments).mask.all()
+                assert dropped == (score >= threshold - 1e-9), (TEXTS[one], TEXTS[other], score)
 
 
 def test_ways_to_be_stricter_begin_with_the_mildest():
