@@ -194,7 +194,7 @@ class RunTemplates:
         """Return how pages are read with the templates of hosts without known ones, too, learned from the inputs.
 
         *request* is that of the run. The file, if there is one, is replaced if it changes. The pages that templates are
-        learned from are not extracted again.
+        learned from are not extracted again. Without a file, no template at all changes nothing.
         """
         pages = _pages(Shards.opened(inputs, _asked(request)).cut(SHARD), [], progress)
         extraction = replace(self.plain, known=PageContents.temporary())
@@ -202,7 +202,7 @@ class RunTemplates:
         found = _updated(self.known, pages, extraction, own, thread_count(threads))
         if self.path is not None and (found is not self.known or not Path(self.path).exists()):
             write_file(self.path, found.to_bytes(), ARROW, force=True)
-        return replace(extraction, templates=found)
+        return replace(extraction, templates=found) if self.path is not None or len(found) else self.plain
 
 
 def templates_of(
