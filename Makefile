@@ -38,12 +38,10 @@ test: tests boundscheck ## run the tests, and the array code again with bounds c
 tests: $(WARMED) $(REWRITTEN)
 	$(BIN)/pytest -m "not soak" --numprocesses 3 # which wait for processes and disks a part of the time
 
-# With machine code of its own, hardly optimized and without the search for needless reference counts, which compiles
-# sooner; `make --jobs` does so while that of the other
+# With machine code of its own, hardly optimized, which compiles sooner; `make --jobs` does so while that of the other
 # tests is compiled. In one process: several would compile the same kernels at the same time.
 boundscheck: $(INSTALLED)
-	HYPOTHESIS_PROFILE=ci NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_LLVM_REFPRUNE_PASS=0 \
-	    NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
+	HYPOTHESIS_PROFILE=ci NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/boundscheck" \
 	    $(BIN)/pytest -q -m "not soak" -k "not ($(STATISTICS) or $(MANY_WORDS))" $(BOUNDSCHECKED) \
 	    $(foreach name,$(NO_KERNEL),--ignore-glob='*/$(name).py')
 
