@@ -2,11 +2,12 @@
 
 import json
 
+import fsspec
 import pytest
 from archives_made import http, packed, record
 from invented_sites import Site, article, edited
 
-from neardup import DataError, Index, dedup_files
+from neardup import DataError, Index, ParameterError, audit_files, dedup_files
 from neardup.interfaces.cli import main
 from neardup.model.errors import RunChanged
 from neardup.pipeline.crawl.templates import RunTemplates
@@ -185,6 +186,21 @@ def test_files_that_pages_are_compared_with_have_templates_as_in_one_run(crawl, 
     plain, done = run_over(parts[1:])  # 11 pages of a host are too few
     assert done.templates is None
     assert plain == run_over(parts[1:], learn_templates=False)[0]
+    (tmp_path / "text.jsonl").write_text('{"text": "one text"}\n')
+    assert len(run_over([tmp_path / "text.jsonl"], against=parts)[1].templates) == 2
+
+
+def test_nothing_is_learned_unasked_from_files_that_are_read_only_once(crawl, tmp_path):
+    archive, url, text = crawl / "crawl.warc.gz", "memory://crawl.warc.gz", tmp_path / "text.jsonl"
+    with fsspec.open(url, "wb") as file:
+        file.write(archive.read_bytes())
+    text.write_text('{"text": "one text"}\n')
+    for given, against in ((archive, url), (url, text)):
+        assert dedup_files([given], against=against).templates is None
+    with pytest.raises(ParameterError, match="save it"):
+        dedup_files([archive], against=url, learn_templates=tmp_path / "t.arrow")
+    assert audit_files([url]) == audit_files([archive], learn_templates=False)
+    assert len(dedup_files([f"file://{archive}"]).templates) == 2  # it is a file
 
 
 @pytest.mark.parametrize("against", ["state", "index"])
@@ -226,6 +242,12 @@ def test_an_audit_reads_archives_as_the_run_did(crawl, tmp_path, neardup):
         found = json.loads(neardup(*audit, *of).out)["recall"]
         assert (found["found"], found["of"]) == (1, 1)
     assert "how it read web pages" in neardup(*audit, "--of", report, "--no-templates", code=1).err
+    plain = tmp_path / "plain.parquet"
+    neardup("dedup", crawl / "crawl.warc.gz", "--dry-run", "--no-templates", "--report", plain)
+    alone, reported = (json.loads(neardup(*audit, "--no-templates", *of).out) for of in ((), ("--of", plain)))
+    assert alone == reported
+    with pytest.raises(ParameterError, match="must be None or False"):
+        audit_files([crawl / "crawl.warc.gz"], learn_templates=tmp_path / "t.arrow")
 
 
 def test_an_index_of_an_archive_uses_them(crawl, tmp_path, capsys):
@@ -444,7 +466,9 @@ def test_an_interrupted_run_continues_with_what_it_learned(crawl, part, monkeypa
     learned = (part / "t.arrow").read_bytes()
     sign = stages.sign
     monkeypatch.setattr(stages, "sign", lambda *_: pytest.fail("it was signed before"))
-    assert begin("t.arrow").result.summary.near == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("templates were learned before"))
+        assert begin("t.arrow").result.summary.near == 1
     assert (part / "t.arrow").read_bytes() == learned
     monkeypatch.setattr(stages, "sign", sign)
     begin("new.arrow")
@@ -462,8 +486,12 @@ def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_
     with monkeypatch.context() as patch:
         patch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("templates were learned before"))
         patch.setattr(stages, "sign", lambda *_: pytest.fail("it was signed before"))
-        done = dedup_files([crawl / "crawl.warc.gz"], **ways)
-    assert (done.result.summary.near, len(done.templates)) == (1, 2)
+        done = dedup_files([crawl / "crawl.warc.gz"], **ways, keep_work=True)
+        assert (done.result.summary.near, len(done.templates)) == (1, 2)
+        ways |= {"report": tmp_path / "again.jsonl", "learn_templates": tmp_path / "t.arrow"}
+        dedup_files([crawl / "crawl.warc.gz"], **ways, keep_work=True)
+    assert HostTemplates.load(tmp_path / "t.arrow") == done.templates
+    assert not [*(tmp_path / "work").glob("*/workers/*")]
 
 
 @pytest.mark.parametrize("how", [[], ["--work", "work"]])

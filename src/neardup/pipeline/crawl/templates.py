@@ -1,6 +1,5 @@
 """Learning the templates of hosts from their pages."""
 
-import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -27,7 +26,7 @@ from neardup.pipeline.corpus.run import dedup
 from neardup.pipeline.progress import Progress
 from neardup.schemes.minhash import MinHash
 from neardup.sources.collection import DEFAULT_URL, Rejected, Request
-from neardup.sources.formats import FOLDER, WARC, display, expand
+from neardup.sources.formats import FOLDER, WARC, display, expand, local
 from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.pages import BATCH, both_views, host_of, views_for
 from neardup.sources.read import AUTO, request_of
@@ -165,7 +164,7 @@ class RunTemplates:
 
         Also ``None`` if the *extraction* has templates, and for inputs that can be read only once.
         """
-        once = any(is_distant(os.fspath(path)) for path in inputs)
+        once = any(is_distant(local(path)) for path in inputs)
         if once or extraction.templates is not None or not has_archives(inputs, request):
             return None
         return cls(HostTemplates((), rule_of(extraction)), extraction)
@@ -200,9 +199,13 @@ class RunTemplates:
         extraction = replace(self.plain, known=PageContents.temporary())
         own = {one.host for one in self.known.templates}
         found = _updated(self.known, pages, extraction, own, thread_count(threads))
-        if self.path is not None and (found is not self.known or not Path(self.path).exists()):
-            write_file(self.path, found.to_bytes(), ARROW, force=True)
+        self.save(found)
         return replace(extraction, templates=found) if self.path is not None or len(found) else self.plain
+
+    def save(self, found: HostTemplates) -> None:
+        """Replace the file, if there is one, by what was *found*, unless it has that."""
+        if self.path is not None and (found != self.known or not Path(self.path).exists()):
+            write_file(self.path, found.to_bytes(), ARROW, force=True)
 
 
 def templates_of(

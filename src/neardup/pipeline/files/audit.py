@@ -15,7 +15,7 @@ from neardup.decisions.ranking import ranking
 from neardup.engines.journal import is_work
 from neardup.evaluation.audit import Audit
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, FieldMissing, InputRefused, require_path, require_sequence
+from neardup.model.errors import DataError, FieldMissing, InputRefused, require, require_path, require_sequence
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
@@ -82,6 +82,8 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     if of is not None and Path(of).is_dir() and not is_folder_of_run(Path(of)):
         rule = "is a folder, but neither a state nor the work folder of a run, which is removed when the run ends,"
         raise InputRefused(os.fspath(of), f"{rule} unless it is kept; name the report of the run", "not of a run")
+    allowed = learn_templates is None or learn_templates is False
+    require(allowed, "learn_templates", learn_templates, "must be None or False; a file of templates is not extended")
     policy = Policy() if keep is None else Policy(keep=keep)
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
     if of is not None and is_state(Path(of)):
@@ -115,6 +117,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             raise DataError(", ".join(shards.inputs), "there are no documents to audit")
         if of is None:
             given: dict[str, Any] = {**reading, "text": text, "id": id, "scheme": scheme, "keep": policy.keep}
+            given["learn_templates"] = False  # the extraction has them
             decisions = dedup_files(shards.inputs, **given, threads=threads, progress=progress).result.decisions
             name = "the run"
         else:

@@ -29,7 +29,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import require_policy
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
-from neardup.pipeline.crawl.templates import templates_of
+from neardup.pipeline.crawl.templates import RunTemplates, templates_of
 from neardup.pipeline.files.in_memory import check_outputs, decided_documents, write_outputs
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import DEFAULT_URL, Quoting, Rejected, WholeInputs
@@ -52,7 +52,7 @@ from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
 
 if TYPE_CHECKING:  # runs in pieces are loaded when there is one
-    from neardup.pipeline.spilled.files import EarlierDocuments
+    from neardup.pipeline.spilled.files import EarlierDocuments, RunSettings
     from neardup.pipeline.spilled.forecast import Forecast
     from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 
@@ -181,7 +181,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}
     earlier = _earlier(state, against, gather, for_index=for_index)
-    own = templates_of(learn_templates, inputs, request_of(**reading), unasked=not (earlier and earlier.is_stored))
+    everything = [*(earlier.inputs if earlier else ()), *inputs]
+    own = templates_of(learn_templates, everything, request_of(**reading), unasked=not (earlier and earlier.is_stored))
     if own is not None:
         reading["extraction"] = own.extraction
     if work is None and earlier is not None:
@@ -196,7 +197,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         with followed(progress) as follow, LocalEngine(threads) as engine:
             if own is not None:
                 common_format(expand(inputs), format)
-                reading["extraction"] = own.extended(inputs, request_of(**reading), follow, threads)
+                reading["extraction"] = own.extended(everything, request_of(**reading), follow, threads)
             documents = read(inputs, threads=threads, progress=follow, **reading)
             result = decided_documents(documents, chosen, common, policy, engine, follow)
         templates = None if own is None else reading["extraction"].templates
@@ -205,7 +206,6 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         write_outputs(result, documents, outputs, page=rendered, force=force, revisits=revisits)
         return done
     from neardup.pipeline.spilled.files import EarlierDocuments, RunSettings, check_run, dedup_in_pieces
-    from neardup.pipeline.spilled.workers import begun_extraction
 
     earlier = earlier or EarlierDocuments()
     require_once(tuple(index.path for index in earlier.indexes))
@@ -235,11 +235,23 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         )
         if own is not None:
             check_run(inputs, settings)
-            begun = None if restart else begun_extraction(settings.work, own.known.identity)
-            found = begun or own.extended([*earlier.inputs, *inputs], settings.request, follow, threads)
-            settings = replace(settings, request=replace(settings.request, extraction=found))
+            settings = _with_templates(own, settings, everything, follow, threads)
         done = _stored(dedup_in_pieces(inputs, settings, engine, follow))
         return done if own is None else replace(done, templates=settings.request.extraction.templates)
+
+
+def _with_templates(
+    own: RunTemplates, settings: "RunSettings", inputs: Sequence[AnyPath], progress: Progress, threads: int
+) -> "RunSettings":
+    """Return the settings of a run with the templates of its inputs: of the run that it continues, or new ones."""
+    from neardup.pipeline.spilled.workers import begun_extraction
+
+    found = None if settings.restart else begun_extraction(settings.work, own.known.identity)
+    if found is None:
+        found = own.extended(inputs, settings.request, progress, threads)
+    elif found.templates is not None:
+        own.save(found.templates)
+    return replace(settings, request=replace(settings.request, extraction=found))
 
 
 def _with_common(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neardup import __version__
-from neardup.engines.journal import WorkFolder, read_header
+from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import End, Worked, require_version, work
 from neardup.model.errors import StorageRefused
 from neardup.model.policy import Policy
@@ -108,15 +108,21 @@ def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None
 
 
 def begun_extraction(folder: Path, templates: str) -> Extraction | None:
-    """Return how the run in a work folder reads pages, if it learned templates besides those with this identity.
+    """Return how the run in a work folder reads pages, if it learned templates, from those with this identity or these.
 
-    ``None`` if none such has begun.
+    ``None`` if no such run has begun. Raises ``StorageBusy`` if another process continues the run.
     """
     header = read_header(folder)
-    if header is None or header.version != __version__ or header.terms["changeable"].get("templates") != templates:
+    if header is None or header.version != __version__:
         return None
-    begun = WorkFolder(folder, header).records("split-")
-    return Shards.from_dict(begun[0]["shards"]).request.extraction if begun else None
+    before = header.terms["changeable"]["templates"]
+    with reserved(folder, header) as run:
+        records = [] if before is None else run.records("split-")
+    for begun in records:
+        extraction = Shards.from_dict(begun["shards"]).request.extraction
+        if extraction.templates is not None and templates in {before, extraction.templates.identity}:
+            return extraction
+    return None
 
 
 def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dict[str, Any]) -> Job:
