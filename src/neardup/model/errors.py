@@ -41,6 +41,7 @@ PERMISSION: Final = "permission"  # the code of an error if the user has no perm
 NO_FILE: Final = "no such file"
 FOLDER_FOR_FILE: Final = "folder for a file"
 FULL: Final = "no room"  # the disk, or what the user may use of it
+TEMPORARY: Final = "temporary files"  # which cannot be written
 
 _LONGEST: Final = 100  # characters of a value in a message
 _PREDICATES: Final = frozenset(  # a rule that begins with one of them continues the sentence, without a colon

@@ -15,7 +15,17 @@ from typing import BinaryIO, Final
 
 import pyarrow as pa
 
-from neardup.model.errors import PERMISSION, OutputError, OutputRefused, OutputsOverlap, ParameterError, require
+from neardup.model.errors import (
+    PERMISSION,
+    TEMPORARY,
+    NeardupError,
+    OutputError,
+    OutputRefused,
+    OutputsOverlap,
+    ParameterError,
+    StorageFailed,
+    require,
+)
 from neardup.sources.formats import (
     FOLDER,
     KNOWN,
@@ -168,6 +178,18 @@ def atomic(path: AnyPath) -> Iterator[BinaryIO]:
                 yield file
         else:
             yield from _replacing(Path(os.path.realpath(path)))
+
+
+@contextmanager
+def temporary_files(folder: AnyPath) -> Iterator[None]:
+    """Raise the errors of the system in writing to a temporary *folder* as ``StorageFailed``."""
+    try:
+        yield
+    except NeardupError:
+        raise
+    except OSError as error:
+        failed = StorageFailed.by(error, Path(folder).parent, "written")
+        raise StorageFailed(failed.where, failed.rule, TEMPORARY) from error
 
 
 @contextmanager

@@ -39,6 +39,7 @@ from neardup.sources.formats import (
     require_once,
 )
 from neardup.sources.lines import blocks_of_lines
+from neardup.sources.output import temporary_files
 from neardup.sources.standard_input import standard_input
 from neardup.text.extraction import Extraction
 
@@ -510,6 +511,6 @@ def local_shards(
         copies = remote.copied(opened.inputs, folder)
         if STDIN in opened.inputs:
             copies[STDIN] = Path(folder, f"input.{opened.kind(opened.inputs.index(STDIN)).format}")
-            with copies[STDIN].open("wb") as file:
+            with temporary_files(folder), copies[STDIN].open("wb") as file:
                 file.writelines(standard_input())
         yield opened.copied(copies).cut(size)

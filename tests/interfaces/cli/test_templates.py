@@ -1,6 +1,7 @@
 """Templates on the command line: learned from files of pages, shown, and used by dedup and index."""
 
 import json
+from errno import ENOSPC
 
 import fsspec
 import pytest
@@ -233,6 +234,30 @@ def test_what_was_learned_unasked_is_shown_and_may_be_left_out(crawl, tmp_path, 
     assert json.loads(neardup(*bare, "--no-templates", "--json").out)["hosts_with_templates"] is None
     both = neardup(*bare, "--no-templates", "--templates", crawl / "templates.arrow", code=2)
     assert "--no-templates cannot be used with --templates FILE" in both.err
+
+
+@pytest.mark.parametrize("how", [[], ["--work", "work"]])
+def test_a_full_disk_of_temporary_files_is_named(crawl, tmp_path, neardup, monkeypatch, how):
+    def refuse(*_):
+        raise OSError(ENOSPC, "No space left on device")
+
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr("neardup.pipeline.crawl.templates._TOGETHER", 1 << 16)
+    monkeypatch.setattr("pyarrow.RecordBatchStreamWriter.write_table", refuse)
+    error = neardup("dedup", crawl / "crawl.warc.gz", "--dry-run", "--threads", 1, *how, code=1).err
+    assert f"{tmp_path / 'temporary'} cannot be written: No space left on device; make room there, or" in error
+    assert "TMPDIR=DIR" in error
+    assert not [*(tmp_path / "temporary").iterdir()]
+    assert not (tmp_path / "work").exists()
+
+
+def test_a_system_without_a_folder_for_temporary_files_is_explained(crawl, capfd, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("tempfile._candidate_tempdir_list", list)
+    assert run("dedup", crawl / "crawl.warc.gz", "--dry-run") == 1
+    assert "temporary files cannot be written: there is no folder where this is allowed; name" in capfd.readouterr().err
 
 
 def test_an_audit_reads_archives_as_the_run_did(crawl, tmp_path, neardup):

@@ -73,14 +73,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _end_quietly()
     except OSError as error:  # reading and writing documents raises own errors
         _abandon_stdout()
-        where, doing = (error.filename, "used") if error.filename else ("standard output", "written")
-        return _report(StorageFailed.by(error, where, doing), parsed)
+        return _report(_failure(error), parsed)
     except (Interrupted, KeyboardInterrupt):
         words = getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED)
         return _complain(words, SIGNALLED + signal.SIGINT)
     except MemoryError:
         return _complain("not enough memory for this input; split it, or use a machine with more", 1)
     return int(code)
+
+
+def _failure(error: OSError) -> StorageFailed:
+    """Return an error of the system in words: of a named file, of temporary files, or of standard output."""
+    if error.filename is None and isinstance(error, FileNotFoundError):  # ``tempfile`` has tried several folders
+        rule = "cannot be written: there is no folder where this is allowed; name one: TMPDIR=DIR neardup ..."
+        return StorageFailed("temporary files", rule)
+    where, doing = (error.filename, "used") if error.filename else ("standard output", "written")
+    return StorageFailed.by(error, where, doing)
 
 
 class _Parser(argparse.ArgumentParser):

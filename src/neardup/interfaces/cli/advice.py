@@ -11,6 +11,7 @@ from neardup.model.errors import (
     FULL,
     NO_FILE,
     PERMISSION,
+    TEMPORARY,
     DataError,
     ExtraMissing,
     FieldMissing,
@@ -138,6 +139,7 @@ _NEXT_STORAGE = {
     "newer format": "update neardup",
     PERMISSION: _NEXT[PERMISSION],
     FULL: "make room, and start the same command again: it continues",
+    TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
     "not empty": "name a new folder",
     "other URL rules": "use the same rules, or another folder",
     "other extraction": "use the same --text-view, version and --templates (or ones learned from these), or another"
@@ -171,7 +173,7 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         return f"{message}{ending}"
     if isinstance(error, StorageError):
         full = isinstance(error.__cause__, OSError) and is_full(error.__cause__)
-        following = _NEXT_STORAGE.get(FULL if full else error.code, "")
+        following = _NEXT_STORAGE.get(error.code) or (_NEXT_STORAGE[FULL] if full else "")
     else:
         following = _next(error, arguments)
     return f"{message}; {following}" if following else message

@@ -27,7 +27,7 @@ from neardup.pipeline.progress import Progress
 from neardup.schemes.minhash import MinHash
 from neardup.sources.collection import DEFAULT_URL, Rejected, Request
 from neardup.sources.formats import FOLDER, WARC, display, expand, local
-from neardup.sources.output import AnyPath, check_file, write_file
+from neardup.sources.output import AnyPath, check_file, temporary_files, write_file
 from neardup.sources.pages import BATCH, both_views, host_of, views_for
 from neardup.sources.read import AUTO, request_of
 from neardup.sources.shards import SHARD, Shards, has_archives, is_distant, local_shards
@@ -328,8 +328,9 @@ class _Gathered:
         """Yield the templates of the hosts with enough pages, once all pages were added."""
         if self._files:
             self._write()
-        for file in self._files.values():
-            file.close()
+        with temporary_files(self._folder):
+            for file in self._files.values():
+                file.close()
         folds: defaultdict[int, list[str]] = defaultdict(list)
         for own, heap in self._largest.items():
             heap.sort(reverse=True)  # the negative orders: now the orders ascend
@@ -387,9 +388,11 @@ class _Gathered:
 
     def _write(self) -> None:
         for fold, rows in self._waiting.items():
-            if fold not in self._files:
-                self._files[fold] = pa.ipc.new_stream(str(self._folder / str(fold)), _SCHEMA, options=_PACKED)
-            self._files[fold].write_table(_table(rows))
+            table = _table(rows)
+            with temporary_files(self._folder):
+                if fold not in self._files:
+                    self._files[fold] = pa.ipc.new_stream(str(self._folder / str(fold)), _SCHEMA, options=_PACKED)
+                self._files[fold].write_table(table)
         self._waiting.clear()
         self._size = 0
 
