@@ -253,11 +253,14 @@ def test_a_full_disk_of_temporary_files_is_named(crawl, tmp_path, neardup, monke
     assert not (tmp_path / "work").exists()
 
 
-def test_a_system_without_a_folder_for_temporary_files_is_explained(crawl, capfd, monkeypatch):
+def test_a_system_without_a_folder_for_temporary_files_is_explained(crawl, capsys, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.setattr("tempfile._candidate_tempdir_list", list)
+    monkeypatch.setattr("neardup.interfaces.cli._abandon_stdout", lambda: None)
     assert run("dedup", crawl / "crawl.warc.gz", "--dry-run") == 1
-    assert "temporary files cannot be written: there is no folder where this is allowed; name" in capfd.readouterr().err
+    assert (
+        "temporary files cannot be written: there is no folder where this is allowed; name" in capsys.readouterr().err
+    )
 
 
 def test_an_audit_reads_archives_as_the_run_did(crawl, tmp_path, neardup):
