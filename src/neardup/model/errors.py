@@ -166,7 +166,8 @@ class Change(NamedTuple):
 
     For inputs and the secret key it is ``changed``, ``added`` or ``left out``, for inputs also ``time`` (only the time
     of change differs), ``order``, or ``named`` (only the names differ: *name* is the first one, now *now*, and *before*
-    the folder of the first run, if it is another one); for another version of neardup it is ``version``.
+    the folder of the first run, if it is another one); for another version of neardup it is ``version``, and for
+    other templates of hosts ``templates``, with their identities.
     """
 
     kind: str
@@ -193,8 +194,9 @@ class Change(NamedTuple):
         match self.kind:
             case "setting":
                 return f"{named(self.name)} was {_plain(self.before)} and is {_plain(self.now)}"
-            case "version":
-                return f"neardup was {self.before} and is {self.now}"
+            case "version" | "templates":
+                read = f"web pages were read {_with(self.before)}, and are read {_with(self.now)}"
+                return read if self.kind == "templates" else f"neardup was {self.before} and is {self.now}"
             case "named":
                 begun = "" if self.before is None else f"; the run was begun in the folder {self.before}"
                 return f"the input {self.name} is named {self.now} now{begun}"
@@ -387,6 +389,10 @@ def _code_of(error: OSError) -> str:
 
 def _apart(name: str, other: str) -> str:
     return f"{name} and {other} must be different paths, and neither inside the other"
+
+
+def _with(templates: Any) -> str:
+    return "without templates of hosts" if templates is None else f"with templates of hosts (id {templates})"
 
 
 def _plain(value: Any) -> str:

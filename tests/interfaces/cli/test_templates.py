@@ -1,6 +1,7 @@
 """Templates on the command line: learned from files of pages, shown, and used by dedup and index."""
 
 import json
+import shutil
 from errno import ENOSPC
 
 import fsspec
@@ -509,7 +510,8 @@ def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_
         patch.setattr(stages, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             dedup_files([crawl / "crawl.warc.gz"], **ways)
-    with pytest.raises(RunChanged, match="templates"):
+    rule = r"web pages were read with templates of hosts \(id .{16}\), and are read without templates of hosts"
+    with pytest.raises(RunChanged, match=rule):
         dedup_files([crawl / "crawl.warc.gz"], **ways, learn_templates=False)
     with monkeypatch.context() as patch:
         patch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("templates were learned before"))
@@ -520,6 +522,20 @@ def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_
         dedup_files([crawl / "crawl.warc.gz"], **ways, keep_work=True)
     assert HostTemplates.load(tmp_path / "t.arrow") == done.templates
     assert not [*(tmp_path / "work").glob("*/workers/*")]
+
+
+def test_a_kept_folder_with_damaged_or_removed_files_learns_again(crawl, tmp_path):
+    def run_over(name):
+        ways = {"work": tmp_path / "work", "keep_work": True, "report": tmp_path / name}
+        done = dedup_files([crawl / "crawl.warc.gz"], **ways)
+        return done.templates, (tmp_path / name).read_text()
+
+    expected = run_over("first.jsonl")
+    [begun] = (tmp_path / "work").glob("run-*/done/split--0.json")
+    begun.write_text("{")
+    assert run_over("second.jsonl") == expected
+    shutil.rmtree(begun.parents[1])
+    assert run_over("third.jsonl") == expected
 
 
 @pytest.mark.parametrize("how", [[], ["--work", "work"]])

@@ -45,7 +45,10 @@ def test_a_report_of_another_run_is_refused(files, tmp_path):
         audit_files(files[::-1], report, scheme=LEAKY)
     with pytest.raises(ParameterError, match="for a document of a worse rank"):
         audit_files(files, report, scheme=LEAKY, keep="last")
-    with pytest.raises(ParameterError, match="or its parameters are not those of the run, which measured"):
+    with pytest.raises(
+        ParameterError,
+        match=r"or its parameters are not those of the run, which measured .*; repeat them, and how it read web",
+    ):
         audit_files(files, report, scheme=MinHash(shingle=2))
     with pytest.raises(DataError, match="no field 'position'"):
         audit_files(files, files[0])

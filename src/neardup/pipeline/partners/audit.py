@@ -407,7 +407,8 @@ class _Sample:
             name = run.ids[int(positions[other[0]])].as_py()
             told, found = stated[other[0]], values[other[0]]
             rule = (
-                f"or its parameters are not those of the run, which measured {told:.4f} for {name!r}, not {found:.4f}"
+                f"or its parameters are not those of the run, which measured {told:.4f} for {name!r}, not {found:.4f};"
+                " repeat them, and how it read web pages"
             )
             raise ParameterError("scheme", self._scheme.name, rule)
         recorded = run.thresholds[positions]

@@ -98,7 +98,7 @@ def _of_pages(before: dict[str, str], now: dict[str, str]) -> Iterator[Change]:
     if before.get("text_view") != now.get("text_view"):
         yield Change("setting", "text_view", before.get("text_view"), now.get("text_view"))
     elif before.get("templates") != now.get("templates"):
-        yield Change("setting", "templates", before.get("templates"), now.get("templates"))
+        yield Change("templates", "", before.get("templates"), now.get("templates"))
     elif before != now:
         yield Change("changed", f"the text of pages, which {before['extractor']} extracted")
 

@@ -12,7 +12,7 @@ import numpy as np
 from neardup import __version__
 from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import End, Worked, require_version, work
-from neardup.model.errors import StorageRefused
+from neardup.model.errors import StorageFailed, StorageRefused
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.blocks import settle
@@ -116,8 +116,15 @@ def begun_extraction(folder: Path, templates: str) -> Extraction | None:
     if header is None or header.version != __version__:
         return None
     before = header.terms["changeable"]["templates"]
-    with reserved(folder, header) as run:
-        records = [] if before is None else run.records("split-")
+    try:
+        with reserved(folder, header) as run:
+            records = [] if before is None else run.records("split-")
+    except ValueError:  # a damaged record
+        return None
+    except StorageFailed as error:
+        if isinstance(error.__cause__, FileNotFoundError):  # the files of the run were removed
+            return None
+        raise
     for begun in records:
         extraction = Shards.from_dict(begun["shards"]).request.extraction
         if extraction.templates is not None and templates in {before, extraction.templates.identity}:
