@@ -57,7 +57,8 @@ LEARN: Final = """
   these are read; FILE need not exist
 """
 PLAIN: Final = """
---no-templates: do not learn the templates of hosts; otherwise this is done first for web archives, without --templates
+--no-templates: do not learn the templates of hosts; by default, they are learned from web archives before these are
+  read, unless --templates, a state or an index is named, or an input is a URL
 """
 _READING: Final = f"""
 [reading]

@@ -157,8 +157,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
 
     Of web archives, the templates of hosts are learned first (see ``neardup.learn_templates``), and the pages are read
     with them; the result has them as ``templates``. The inputs are read twice then. Nothing is learned if
-    *learn_templates* is ``False``, if the *extraction* has templates, if no host has enough pages, if an input can be
-    read only once, such as standard input, or with a state or an index, whose texts may have been read otherwise. With
+    *learn_templates* is ``False``, if the *extraction* has templates, if no host has enough pages, if an input is
+    standard input or a URL, or with a state or an index, whose texts may have been read otherwise. With
     *learn_templates*, the name of a file of templates (``.arrow``), those of hosts that it does not have are learned
     from all inputs that are web pages, and added to it. Those that it has stay as they are. The file need not exist,
     and *extraction* must have no templates. An interrupted run that is continued does not learn again.
