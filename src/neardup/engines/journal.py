@@ -185,7 +185,7 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
             try:
                 earlier = read_header(folder)
                 if not restart:
-                    _require_same(folder, earlier, wanted)
+                    require_same(folder, earlier, wanted)
                 kept = earlier if earlier is not None and earlier.finished and not restart else None
                 token = secrets.token_hex(8) if earlier is None or restart else earlier.token
                 header = Header(_FORMAT, __version__, token, lease, False, wanted)
@@ -443,7 +443,8 @@ def _remove_runs(folder: Path, except_for: str = "") -> None:
                 time.sleep(LONGEST_WAIT)
 
 
-def _require_same(folder: Path, earlier: Header | None, wanted: dict[str, Any]) -> None:
+def require_same(folder: Path, earlier: Header | None, wanted: dict[str, Any]) -> None:
+    """Raise what ``Journal.open`` raises for an *earlier* run in a folder and the terms that are *wanted*."""
     if earlier is None:
         complete = read_header(folder, _COMPLETE)
         if complete is not None and complete.terms == wanted:

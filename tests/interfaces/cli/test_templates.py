@@ -9,7 +9,7 @@ import pytest
 from archives_made import http, packed, record
 from invented_sites import Site, article, edited
 
-from neardup import DataError, Index, ParameterError, audit_files, dedup_files
+from neardup import DataError, Index, ParameterError, SimHash, audit_files, dedup_files
 from neardup.interfaces.cli import main
 from neardup.model.errors import RunChanged
 from neardup.pipeline.crawl.templates import RunTemplates
@@ -515,6 +515,11 @@ def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_
         dedup_files([crawl / "crawl.warc.gz"], **ways, learn_templates=False)
     with monkeypatch.context() as patch:
         patch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("templates were learned before"))
+        for others in ({"scheme": SimHash()}, {"extraction": Extraction(view="main")}):
+            with pytest.raises(RunChanged):
+                dedup_files([crawl / "crawl.warc.gz"], **{**ways, **others})
+        with pytest.raises(RunChanged, match=r"files was added"):
+            dedup_files([crawl / "crawl.warc.gz", crawl / "files"], **ways)
         patch.setattr(stages, "sign", lambda *_: pytest.fail("it was signed before"))
         done = dedup_files([crawl / "crawl.warc.gz"], **ways, keep_work=True)
         assert (done.result.summary.near, len(done.templates)) == (1, 2)
@@ -522,6 +527,17 @@ def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_
         dedup_files([crawl / "crawl.warc.gz"], **ways, keep_work=True)
     assert HostTemplates.load(tmp_path / "t.arrow") == done.templates
     assert not [*(tmp_path / "work").glob("*/workers/*")]
+
+
+@pytest.mark.parametrize("verb", [["pairs", "--out", "pairs.jsonl"], ["dedup", "--no-templates", "--dry-run"]])
+def test_the_folder_of_another_run_is_refused_before_templates_are_learned(crawl, neardup, monkeypatch, verb):
+    with monkeypatch.context() as patch:
+        patch.setattr("neardup.pipeline.spilled.run.rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("neardup.pipeline.files.pairs.compare", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        neardup(*verb, crawl / "crawl.warc.gz", "--work", "work", code=130)
+    monkeypatch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("it is refused first"))
+    error = neardup("dedup", crawl / "crawl.warc.gz", "--dry-run", "--work", "work", code=2).err
+    assert "its run was begun with other inputs or settings" in error
 
 
 def test_a_kept_folder_with_damaged_or_removed_files_learns_again(crawl, tmp_path):

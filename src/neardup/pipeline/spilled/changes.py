@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from neardup import __version__
-from neardup.engines.journal import Journal, OtherTerms
+from neardup.engines.journal import Journal, OtherTerms, read_header, require_same
 from neardup.model.errors import Change, DataError, RunChanged
 from neardup.model.protocols import Scheme
 from neardup.schemes import terms as schemes
@@ -21,6 +21,7 @@ RESTORABLE: Final = ("changed", "earlier input")  # codes of errors about inputs
 _TIMED: Final = 3  # parts of the identity of a file: the last is its time of change
 _NAMES: Final = {"globs": "glob"}
 _PAGES: Final = "extraction"
+_TEMPLATES: Final = "templates"
 
 
 def terms_of(
@@ -52,6 +53,20 @@ def journal_of(folder: Path, terms: dict[str, Any], scheme: Scheme, *, restart: 
     require_outside(folder)
     try:
         return Journal.open(folder, terms, restart=restart)
+    except OtherTerms as error:
+        raise RunChanged(error.where, changes(error, scheme)) from None
+
+
+def check_terms(folder: Path, terms: dict[str, Any], scheme: Scheme) -> None:
+    """Raise what ``journal_of`` raises for a run that has not learned its templates: the folder may have them."""
+    if (earlier := read_header(folder)) is None:
+        return
+    pages, before = terms["reading"][_PAGES], (earlier.terms.get("reading") or {}).get(_PAGES)
+    if pages and before and _TEMPLATES in before:
+        pages = {**pages, _TEMPLATES: before[_TEMPLATES]}
+    wanted = {**terms, "reading": {**terms["reading"], _PAGES: pages}}
+    try:
+        require_same(folder, earlier, json.loads(json.dumps(wanted)))
     except OtherTerms as error:
         raise RunChanged(error.where, changes(error, scheme)) from None
 
@@ -97,8 +112,8 @@ def changes(error: OtherTerms, scheme: Any) -> list[Change]:
 def _of_pages(before: dict[str, str], now: dict[str, str]) -> Iterator[Change]:
     if before.get("text_view") != now.get("text_view"):
         yield Change("setting", "text_view", before.get("text_view"), now.get("text_view"))
-    elif before.get("templates") != now.get("templates"):
-        yield Change("templates", "", before.get("templates"), now.get("templates"))
+    elif before.get(_TEMPLATES) != now.get(_TEMPLATES):
+        yield Change("templates", "", before.get(_TEMPLATES), now.get(_TEMPLATES))
     elif before != now:
         yield Change("changed", f"the text of pages, which {before['extractor']} extracted")
 

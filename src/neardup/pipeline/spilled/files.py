@@ -28,7 +28,7 @@ from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.addition import add
-from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, journal_of, terms_of
+from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, check_terms, journal_of, terms_of
 from neardup.pipeline.spilled.forecast import Forecast, require_room
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outputs import (
@@ -125,9 +125,12 @@ def check_run(inputs: Any, settings: RunSettings) -> None:
     """Raise what ``dedup_in_pieces`` raises before it reads; a run that continues has checked its outputs."""
     _check_places(settings)
     with _state(settings) as state:
-        shards, _, _, outputs = _opened(inputs, settings, state)
+        shards, compared, pages, outputs = _opened(inputs, settings, state)
         if settings.restart or not settings.work.is_dir() or not any(settings.work.iterdir()):
             _check(shards, outputs, settings)
+        else:
+            terms = terms_of(shards, settings.scheme, pages, {}, **_unchangeable(compared, settings, state))
+            check_terms(settings.work, terms, settings.scheme)
 
 
 def _check_places(settings: RunSettings) -> None:
@@ -199,9 +202,7 @@ def _run(
         "outputs": outputs,
         "templates": settings.templates,
     }
-    known = None if state is None else [str(state.folder.absolute()), settings.earlier.adds, settings.earlier.for_index]
-    more: dict[str, Any] = {"compared": compared, "state": known, "ignore_common": settings.ignore_common}
-    terms = terms_of(shards, scheme, pages, changeable, **more)
+    terms = terms_of(shards, scheme, pages, changeable, **_unchangeable(compared, settings, state))
     with journal_of(settings.work, terms, scheme, restart=settings.restart) as journal:
 
         def by(scheme: Scheme) -> Stages:
@@ -243,6 +244,12 @@ def _run(
             journal.forget(stage)  # the next run in the folder checks and writes outputs of its own
         journal.finish(keep=settings.keep_work)
         return result
+
+
+def _unchangeable(compared: int, settings: RunSettings, state: State | None) -> dict[str, Any]:
+    """Return terms of a run: how many inputs are only compared with, its state, and its share of common shingles."""
+    known = None if state is None else [str(state.folder.absolute()), settings.earlier.adds, settings.earlier.for_index]
+    return {"compared": compared, "state": known, "ignore_common": settings.ignore_common}
 
 
 def _elsewhere(executors: Executors | None, journal: Journal, scheme: Scheme, stage: str) -> Map | None:

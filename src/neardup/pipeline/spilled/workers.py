@@ -115,7 +115,7 @@ def begun_extraction(folder: Path, templates: str) -> Extraction | None:
     header = read_header(folder)
     if header is None or header.version != __version__:
         return None
-    before = header.terms["changeable"]["templates"]
+    before = header.terms["changeable"].get("templates")  # runs that find all pairs have none
     try:
         with reserved(folder, header) as run:
             records = [] if before is None else run.records("split-")
