@@ -47,6 +47,10 @@ def test_lines_of_many_pages_are_learned():
     assert RULE.items() <= LEARNED.rule.items()
 
 
+def test_a_charset_that_is_not_valid_text_is_unknown():
+    assert learn_templates([(*page, "\udcff") for page in PAGES]) == LEARNED
+
+
 def test_articles_stay_and_templates_do_not_count():
     found = texts(PAGES, LEARNED)
     for (address, _), text in zip(PAGES, found, strict=True):

@@ -313,13 +313,14 @@ class _Gathered:
         if own is None or own in self._ignored:
             return
         raw = markup if isinstance(markup, bytes) else markup.encode(errors="replace")
+        charset = None if declared is None else declared.encode(errors="replace").decode()
         order = int.from_bytes(blake2b(raw, digest_size=8).digest())
         heap = self._largest[own]
         if len(heap) < MOST:
             heappush(heap, -order)
         elif heappushpop(heap, -order) == -order:
             return
-        self._waiting[_fold(own)].append((own, order, raw, isinstance(markup, str), declared))
+        self._waiting[_fold(own)].append((own, order, raw, isinstance(markup, str), charset))
         self._size += len(raw)
         if self._size > _TOGETHER:
             self._write()
