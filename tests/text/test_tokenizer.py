@@ -164,6 +164,7 @@ def test_words_of_earlier_batches_are_not_stemmed_again(monkeypatch):
         return original(folded, starts, language)
 
     monkeypatch.setattr(vocabulary, "stems", stems)
+    monkeypatch.setattr(vocabulary, "_TURNS", 1)
     for language in ("english", "german"):
         tokenize = Tokenizer(Analysis(stem=language), Hashing())
         for texts in (["running runs Running"] * 50, ["runs RUNS, walked"], ["", "walked"]):

@@ -504,6 +504,23 @@ def test_an_interrupted_run_continues_with_what_it_learned(crawl, part, monkeypa
     assert (part / "t.arrow.jsonl").read_text() == (part / "new.arrow.jsonl").read_text()
 
 
+def test_a_run_that_found_no_template_continues_without_learning_again(crawl, tmp_path, monkeypatch):
+    pages = [json.loads(line) for line in (crawl / "pages.jsonl").read_text().splitlines()[:12]]
+    few = tmp_path / "few.warc.gz"
+    few.write_bytes(
+        packed([record(uri=one["url"], number=one["n"], block=http(one["html"].encode())) for one in pages])
+    )
+    ways = {"work": tmp_path / "work", "report": tmp_path / "why.jsonl"}
+    with monkeypatch.context() as patch:
+        patch.setattr(stages, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files([few], **ways)
+    with pytest.raises(RunChanged, match="templates"):
+        dedup_files([few], **ways, learn_templates=tmp_path / "t.arrow")
+    monkeypatch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("there are no templates"))
+    assert dedup_files([few], **ways).templates is None
+
+
 def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_path, monkeypatch):
     ways = {"work": tmp_path / "work", "report": tmp_path / "why.jsonl"}
     with monkeypatch.context() as patch:

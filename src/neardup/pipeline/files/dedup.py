@@ -247,7 +247,7 @@ def _with_templates(
     from neardup.pipeline.spilled.workers import begun_extraction
 
     found = None if settings.restart else begun_extraction(settings.work, own.known.identity)
-    if found is None:
+    if found is None or (found.templates is None and own.path is not None):
         found = own.extended(inputs, settings.request, progress, threads)
     elif found.templates is not None:
         own.save(found.templates)

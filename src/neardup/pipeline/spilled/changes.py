@@ -62,8 +62,10 @@ def check_terms(folder: Path, terms: dict[str, Any], scheme: Scheme) -> None:
     if (earlier := read_header(folder)) is None:
         return
     pages, before = terms["reading"][_PAGES], (earlier.terms.get("reading") or {}).get(_PAGES)
-    if pages and before and _TEMPLATES in before:
-        pages = {**pages, _TEMPLATES: before[_TEMPLATES]}
+    learned = earlier.terms["changeable"].get(_TEMPLATES) is not None  # but perhaps none
+    if pages and before and (learned or _TEMPLATES in before):
+        own = {name: value for name, value in pages.items() if name != _TEMPLATES}
+        pages = own | {name: before[name] for name in (_TEMPLATES,) if name in before}
     wanted = {**terms, "reading": {**terms["reading"], _PAGES: pages}}
     try:
         require_same(folder, earlier, json.loads(json.dumps(wanted)))

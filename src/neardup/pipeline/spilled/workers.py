@@ -127,7 +127,7 @@ def begun_extraction(folder: Path, templates: str) -> Extraction | None:
         raise
     for begun in records:
         extraction = Shards.from_dict(begun["shards"]).request.extraction
-        if extraction.templates is not None and templates in {before, extraction.templates.identity}:
+        if templates == before or (extraction.templates is not None and templates == extraction.templates.identity):
             return extraction
     return None
 
