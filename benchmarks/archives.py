@@ -57,7 +57,7 @@ def main() -> None:
     publish("archives", "Reading web archives", METHOD, figures)
 
 
-def record(number: int, page: bytes) -> bytes:
+def record(number: int, page: bytes, host: str = "example.org") -> bytes:
     """Return a response record; the coding of its body depends on its number."""
     codings = [
         ("", bytes),
@@ -69,7 +69,7 @@ def record(number: int, page: bytes) -> bytes:
     block = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{header}\r\n".encode() + coded(page)
     head = (
         f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number:08}>\r\n"
-        f"WARC-Target-URI: http://example.org/{number}\r\nWARC-Date: 2026-11-23T00:00:00Z\r\n"
+        f"WARC-Target-URI: http://{host}/{number}\r\nWARC-Date: 2026-11-23T00:00:00Z\r\n"
         f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
     )
     return head.encode() + block + b"\r\n\r\n"

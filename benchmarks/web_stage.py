@@ -15,14 +15,14 @@ from environment import peers_python
 from figures import SMALL, Figure, publish
 
 METHOD = """
-Pages of Debian documentation packages as gzip web archives, a quarter of the bodies each plain, gzip, chunked and
-deflate: 6,000 pages; 1,500 pages, of whose time the start of the command is a quarter; and 20,000 pages, nearly as many
-as an archive of Common Crawl has. `neardup dedup` reads an archive, extracts the texts, compares them, and writes the
-kept records and a report, on one thread. The peer reads it with warcio, extracts the texts with trafilatura
-(`fast=True`), and only compares a hash of each text: the least that a deduplication after it can cost. Processor time
-of whole commands, the best of three in turn, of the peer on 6,000 pages or more of one; the ratio is that of the peer
-to neardup. *Two processes* are real time with `--threads 2` and `--threads 1`, in turn; the ceiling is that of two
-commands at once, each on one thread for every second page.
+Pages of Debian documentation packages, each package a host, as gzip web archives, a quarter of the bodies each plain,
+gzip, chunked and deflate: 6,000 pages; 1,500 pages, of whose time the start of the command is a quarter; and 20,000
+pages, nearly as many as an archive of Common Crawl has. `neardup dedup` learns the templates of the hosts, extracts the
+texts, compares them, and writes the kept records and a report, on one thread. The peer reads the archive with warcio,
+extracts the texts with trafilatura (`fast=True`), and only compares a hash of each text: the least that a deduplication
+after it can cost. Processor time of whole commands, the best of three in turn, of the peer on 6,000 pages or more of
+one; the ratio is that of the peer to neardup. *Two processes* are real time with `--threads 2` and `--threads 1`, in
+turn; the ceiling is that of two commands at once, each on one thread for every second page.
 """
 PAGES: Final = (100,) if SMALL else (1_500, 6_000, 20_000)
 REPEATS: Final = 3
@@ -36,14 +36,18 @@ def main() -> None:
     figures = []
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
         for number in PAGES:
-            pages = [path.read_bytes() for path in paths[:: max(1, len(paths) // number)][:number]]
-            figures += measured(Path(folder), pages)
+            figures += measured(Path(folder), paths[:: max(1, len(paths) // number)][:number])
     publish("web_stage", "From web archives to decisions", METHOD, figures)
 
 
-def measured(folder: Path, pages: list[bytes]) -> list[Figure]:
+def measured(folder: Path, files: list[Path]) -> list[Figure]:
+    pages = [path.read_bytes() for path in files]
+    hosts = [path.relative_to(CACHE / "unpacked").parts[0] for path in files]
     size, label = sum(map(len, pages)) / 1e6, f"{len(pages):,} pages"
-    records = [gzip.compress(record(number, page), mtime=0) for number, page in enumerate(pages)]
+    records = [
+        gzip.compress(record(number, page, f"{host}.example"), mtime=0)
+        for number, (page, host) in enumerate(zip(pages, hosts, strict=True))
+    ]
     paths = {"pages": records, "even": records[::2], "odd": records[1::2]}
     for name, chosen in paths.items():
         (folder / f"{name}.warc.gz").write_bytes(b"".join(chosen))
