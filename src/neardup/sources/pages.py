@@ -181,8 +181,10 @@ def views_reader(settings: Mapping[str, Any]) -> Reader:
     return read
 
 
-def both_views(processes: Processes, tables: Iterable[pa.Table]) -> Iterator[tuple[pa.Table, list[BothViews]]]:
-    """Yield each table of pages, and both views of each page.
+def both_views(
+    processes: Processes, tables: Iterable[pa.Table], read: Callable[[], float]
+) -> Iterator[tuple[pa.Table, list[BothViews]]]:
+    """Yield each table of pages, and both views of each page; *read* returns the share of all pages, as for ``map``.
 
     A table has the columns ``markup``, ``charset`` (that HTTP declares) and ``decoded``: whether it is UTF-8.
     """
@@ -193,7 +195,7 @@ def both_views(processes: Processes, tables: Iterable[pa.Table]) -> Iterator[tup
             under_way.append(table)
             yield table
 
-    for found in processes.map(given()):
+    for found in processes.map(given(), read):
         views = (one | {name: PageContent(**one[name]) for name in ("main", "visible")} for one in found.to_pylist())
         yield under_way.popleft(), [BothViews(**one) for one in views]
 

@@ -306,6 +306,7 @@ class _Gathered:
         self._waiting: defaultdict[int, list[tuple[object, ...]]] = defaultdict(list)
         self._size = 0
         self._files: dict[int, Any] = {}
+        self._first = self._read = 0  # pages that are read first of the hosts, and those that were read
 
     def add(self, address: str | None, markup: bytes | str, declared: str | None = None) -> None:
         """Add a page, unless its host has enough pages that precede it."""
@@ -337,6 +338,7 @@ class _Gathered:
             heap.sort(reverse=True)  # the negative orders: now the orders ascend
             if len(heap) >= PAGES:
                 folds[_fold(own)].append(own)
+                self._first += min(len(heap), FROZEN)
         for fold, hosts in sorted(folds.items()):
             yield from self._of_fold(fold, hosts)
 
@@ -344,7 +346,7 @@ class _Gathered:
         found: dict[str, list[tuple[int, BothViews]]] = {own: [] for own in sorted(hosts)}
         read = dict.fromkeys(found, (0, FROZEN))
         while read:
-            for pages, views in both_views(self._processes, self._chosen(fold, read)):
+            for pages, views in both_views(self._processes, self._chosen(fold, read), self._share):
                 for own, order, one in zip(pages["host"].to_pylist(), pages["order"].to_pylist(), views, strict=True):
                     found[own].append((order, one))
             for own, (_, end) in [*read.items()]:
@@ -358,6 +360,10 @@ class _Gathered:
                 del read[own], found[own]
                 if template is not None:
                     yield template
+
+    def _share(self) -> float:
+        """Return the share of the pages that were read, if those are enough that are read first of each host."""
+        return min(1.0, self._read / max(1, self._first))
 
     def _keep(self, template: Template | None, pages: list[tuple[int, BothViews]]) -> None:
         """Add what is read of the pages of a host with this template to the known contents; without one, nothing."""
@@ -378,7 +384,10 @@ class _Gathered:
             pairs = zip(table["host"].to_pylist(), table["order"].to_pylist(), strict=True)
             pages = table.filter(pa.array(starmap(wanted, pairs), pa.bool_()))
             together = max(1, len(pages) * BATCH // max(1, pages.nbytes))
-            yield from (pages.slice(begin, together) for begin in range(0, len(pages), together))
+            for begin in range(0, len(pages), together):
+                part = pages.slice(begin, together)
+                self._read += len(part)
+                yield part
 
     def _tables(self, fold: int) -> Iterator[pa.Table]:
         if fold not in self._files:
