@@ -320,6 +320,12 @@ def test_a_run_goes_on_after_any_stage(tmp_path, sources, small_parts, monkeypat
     assert_same(sources, tmp_path / "w")
 
 
+def test_executors_of_another_kind_are_refused_before_a_folder_is_made(sources, tmp_path):
+    with pytest.raises(ParameterError, match="executors=5 must be executors, such as those of"):
+        dedup_files(sources, work=tmp_path / "work", executors=5)
+    assert not (tmp_path / "work").exists()
+
+
 @pytest.mark.parametrize("name", ["restart", "force", "strict", "keep_work"])
 def test_flags_are_true_or_false(tmp_path, sources, name):
     with pytest.raises(ParameterError, match="must be True or False") as caught:

@@ -22,6 +22,7 @@ from neardup.model.errors import (
     ParameterConflict,
     ParameterError,
     RunChanged,
+    require,
     require_flag,
 )
 from neardup.model.policy import Policy
@@ -136,6 +137,8 @@ def check_run(inputs: Any, settings: RunSettings) -> None:
 def _check_places(settings: RunSettings) -> None:
     """Refuse outputs in the work folder, and a folder that cannot be kept: the runs of a state are in that."""
     require_flag("keep_work", settings.keep_work)
+    rule = "must be executors, such as those of neardup.spark"
+    require(settings.executors is None or hasattr(settings.executors, "each"), "executors", settings.executors, rule)
     earlier = settings.earlier
     others = [*filter(None, [earlier.state]), *earlier.inputs, *(index.path for index in earlier.indexes)]
     if settings.keep_work and others:
