@@ -65,10 +65,8 @@ _BOUNDS = np.searchsorted(_PLACES, np.arange(32 * len(_LISTS) + 1)).astype(np.in
 # Which lists have a suffix with these last two letters, one bit each: most words end in no suffix of most lists
 _ENDINGS = np.zeros(1 << 10, np.uint16)
 for _number, _suffix, _ in _ENTRIES[1:]:
-    _last_two = slice(32 * (ord(_suffix[-1]) & 31), 32 * (ord(_suffix[-1]) & 31) + 32)
-    if len(_suffix) > 1:
-        _last_two = _last_two.start + (ord(_suffix[-2]) & 31)
-    _ENDINGS[_last_two] |= np.uint16(1 << _number)
+    _before = ord(_suffix[-2]) & 31 if len(_suffix) > 1 else np.arange(32)
+    _ENDINGS[32 * (ord(_suffix[-1]) & 31) + _before] |= np.uint16(1 << _number)
 _S, _IED, _IES = (_NUMBERS[_STEP_1A, suffix] for suffix in ("s", "ied", "ies"))
 _EED, _EEDLY, _ING = (_NUMBERS[_STEP_1B, suffix] for suffix in ("eed", "eedly", "ing"))
 _ATIVE, _PAST = _NUMBERS[_STEP_3, "ative"], np.uint64(_packed("past"))
@@ -145,6 +143,15 @@ def _last(word, end):
 
 
 @njit(nogil=True, forceinline=True)
+def _has(eight, words, begin, end):
+    """Return whether a byte from *begin* to *end* is the byte of *eight*; up to 7 bytes behind *end* count, too."""
+    found = np.uint64(0)
+    for place in range(begin, end, 8):
+        found |= zero_bytes(word_at(words, place) ^ eight)
+    return found != 0
+
+
+@njit(nogil=True, forceinline=True)
 def _has_vowel(word, begin, end):
     for place in range(begin, end):
         if _is(_VOWEL, word[place]):
@@ -168,11 +175,9 @@ def _is_short(word, begin, end):
 @njit(nogil=True, forceinline=True)
 def _mark_consonants(word, begin, end):
     """Write *Y* for each y that is a consonant; return whether there is one."""
-    found, some = False, np.uint64(0)
-    for place in range(begin, end, 8):
-        some |= zero_bytes(word_at(word, place) ^ _EIGHT_YS)
-    if some == 0:
+    if not _has(_EIGHT_YS, word, begin, end):
         return False
+    found = False
     for place in range(begin, end):
         if word[place] == _Y and (place == begin or _is(_VOWEL, word[place - 1])):
             word[place] = _CONSONANT_Y
@@ -349,15 +354,13 @@ def may_change(folded, starts, chosen):
     if starts.size == 0:
         return 0
     end = _end(folded, starts[starts.size - 1])
-    count, marked = 0, np.uint64(0)
-    for place in range(starts[0], end, 8):
-        marked |= zero_bytes(word_at(folded, place) ^ _EIGHT_CONSONANTS_Y)
+    count, marked = 0, _has(_EIGHT_CONSONANTS_Y, folded, starts[0], end)
     for position in range(starts.size - 1, -1, -1):
         begin = starts[position]
         while folded[end - 1] == 0:
             end -= 1
         changes = _CHANGING[folded[end - 1], folded[max(begin, end - 2)]]
         chosen[starts.size - 1 - count] = position
-        count += np.int64(changes or folded[begin] == _APOSTROPHE or marked != 0)
+        count += np.int64(changes or folded[begin] == _APOSTROPHE or marked)
         end = begin - 1
     return count
