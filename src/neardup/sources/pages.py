@@ -4,6 +4,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import repeat
 from typing import Any, Final, TypeVar
 
@@ -123,18 +124,32 @@ def extracted(
     The number is the share of the input, from 0 to 1, that was read up to the end of the table. The *processes* are
     those of ``processes_for`` the same *extraction*; without them, this process reads the pages.
     """
-    under_way: deque[Item] = deque()
     read = 0.0
 
-    def tables() -> Iterator[pa.Table]:
+    def given() -> Iterator[tuple[Item, pa.Table]]:
         nonlocal read
         for item, table, read in batches:  # noqa: B007 - the share is that of the last table
+            yield item, table
+
+    if processes is None:
+        yield from _answered(given(), partial(map, _reader(extraction)))
+    else:
+        yield from _answered(given(), partial(processes.map, read=lambda: read))
+
+
+def _answered(
+    given: Iterable[tuple[Item, pa.Table]], answers: Callable[[Iterable[pa.Table]], Iterable[pa.Table]]
+) -> Iterator[tuple[Item, pa.Table]]:
+    """Yield what was *given* with each table, and the answer to the table; *answers* are in the order of the tables."""
+    under_way: deque[Item] = deque()
+
+    def tables() -> Iterator[pa.Table]:
+        for item, table in given:
             under_way.append(item)
             yield table
 
-    made = map(_reader(extraction), tables()) if processes is None else processes.map(tables(), lambda: read)
-    for table in made:
-        yield under_way.popleft(), table
+    for answer in answers(tables()):
+        yield under_way.popleft(), answer
 
 
 def processes_for(extraction: Extraction, number: int) -> Processes:
@@ -188,16 +203,9 @@ def both_views(
 
     A table has the columns ``markup``, ``charset`` (that HTTP declares) and ``decoded``: whether it is UTF-8.
     """
-    under_way: deque[pa.Table] = deque()
-
-    def given() -> Iterator[pa.Table]:
-        for table in tables:
-            under_way.append(table)
-            yield table
-
-    for found in processes.map(given(), read):
+    for table, found in _answered(((table, table) for table in tables), partial(processes.map, read=read)):
         views = (one | {name: PageContent(**one[name]) for name in ("main", "visible")} for one in found.to_pylist())
-        yield under_way.popleft(), [BothViews(**one) for one in views]
+        yield table, [BothViews(**one) for one in views]
 
 
 def host_of(address: str | None, page: bytes | str = "") -> str | None:

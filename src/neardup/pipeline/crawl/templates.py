@@ -95,17 +95,18 @@ def learn_templates(
     require_kind("known", known, HostTemplates)
     _require_rule(known, extraction)
     frozen = {one.host for one in known.templates if one.kept >= FROZEN}
-    return _updated(known, pages, extraction, frozen, thread_count(threads))
+    return _updated(known, pages, extraction, frozen, threads)
 
 
 def _updated(
-    known: HostTemplates, pages: Iterable[Any], extraction: Extraction, ignored: AbstractSet[str], threads: int
+    known: HostTemplates, pages: Iterable[Any], extraction: Extraction, ignored: AbstractSet[str], threads: int | None
 ) -> HostTemplates:
     """Return the known templates with those of the hosts of some pages that are not ignored.
 
     The contents of these pages are added to those that the *extraction* knows, if it keeps them.
     """
-    with TemporaryDirectory(prefix="neardup-") as folder, views_for(replace(extraction, known=None), threads) as views:
+    plain, number = replace(extraction, known=None), thread_count(threads)
+    with TemporaryDirectory(prefix="neardup-") as folder, views_for(plain, number) as views:
         gathered = _Gathered(Path(folder), extraction, ignored, views)
         for page in _checked(pages):
             gathered.add(*page)
@@ -198,7 +199,7 @@ class RunTemplates:
         pages = _pages(Shards.opened(inputs, _asked(request)).cut(SHARD), [], progress)
         extraction = replace(self.plain, known=PageContents.temporary())
         own = {one.host for one in self.known.templates}
-        found = _updated(self.known, pages, extraction, own, thread_count(threads))
+        found = _updated(self.known, pages, extraction, own, threads)
         self.save(found)
         return replace(extraction, templates=found) if self.path is not None or len(found) else self.plain
 
@@ -306,7 +307,7 @@ class _Gathered:
         self._waiting: defaultdict[int, list[tuple[object, ...]]] = defaultdict(list)
         self._size = 0
         self._files: dict[int, Any] = {}
-        self._first = self._read = 0  # pages that are read first of the hosts, and those that were read
+        self._expected = self._done = 0  # pages that are read at least, and those that were read
 
     def add(self, address: str | None, markup: bytes | str, declared: str | None = None) -> None:
         """Add a page, unless its host has enough pages that precede it."""
@@ -338,7 +339,7 @@ class _Gathered:
             heap.sort(reverse=True)  # the negative orders: now the orders ascend
             if len(heap) >= PAGES:
                 folds[_fold(own)].append(own)
-                self._first += min(len(heap), FROZEN)
+                self._expected += min(len(heap), FROZEN)
         for fold, hosts in sorted(folds.items()):
             yield from self._of_fold(fold, hosts)
 
@@ -362,8 +363,8 @@ class _Gathered:
                     yield template
 
     def _share(self) -> float:
-        """Return the share of the pages that were read, if those are enough that are read first of each host."""
-        return min(1.0, self._read / max(1, self._first))
+        """Return the share of the expected pages that were read."""
+        return min(1.0, self._done / max(1, self._expected))
 
     def _keep(self, template: Template | None, pages: list[tuple[int, BothViews]]) -> None:
         """Add what is read of the pages of a host with this template to the known contents; without one, nothing."""
@@ -386,7 +387,7 @@ class _Gathered:
             together = max(1, len(pages) * BATCH // max(1, pages.nbytes))
             for begin in range(0, len(pages), together):
                 part = pages.slice(begin, together)
-                self._read += len(part)
+                self._done += len(part)
                 yield part
 
     def _tables(self, fold: int) -> Iterator[pa.Table]:
