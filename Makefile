@@ -36,7 +36,7 @@ test: tests boundscheck ## run the tests, and the array code again with bounds c
 	@echo "Left out: the tests on Spark (make spark) and those that take minutes (make soak)."
 
 tests: $(WARMED) $(REWRITTEN)
-	$(BIN)/pytest -m "not soak" --numprocesses 3 --dist worksteal # which wait for processes and disks a part of the time
+	$(BIN)/pytest -m "not soak" --numprocesses 3 --dist worksteal # three: tests wait for processes and disks a part of the time
 
 # With machine code of its own, hardly optimized, which compiles sooner; `make --jobs` does so while that of the other
 # tests is compiled. In one process: several would compile the same kernels at the same time.

@@ -185,7 +185,7 @@ class Change(NamedTuple):
         keyed, keyed_now = (one.startswith("key:") for one in (before, now))
         return cls("changed" if keyed and keyed_now else "added" if keyed_now else "left out", "the secret key")
 
-    def words(self, named: Callable[[str], str] = str) -> str:
+    def words(self, named: Callable[[str], str] = str) -> str:  # noqa: PLR0911 - one for each kind
         """Describe the difference; *named* returns how a parameter is called.
 
         >>> Change("setting", "text", "text", "body").words(), Change("added", "a.jsonl").words()
@@ -194,9 +194,10 @@ class Change(NamedTuple):
         match self.kind:
             case "setting":
                 return f"{named(self.name)} was {_plain(self.before)} and is {_plain(self.now)}"
-            case "version" | "templates":
-                read = f"web pages were read {_with(self.before)}, and are read {_with(self.now)}"
-                return read if self.kind == "templates" else f"neardup was {self.before} and is {self.now}"
+            case "version":
+                return f"neardup was {self.before} and is {self.now}"
+            case "templates":
+                return f"web pages were read {_with(self.before)}, and are read {_with(self.now)}"
             case "named":
                 begun = "" if self.before is None else f"; the run was begun in the folder {self.before}"
                 return f"the input {self.name} is named {self.now} now{begun}"

@@ -180,7 +180,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}
-    earlier = _earlier(state, against, gather, for_index=for_index)
+    earlier = _earlier(state, against, for_index=for_index)
     everything = [*(earlier.inputs if earlier else ()), *inputs]
     own = templates_of(learn_templates, everything, request_of(**reading), unasked=not (earlier and earlier.is_stored))
     if own is not None:
@@ -299,9 +299,9 @@ def _announce(found: "Forecast") -> None:
 
 
 def _earlier(
-    state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, gather: Gather, *, for_index: bool
+    state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, *, for_index: bool
 ) -> "EarlierDocuments | None":
-    """Return the documents that those of the inputs are compared with; those of a state have no components."""
+    """Return the documents that those of the inputs are compared with."""
     require(state is not None or not for_index, "for_index", for_index, "can only be used with a state")
     if state is None and against is None:
         return None
@@ -314,26 +314,22 @@ def _earlier(
     if state is not None:
         if against is not None:
             raise ParameterConflict("against", against, "state", state)
-        if gather == "components":
-            raise ParameterConflict("gather", gather, "state", str(state))
         return EarlierDocuments(state=local_folder("state", state), adds=True, for_index=for_index)
-    paths = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
-    for path in paths:
-        require_path("against", path)
-    paths = [*map(local, paths)]
+    names = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
+    for name in names:
+        require_path("against", name)
+    paths = [*map(local, names)]
     for path in paths:
         rule = "must be the only one, because it is a state; add the documents of the others to it first"
-        require(len(paths) == 1 or not is_state(Path(path)), "against", os.fspath(path), rule)
+        require(len(paths) == 1 or not is_state(Path(path)), "against", path, rule)
         rule = "is the work folder of a run; compare with a state, with an index with texts, or with files"
-        require(not is_work(Path(path)), "against", os.fspath(path), rule)
+        require(not is_work(Path(path)), "against", path, rule)
     if len(paths) == 1 and is_state(Path(paths[0])):
-        if gather == "components":
-            raise ParameterConflict("gather", gather, "against", os.fspath(paths[0]))
         return EarlierDocuments(state=Path(paths[0]))
     indexes = [path for path in paths if is_index(path)]
     return EarlierDocuments(
-        inputs=tuple(os.fspath(path) for path in paths if path not in indexes),
-        indexes=tuple(IndexTexts(os.fspath(path)) for path in indexes),
+        inputs=tuple(path for path in paths if path not in indexes),
+        indexes=tuple(map(IndexTexts, indexes)),
     )
 
 

@@ -51,8 +51,15 @@ def journal_of(folder: Path, terms: dict[str, Any], scheme: Scheme, *, restart: 
     Raises ``OutputRefused`` for a folder inside another one of neardup.
     """
     require_outside(folder)
-    try:
+    with _explaining(scheme):
         return Journal.open(folder, terms, restart=restart)
+
+
+@contextmanager
+def _explaining(scheme: Scheme) -> Iterator[None]:
+    """Raise ``RunChanged`` with the differences of the terms from those of an earlier run."""
+    try:
+        yield
     except OtherTerms as error:
         raise RunChanged(error.where, changes(error, scheme)) from None
 
@@ -67,10 +74,8 @@ def check_terms(folder: Path, terms: dict[str, Any], scheme: Scheme) -> None:
         own = {name: value for name, value in pages.items() if name != _TEMPLATES}
         pages = own | {name: before[name] for name in (_TEMPLATES,) if name in before}
     wanted = {**terms, "reading": {**terms["reading"], _PAGES: pages}}
-    try:
+    with _explaining(scheme):
         require_same(folder, earlier, json.loads(json.dumps(wanted)))
-    except OtherTerms as error:
-        raise RunChanged(error.where, changes(error, scheme)) from None
 
 
 @contextmanager

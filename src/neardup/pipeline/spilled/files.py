@@ -135,14 +135,20 @@ def check_run(inputs: Any, settings: RunSettings) -> None:
 
 
 def _check_places(settings: RunSettings) -> None:
-    """Refuse outputs in the work folder, and a folder that cannot be kept: the runs of a state are in that."""
+    """Refuse outputs in the work folder, a folder that cannot be kept, as runs of a state are in it, and components.
+
+    Those would change earlier decisions, which the documents of a state have.
+    """
     require_flag("keep_work", settings.keep_work)
     rule = "must be executors, such as those of neardup.spark"
     require(settings.executors is None or hasattr(settings.executors, "each"), "executors", settings.executors, rule)
-    earlier = settings.earlier
+    earlier, gather = settings.earlier, settings.policy.gather
+    compared = "state" if earlier.adds else "against"
     others = [*filter(None, [earlier.state]), *earlier.inputs, *(index.path for index in earlier.indexes)]
     if settings.keep_work and others:
-        raise ParameterConflict("keep_work", True, "state" if earlier.adds else "against", str(others[0]))
+        raise ParameterConflict("keep_work", True, compared, str(others[0]))
+    if gather == "components" and earlier.state is not None:
+        raise ParameterConflict("gather", gather, compared, str(earlier.state))
     _require_outside(settings.work, "work folder", settings)
 
 
