@@ -1,10 +1,39 @@
-from neardup.pipeline import warm_up
+import json
+import subprocess
+import sys
+
+import pytest
+
 from neardup.schemes import registry
 
+USE = """
+import importlib, json, pkgutil
+import neardup.kernels
+from neardup.pipeline import warm_up
 
-def test_every_kind_of_scheme_is_warmed(monkeypatch):
-    signed = set()
-    run = warm_up.dedup
-    monkeypatch.setattr(warm_up, "dedup", lambda texts, **given: signed.add(given["scheme"]) or run(texts, **given))
-    warm_up.warm()
-    assert {variant for kind in registry.kinds() for variant in kind.variants()} <= signed
+signed, run = [], warm_up.dedup
+warm_up.dedup = lambda texts, **given: signed.append(repr(given["scheme"])) or run(texts, **given)
+warm_up.warm(processes=1)
+kernels = {}
+for module in pkgutil.iter_modules(neardup.kernels.__path__, "neardup.kernels."):
+    for name, value in vars(importlib.import_module(module.name)).items():
+        if hasattr(value, "py_func") and value.py_func.__module__ == module.name and value.stats.cache_path:
+            kernels[f"{module.name}.{name}"] = bool(value.signatures)
+print(json.dumps({"signed": signed, "kernels": kernels}))
+"""
+
+
+@pytest.fixture(scope="module")
+def used():
+    """What a process used that did nothing but warm up."""
+    done = subprocess.run([sys.executable, "-c", USE], stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_every_kind_of_scheme_is_warmed(used):
+    assert {repr(variant) for kind in registry.kinds() for variant in kind.variants()} <= {*used["signed"]}
+
+
+def test_every_kernel_is_used(used):
+    assert len(used["kernels"]) > 100
+    assert [name for name, is_used in used["kernels"].items() if not is_used] == []

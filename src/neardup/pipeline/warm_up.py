@@ -1,68 +1,155 @@
 """Compiling every kernel by using it once."""
 
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import get_args
+from typing import Any, Final, get_args
 
 import numpy as np
+import pyarrow as pa
 
+from neardup.engines.local import thread_count
+from neardup.engines.processes import Processes
 from neardup.evaluation.comparison import compare
 from neardup.index.disk.columns import encoded
 from neardup.index.hamming.tables import HammingTables
-from neardup.model.policy import Policy
+from neardup.model.errors import ExtraMissing
 from neardup.model.protocols import Scheme
 from neardup.model.query import terms_of
 from neardup.pipeline.corpus.run import dedup
+from neardup.pipeline.crawl.templates import learn_templates
+from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.partners.audit import audit
+from neardup.pipeline.partners.contamination import contamination
 from neardup.pipeline.partners.pairs import pairs
 from neardup.pipeline.query.collapse import collapse
 from neardup.pipeline.query.near_hits import HitVerify
 from neardup.pipeline.query.rules import NearDuplicates, SameValue
 from neardup.schemes import registry
-from neardup.text.html import visible_text
+from neardup.schemes.fracminhash import FracMinHash
+from neardup.schemes.minhash import MinHash
+from neardup.schemes.simhash import SimHash
+from neardup.schemes.weights import TermWeights
+from neardup.text.extraction import Extraction
+from neardup.text.html import visible_content
 from neardup.text.marking import Marker
 from neardup.text.markup import shape
 from neardup.text.search_words import search_words
 
-_TEXTS = [
+Step = Callable[[], object]
+
+_TEXTS: Final = [
     "The harbour was quiet. No one was there, J. Smith wrote! E\u0301t\u00e9 was over",
     "The harbour was quiet. No one was there, J. Smith wrote! Summer was over",
     "short",
     "",
 ]
+_CROWD: Final = 200  # documents that share keys, or fingerprints that are near: more than a bucket has room for
+_PAGES: Final = 12  # of a host, enough for a template
 
 
-def warm() -> None:
-    """Run ``dedup`` on a few lines of text in all its variants, collapse, compare and read some, and use indexes.
+def warm(processes: int | None = None) -> None:
+    """Run ``dedup`` on a few lines of text in all its variants, and use once everything else that has kernels.
 
-    Kernels that are already compiled are only loaded.
+    Kernels that are already compiled are only loaded. This process begins with those that the others are made of; then
+    up to this many *processes* compile (``None``: one for every core), if there is much to do.
     """
-    kinds = registry.kinds()
-    schemes = [kind.variants()[0] for kind in kinds]
-    first = schemes[0]
-    for scheme in (variant for kind in kinds for variant in kind.variants()):
-        dedup(_TEXTS, scheme=scheme, threads=1)
-    dedup([f"{_TEXTS[0]}, writes {word}" for word in "abc"], scheme=first, ignore_common=0.5, threads=1)
-    for policy in (Policy(gather="components"), Policy(gather="components", verify="estimate"), Policy(verify="none")):
-        dedup(_TEXTS, scheme=first, verify=policy.verify, gather=policy.gather, threads=1)
-    dedup(_TEXTS, scheme=first, representative="closest", threads=1)
-    for scheme in schemes:
-        dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
-        _ranked(scheme)
-    audit(dedup(_TEXTS, scheme=first, threads=1), scheme=first, threads=1)
-    pairs(_TEXTS, scheme=first, clusters=True, threads=2)  # which count features apart
-    pairs(_TEXTS, scheme=first, measure="cosine", threads=1)
-    compare(_TEXTS[0], _TEXTS[1])
-    Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
-    search_words(encoded(_TEXTS))
-    visible_text(_TEXTS[0])
-    shape(_TEXTS[0].encode())
-    for scheme in schemes:
-        if scheme.pooled or scheme.table_distance is not None or scheme is first:  # each way to find candidates
-            _live(scheme)
+    dedup(_TEXTS, scheme=registry.default(), threads=1)
+    steps = [pa.table({"step": [number]}) for number in range(len(_steps()))]
+    with Processes(f"{__name__}:taker", {}, thread_count(processes), taker({})) as workers:
+        for _ in workers.map(steps):
+            pass
+
+
+def taker(_: Mapping[str, Any]) -> Callable[[pa.Table], pa.Table]:
+    """Return the function of this process and others, which takes the steps of a table."""
+
+    def take(table: pa.Table) -> pa.Table:
+        for number in table["step"].to_pylist():
+            _steps()[number]()
+        return table
+
+    return take
+
+
+def _steps() -> Sequence[Step]:
+    """Return what is to be done in any order: parts that share few kernels, first short ones, while processes start."""
+    short = _words, _markup, _weights
+    return *short, _fingerprints, _schemes, _partners, _indexes, _pages
+
+
+def _indexes() -> None:
+    for scheme in (registry.default(), FracMinHash()):  # keys that count in their column, and in any
+        _live(scheme)
+    _crowd()
+
+
+def _fingerprints() -> None:
+    _live(SimHash())
     for compressed in (False, True):
         _tables(compressed=compressed)
+
+
+def _schemes() -> None:
+    for kind in registry.kinds():
+        for scheme in kind.variants():
+            dedup(_TEXTS, scheme=scheme, threads=1)
+        scheme = kind.variants()[0]
+        dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
+        _ranked(scheme)
+    compare(_TEXTS[0], _TEXTS[1])
+
+
+def _policies() -> None:
+    scheme = registry.default()
+    dedup([f"{_TEXTS[0]}, writes {word}" for word in "abc"], scheme=scheme, ignore_common=0.5, threads=1)
+    dedup(_TEXTS, scheme=scheme, gather="components", threads=1)
+    dedup(_TEXTS, scheme=scheme, gather="components", verify="estimate", threads=1)
+    dedup(_TEXTS, scheme=scheme, verify="none", threads=1)
+    dedup(_TEXTS, scheme=scheme, representative="closest", threads=1)
+    dedup(_TEXTS, scheme=MinHash(short=5, short_threshold=0.9), gather="components", threads=1)
+
+
+def _partners() -> None:
+    _policies()
+    _pieces()
+    scheme = registry.default()
+    audit(dedup(_TEXTS, scheme=scheme, threads=1), scheme=scheme, threads=1)
+    pairs(_TEXTS, scheme=scheme, clusters=True, threads=2)  # which count features apart
+    pairs(_TEXTS, scheme=scheme, measure="cosine", threads=1)
+    contamination(_TEXTS, _TEXTS, threads=1)
+
+
+def _words() -> None:
+    search_words(encoded(_TEXTS))
+
+
+def _markup() -> None:
+    shape(_TEXTS[0].encode())
+
+
+def _weights() -> None:
+    table = TermWeights.fitted(_TEXTS)
+    table.weights(table.shingling.features(_TEXTS))
+
+
+def _pages() -> None:
+    Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
+    for links in (False, True):
+        visible_content(_TEXTS[0], links=links)
+    pages = [f"<p>{_TEXTS[0]}<p>{' '.join(f'{page}-{word}' for word in range(50))}" for page in range(_PAGES)]
+    with suppress(ExtraMissing):
+        templates = learn_templates([(f"http://h.example/{page}", text) for page, text in enumerate(pages)], threads=1)
+        Extraction(templates=templates).pages(pages, hosts=["h.example"] * _PAGES)
+
+
+def _pieces() -> None:
+    with TemporaryDirectory() as folder:
+        texts, work = Path(folder, "texts.jsonl"), Path(folder, "work")
+        texts.write_text("".join(f'{{"text": "{text}"}}\n' for text in _TEXTS[:2]), "utf-8")
+        dedup_files([texts], work=work, threads=1)
 
 
 def _ranked(scheme: Scheme) -> None:
@@ -72,12 +159,13 @@ def _ranked(scheme: Scheme) -> None:
 
 
 def _tables(*, compressed: bool) -> None:
-    fingerprints = np.arange(3, dtype=np.uint64)
+    fingerprints = np.arange(_CROWD, dtype=np.uint64)
     built = HammingTables.build(fingerprints, compressed=compressed)
     with TemporaryDirectory() as folder:
         built.save(Path(folder, "tables"))
         for tables in (built, HammingTables.open(Path(folder, "tables"))):
             tables.lookup(fingerprints)
+            tables.lookup(fingerprints, first=1)
             tables.count(fingerprints)
             tables.self_join()
             tables.join(fingerprints)
@@ -95,3 +183,13 @@ def _live(scheme: Scheme) -> None:
         index.group("0-1")
         index.compact()
         index.check()
+
+
+def _crowd() -> None:
+    """Admit more documents that share some keys than buckets have room for: they are found by more keys."""
+    common = [f"common{word}" for word in range(40)]
+    texts = [" ".join([*common, *(f"{row}-{word}" for word in range(10))]) for row in range(_CROWD)]
+    with TemporaryDirectory() as folder, Index.create(Path(folder, "index"), MinHash()) as index:
+        index.admit([*map(str, range(1, _CROWD))], texts[1:])
+        index.flush()
+        index.judge(texts[:1])
