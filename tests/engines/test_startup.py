@@ -12,7 +12,9 @@ from neardup.engines.startup import with_short_start
 
 pytest.importorskip("pandas")
 
-LOADED = "import sys; print(sorted({'pandas', 'numba', 'pyarrow'} & sys.modules.keys()))"
+pytest.importorskip("cffi")
+
+LOADED = "import sys; print(sorted({'cffi', 'pandas', 'numba', 'pyarrow'} & sys.modules.keys()))"
 
 
 def printed(code, *arguments):
@@ -26,7 +28,15 @@ def test_lists_are_converted_without_pandas():
     assert printed("from neardup.engines.startup import shorten_start; shorten_start();" + code) == ["['pyarrow']"]
 
 
-def test_commands_do_not_load_pandas(tmp_path):
+def test_kernels_run_without_cffi():
+    code = "import neardup; neardup.dedup(['one two three']);" + LOADED
+    assert printed(code) == ["['cffi', 'numba', 'pandas', 'pyarrow']"]  # or there is nothing to leave out
+    assert printed("from neardup.engines.startup import shorten_start; shorten_start();" + code) == [
+        "['numba', 'pyarrow']"
+    ]
+
+
+def test_commands_do_not_load_pandas_and_cffi(tmp_path):
     documents = tmp_path / "documents.jsonl"
     documents.write_text(
         "".join(json.dumps({"id": name, "text": "a rose is a rose is a rose"}) + "\n" for name in "ab")

@@ -12,24 +12,27 @@ Result = TypeVar("Result")
 _YOUNG = 500_000  # objects between garbage collections: loading creates about 250,000, and few of them are garbage
 
 
-class _WithoutPandas:
-    """A finder of modules that refuses pandas: pyarrow loads it, if it is installed, to convert the first list."""
+class _WithoutUnused:
+    """A finder of modules that refuses those which other libraries load, if they are installed, and do not need here.
+
+    pyarrow loads pandas to convert the first list, and Numba cffi, with a parser of C, to call functions of C.
+    """
 
     @staticmethod
     def find_spec(name: str, _path: object = None, _target: object = None) -> None:
-        if name == "pandas":
+        if name in {"pandas", "cffi"}:
             raise ModuleNotFoundError(name, name=name)
 
 
 def shorten_start() -> None:
-    """Leave out three things that this program does not use: garbage collections while loading, threads, and pandas.
+    """Leave out what this program does not use: garbage collections while loading, threads, pandas and cffi.
 
     The threads are those of NumPy for linear algebra; so call it before NumPy is loaded. Only for programs: in their
-    process, pandas can neither be imported nor looked for (``importlib.util.find_spec`` raises an error).
+    process, pandas and cffi can neither be imported nor looked for (``importlib.util.find_spec`` raises an error).
     """
     gc.set_threshold(_YOUNG)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    sys.meta_path.insert(0, _WithoutPandas)
+    sys.meta_path.insert(0, _WithoutUnused)
 
 
 def with_short_start(function: Callable[..., Result], *arguments: Any) -> Callable[[], Result]:
