@@ -1,10 +1,13 @@
 import gzip
 import random
 import zlib
+from email.message import Message
 
 import pytest
 import zstandard
 from archives_made import http
+from hypothesis import given
+from hypothesis import strategies as st
 
 from neardup.sources import http_response
 from neardup.sources.http_response import media_type, response
@@ -125,3 +128,12 @@ def test_status_type_and_charset():
     assert response(b"HTTP/1.1 200 OK\nContent-Type: text/plain\n\nbody").body == b"body"
     assert media_type("text/html; charset=") == ("text/html", None)
     assert media_type("") == ("", None)
+
+
+@given(st.lists(st.sampled_from([*"; =\"'*.:-é\t\n", "charset", "Charset", "utf-8", "x", "0*", "latin"]), max_size=9))
+def test_a_charset_is_that_of_the_standard_library(parts):
+    value = "text/html;" + "".join(parts)
+    message = Message()
+    message["content-type"] = value.encode("ascii", "replace").decode()
+    found = message.get_param("charset")
+    assert media_type(value) == ("text/html", found if isinstance(found, str) and found else None)

@@ -75,7 +75,6 @@ _TYPES: Final = frozenset({"application", "audio", "font", "image", "message", "
 _SUCCESS: Final = range(200, 300)
 _SNIFFED: Final = 512
 _HTTP: Final = frozenset({"canonical", "noindex"})  # which HTTP may have, too
-_READ: Final = [name for name in _FIELDS if name not in PAGE_FIELDS or name in _HTTP]
 
 
 @dataclass(slots=True)
@@ -95,9 +94,10 @@ class _Capture:
 
 @dataclass(slots=True)
 class _Pages:
-    """The documents of neighbouring records, and everything else that was found between them."""
+    """The documents of neighbouring records of a file, and everything else that was found between them."""
 
-    fields: dict[str, list[object]] = field(default_factory=lambda: {name: [] for name in _READ})
+    path: str
+    fields: list[dict[str, object]] = field(default_factory=list)  # of each document; without one, it is unknown
     contents: Batch = field(default_factory=Batch)
     found: list[pa.Table] = field(default_factory=list)  # texts, and what else is found in pages
     captures: list[_Capture] = field(default_factory=list)
@@ -106,12 +106,17 @@ class _Pages:
     skipped: Counter[str] = field(default_factory=Counter)
     body_faults: Counter[str] = field(default_factory=Counter)
     revisits: list[dict[str, object]] = field(default_factory=list)
+    shown: str = field(init=False)  # the name of the file, for people
+    filename: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.shown = display(self.path)
+        self.filename = Path(self.shown).name
 
     def append(self, other: "_Pages", found: pa.Table) -> None:
         """Append the documents of the next records, and what was found in their pages."""
         before = len(self.captures)
-        for name, values in other.fields.items():
-            self.fields[name] += values
+        self.fields += other.fields
         self.found.append(other.contents.whole(found))
         self.captures += other.captures
         self.accessories += [(before + documents, capture) for documents, capture in other.accessories]
@@ -119,6 +124,10 @@ class _Pages:
         self.skipped += other.skipped
         self.body_faults += other.body_faults
         self.revisits += other.revisits
+
+    def column(self, name: str) -> pa.Array:
+        """Return the values of a field that records have."""
+        return pa.array([one.get(name) for one in self.fields], _FIELDS[name])
 
     @property
     def size(self) -> int:
@@ -138,7 +147,7 @@ class Archives(InputPiece):
             if _IDS.get(name, name) not in _FIELDS:
                 raise missing_field(display(path), name, [*_FIELDS])
         if pages is None:
-            pages = _Pages()
+            pages = _Pages(path)
             for more, found in _read(path, request, progress=advance):
                 pages.append(more, found)
         self._pages = pages
@@ -148,12 +157,10 @@ class Archives(InputPiece):
         self.revisits = pa.Table.from_pylist(pages.revisits, _REVISITS)
         found = pa.concat_tables(pages.found)
         self._columns = {
-            name: found[PAGE_FIELDS[name]].combine_chunks()
-            if name in PAGE_FIELDS
-            else pa.array(pages.fields[name], kind_)
-            for name, kind_ in _FIELDS.items()
+            name: found[PAGE_FIELDS[name]].combine_chunks() if name in PAGE_FIELDS else pages.column(name)
+            for name in _FIELDS
         }
-        said = {name: pa.array(pages.fields[name], _FIELDS[name]) for name in _HTTP}
+        said = {name: pages.column(name) for name in _HTTP}
         named = pa.compute.coalesce(self._columns["canonical"], said["canonical"])
         self._columns["canonical"] = without_empty(named)  # of pages that name several
         known = pa.compute.coalesce(self._columns["noindex"], pa.scalar(0, pa.int64()))
@@ -239,11 +246,11 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
 
     A capture is not divided, so that its records stay together. With *markup*, the texts of pages remain HTML.
     """
-    pages = _Pages()
+    pages = _Pages(path)
     for more, found in _read(path, request, begin, end, markup=markup):
         if pages.found and pages.size >= size:
             yield Archives(path, request, pages)
-            pages = _Pages()
+            pages = _Pages(path)
         pages.append(more, found)
     yield Archives(path, request, pages)
 
@@ -291,43 +298,44 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
     last = size if end is None else min(size, end)
 
     def batches() -> Iterator[tuple[_Pages, pa.Table, float]]:
-        pages, address = _Pages(), ""
+        pages, address = _Pages(path), ""
         for one in _records(path, begin, end):
             own = _address(one, address)
             if pages.contents.size >= BATCH and own != address:
                 yield pages, pages.contents.pages(), (one.offset - begin) / max(1, last - begin)
-                pages = _Pages()
+                pages = _Pages(path)
             address = own
-            _add(pages, path, one, request, markup=markup)
+            _add(pages, one, request, markup=markup)
             progress(min(1.0, one.offset / size))
         yield pages, pages.contents.pages(), 1.0
 
     return extracted(request.extraction, request.processes, batches())
 
 
-def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, markup: bool) -> None:
+def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) -> None:
     """Add a record to the pages, or count it."""
     if isinstance(one, Gap):
         code = "damaged" if one.damage else "too long"
-        resumed = one.damage and one.reason != CUT and one.offset < one.end < Path(path).stat().st_size
+        resumed = one.damage and one.reason != CUT and one.offset < one.end < Path(pages.path).stat().st_size
         until = f"; reading resumes at byte {one.end:,}" if resumed else ""
-        pages.rejected.append(Rejected(display(path), one.offset, f"{one.reason}{until}", code))
+        pages.rejected.append(Rejected(pages.shown, one.offset, f"{one.reason}{until}", code))
         request.check(pages.rejected)
         return
     headers = one.headers
     record_id = _bare(headers.get("warc-record-id", ""))
-    capture = _Capture(path, one.offset, one.length, record_id, tuple(map(_bare, one.concurrent)))
+    capture = _Capture(pages.path, one.offset, one.length, record_id, tuple(map(_bare, one.concurrent)))
     kind_ = headers.get("warc-type", "").lower()
     if kind_ in _ACCESSORIES:
         capture.warcinfo = kind_ == "warcinfo"
         capture.named += (_bare(headers.get("warc-refers-to", "")),)
         pages.accessories.append((len(pages.captures), capture))
         return
+    address = _bare(headers.get("warc-target-uri", ""))
     places: dict[str, object] = {
-        "url": _bare(headers.get("warc-target-uri", "")) or None,
+        "url": address or None,
         "date": headers.get("warc-date"),
         "record_id": record_id or None,
-        "warc_filename": Path(display(path)).name,
+        "warc_filename": pages.filename,
         "warc_record_offset": None if one.length is None else one.offset,
         "warc_record_length": one.length,
     }
@@ -335,7 +343,7 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, marku
     if isinstance(found, str):
         pages.skipped[found] += 1
         if kind_ == "revisit":
-            named = places.get(_IDS.get(request.id, request.id)) or f"{request.name_of(path)}:{one.offset}"
+            named = places.get(_IDS.get(request.id, request.id)) or f"{request.name_of(pages.path)}:{one.offset}"
             referred = {name: _bare(headers.get(name.replace("_", "-"), "")) or None for name in REFERENCES}
             pages.revisits.append({"id": str(named)} | places | referred)
         return
@@ -343,18 +351,18 @@ def _add(pages: _Pages, path: str, one: Record | Gap, request: Request, *, marku
     if page.fault:
         pages.body_faults[page.fault] += 1
     text = decoded(page.body, page.charset) if markup or not is_html else page.body
-    address = _bare(headers.get("warc-target-uri", ""))
     host = host_of(address) if request.extraction.templates is not None else None
-    pages.contents.add(text, f"{display(path)}:{one.offset}", page.charset, host)
+    pages.contents.add(text, f"{pages.shown}:{one.offset}", page.charset, host)
     pages.captures.append(capture)
-    own = places | {
-        "content_languages": headers.get("warc-identified-content-language"),
-        "content_digest": headers.get("warc-payload-digest"),
-        "content_truncated": headers.get("warc-truncated"),
-        **fields,
-    }
-    for name, values in pages.fields.items():
-        values.append(own.get(name))
+    pages.fields.append(
+        places
+        | fields
+        | {
+            "content_languages": headers.get("warc-identified-content-language"),
+            "content_digest": headers.get("warc-payload-digest"),
+            "content_truncated": headers.get("warc-truncated"),
+        }
+    )
 
 
 def _bare(value: str) -> str:

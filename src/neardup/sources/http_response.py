@@ -26,6 +26,7 @@ _HEADERS: Final = re.compile(
 _CHUNK: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
 _LINK: Final = re.compile(r"<([^<>]*)>((?:[^<,\"]|\"[^\"]*\")*)")
 _RELATION: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGNORECASE)
+_CHARSET: Final = re.compile(r"[ \t]*charset=([\w.:-]+)[ \t]*", re.IGNORECASE | re.ASCII)  # and no other parameter
 _ANCHOR: Final = re.compile(r";\s*anchor\s*=", re.IGNORECASE)  # the link is that of another page
 _GZIP: Final = b"\x1f\x8b"
 _GZIP_STEP: Final = 1 << 12  # each byte may expand to 1 KiB
@@ -89,6 +90,8 @@ def media_type(value: str) -> tuple[str, str | None]:
     kind, _, rest = value.partition(";")
     if not rest:
         return kind.strip().lower(), None
+    if plain := _CHARSET.fullmatch(rest):
+        return kind.strip().lower(), plain[1]
     message = Message()
     message["content-type"] = value.encode("ascii", "replace").decode()
     charset = message.get_param("charset")
