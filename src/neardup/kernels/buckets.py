@@ -168,8 +168,9 @@ def arrange(members, sizes, first_bucket, first_rank, ends, memberships, entry_b
             if member >= first_rank:
                 ends[member - first_rank] -= 1
                 memberships[ends[member - first_rank]] = number
-        listed = entry_bounds[number + 1] - entry_bounds[number]
-        entries[entry_bounds[number] : entry_bounds[number + 1]] = members[begin : begin + listed]
+        first = entry_bounds[number]
+        for entry in range(first, entry_bounds[number + 1]):
+            entries[entry] = members[begin + entry - first]
         end = begin
 
 

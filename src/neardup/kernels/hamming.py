@@ -403,7 +403,9 @@ def _positions(near, bounds, guard):
 @njit(nogil=True)
 def _doubled(rows):
     grown = np.empty((max(64, 2 * rows.shape[0]), rows.shape[1]), np.int64)
-    grown[: rows.shape[0]] = rows
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            grown[row, column] = rows[row, column]
     return grown
 
 

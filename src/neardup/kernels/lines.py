@@ -32,7 +32,7 @@ def copy_others(data, cuts, parts, flags, out, bounds):
         bounds[document] = count
         for line in range(parts[document], parts[document + 1]):
             if not flags[line]:
-                size = cuts[line + 1] - cuts[line]
-                out[count : count + size] = data[cuts[line] : cuts[line + 1]]
-                count += size
+                for position in range(cuts[line], cuts[line + 1]):
+                    out[count] = data[position]
+                    count += 1
     bounds[parts.size - 1] = count

@@ -87,6 +87,13 @@ def _same(page, one, other):
 
 
 @njit(nogil=True)
+def _move_up(rows, row):
+    """Copy a row over the one before it."""
+    for column in range(rows.shape[1]):
+        rows[row - 1, column] = rows[row, column]
+
+
+@njit(nogil=True)
 def _close(elements, formatting, counts, place):
     """Close an element; those in it stay open, and may not be foreign any more."""
     kind = elements[place, _KIND]
@@ -94,7 +101,7 @@ def _close(elements, formatting, counts, place):
     counts[_OPAQUES] -= kind & OPAQUE > 0
     counts[_PARAGRAPHS] -= kind & PARAGRAPH > 0
     for inner in range(place + 1, counts[_DEPTH]):
-        elements[inner - 1] = elements[inner]
+        _move_up(elements, inner)
         elements[inner - 1, _KIND] &= ~_INSIDE
     counts[_DEPTH] -= 1
     for number in range(counts[_LISTED]):
@@ -168,7 +175,7 @@ def _end_formatting(elements, formatting, counts, name):
     if certain and formatting[last, _CELLS] == counts[_CELL]:
         _close(elements, formatting, counts, within)
         for number in range(last, counts[_LISTED] - 1):
-            formatting[number] = formatting[number + 1]
+            _move_up(formatting, number + 1)
         counts[_LISTED] -= 1
     return True
 

@@ -48,7 +48,13 @@ def table_for(sizes, chosen):
     widest = 0
     for segment in chosen:
         widest = max(widest, sizes[segment])
-    keys = np.empty(places_for(widest), np.uint64)
+    return empty_table(widest)
+
+
+@njit(nogil=True)
+def empty_table(size):
+    """Make a table for a set of this size: the keys, and their owners, which are none."""
+    keys = np.empty(places_for(size), np.uint64)
     return keys, np.full(keys.size, -1, np.int64)
 
 

@@ -8,7 +8,7 @@ MurmurHash3: ``h ^= h >> 33; h *= MIX_1; h ^= h >> 33; h *= MIX_2; h ^= h >> 33`
 import numpy as np
 
 from neardup.kernels.compile import kernel, njit
-from neardup.kernels.sets import place_in, table_for
+from neardup.kernels.sets import empty_table, place_in
 
 SPREAD = 0xD6E8FEB86659FD93
 MIX_1 = 0xFF51AFD7ED558CCD
@@ -156,7 +156,10 @@ def label_repeats(values, bounds):
 
     The first occurrence (n = 0) does not change, so a set is a subset of its bag.
     """
-    keys, owners = table_for(np.diff(bounds), range(bounds.size - 1))
+    widest = 0
+    for document in range(bounds.size - 1):
+        widest = max(widest, bounds[document + 1] - bounds[document])
+    keys, owners = empty_table(widest)
     counts = np.empty(keys.size, np.int64)
     for document in range(bounds.size - 1):
         for position in range(bounds[document], bounds[document + 1]):
