@@ -34,6 +34,25 @@ def test_a_pattern_gives_its_matches_sorted(tmp_path):
     assert expand([tmp_path / "*.jsonl"]) == (str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"))
 
 
+@pytest.mark.usefixtures("permissions")
+@pytest.mark.parametrize(
+    "pattern", ["*/a.jsonl", "*/*.jsonl", "**/*.jsonl", "**", "locked/in*/*.jsonl", "[kl]*/a.jsonl"]
+)
+@pytest.mark.parametrize("mode", [0, 0o400])
+def test_a_folder_that_a_pattern_cannot_look_into_is_an_error(tmp_path, pattern, mode):
+    for name in ("locked", "open", "locked/inside"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.jsonl").touch()
+    (tmp_path / "locked").chmod(mode)
+    try:
+        with pytest.raises(DataError, match=r"locked/?: this folder cannot be read: Permission denied"):
+            expand([tmp_path / pattern])
+        assert expand([tmp_path / "op*/*.jsonl"]) == (str(tmp_path / "open" / "a.jsonl"),)
+    finally:
+        (tmp_path / "locked").chmod(0o700)
+    assert str(tmp_path / "locked" / "a.jsonl") in expand([tmp_path / "**/*.jsonl"])
+
+
 def test_an_existing_path_is_no_pattern(tmp_path):
     odd = tmp_path / "part[1].jsonl"
     odd.touch()

@@ -92,13 +92,35 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
         elif path == STDIN or os.path.lexists(path):
             paths.append(path)
         elif glob.has_magic(path):
-            matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
-            if not matches:
-                raise InputRefused(path, "no file matches this pattern")
-            paths.extend(matches)
+            paths.extend(_matching(path))
         else:
             raise _absent(path)
     return tuple(paths)
+
+
+def _matching(pattern: str) -> list[str]:
+    """Return the paths that match a pattern, sorted; ``DataError`` for a folder that may hold others unseen."""
+    parts = PurePath(pattern).parts
+    first = next(place for place, part in enumerate(parts) if glob.has_magic(part))
+    for place in range(first, len(parts) + (parts[-1] == "**")):
+        above = os.path.join(*parts[:place], "")  # noqa: PTH118 - with the slash that only folders match
+        for folder in glob.glob(above, recursive=True) if place > first else [above or os.curdir]:  # noqa: PTH207
+            _require_listed(folder)
+    matches = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
+    if not matches:
+        raise InputRefused(pattern, "no file matches this pattern")
+    return matches
+
+
+def _require_listed(folder: str) -> None:
+    """Raise ``DataError`` for a folder whose files the user may not see, which patterns would leave out in silence."""
+    try:
+        os.scandir(folder).close()
+        os.stat(os.path.join(folder, os.curdir))  # noqa: PTH116, PTH118 - which needs the permission to enter it
+    except PermissionError as error:
+        raise DataError.by(error, display(folder), "this folder") from error
+    except OSError:  # it is not a folder, or was removed
+        return
 
 
 def require_once(paths: tuple[str, ...], globs: Sequence[str] = ()) -> tuple[str, ...]:
