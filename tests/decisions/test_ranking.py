@@ -140,7 +140,20 @@ def test_strings_none_of_which_is_a_number_rank_as_text():
     assert by_value("max:x", ["beta", "gamma", " delta", "", "inf"]) == [4, 1, 2, 0, 3]
 
 
-@pytest.mark.parametrize("odd", ["n/a", "inf", "unknown", "30.11.2024", "2024-11-30x"])
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("2024-05-31T10:00:00+02:00", "2024-05-31T09:00:00Z"),
+        ("2024-05-31T10:00:00Z", "2024-05-31T10:00:00.25Z"),
+        ("2024-05-31T09:00:00", "2024-05-31 23:00:00"),
+    ],
+)
+def test_dates_rank_by_time_whatever_their_spelling(earlier, later):
+    assert by_value("max:x", [earlier, None, later]) == [2, 0, 1]
+    assert by_value("min:x", [later, "", earlier]) == [2, 0, 1]
+
+
+@pytest.mark.parametrize("odd", ["n/a", "inf", "unknown", "30.11.2024", "2024-11-30x", "0000-00-00"])
 def test_a_value_that_is_not_a_date_among_dates_is_refused_with_its_row(odd):
     for dates in (["2024-02-01", "2024-11"], ["2024-02-01T12:00:00Z", " 2024-02-01 12:00 "]):
         with pytest.raises(ValueRefused, match=r"row 3 is .* which is not a date, but other values are") as caught:

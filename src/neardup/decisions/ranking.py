@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.decisions.dates import date_ranks
 from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.errors import DataError, ValueRefused
 from neardup.model.policy import CANONICAL, HTTPS, SHORTEST_ID, Policy
 
 _BLANKS: Final = " \t\r\n"
 _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
-_DATE: Final = r"^[0-9]{4}-[0-9]{2}(-[0-9]{2}([T ].*)?)?$"
 _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
 _SHOWN: Final = 40  # characters of a value in a message
@@ -54,7 +54,7 @@ def ranking(
     them. Documents without a value (null, NaN, an empty or blank string) rank last. Ordered categories rank by their
     order. If any string is a number, strings rank as numbers, exactly, with any number of digits; then all must be
     numbers, and ``ValueRefused`` has the row of the first that is not. If any is a date, such as ``2026-01-31``, all
-    must be dates. White space around a string does not count.
+    must be dates, and rank by the moments that they mean. White space around a string does not count.
     Raises ``DataError`` for a column without an order.
     """
     keys = [_key(kind, field, lengths, values, addresses) for kind, field in policy.keys]
@@ -133,7 +133,7 @@ def _decoded(values: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
-    """Return strings without white space around them, or the ranks of the numbers that they are."""
+    """Return strings without white space around them, or the ranks of the numbers or dates that they are."""
     coded = pc.utf8_trim(values, _BLANKS).combine_chunks().dictionary_encode()
     written, codes = coded.dictionary, coded.indices
     numbers = pc.match_substring_regex(written, _NUMBER)
@@ -143,10 +143,11 @@ def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
         _require(pc.or_(known, missing).take(codes), "number", values, field)
         ranks = _ranks(pc.if_else(missing, None, written))
     else:
-        missing, dates = pc.equal(written, ""), pc.match_substring_regex(written, _DATE)
-        if pc.any(dates).as_py():
-            _require(pc.or_(dates, missing).take(codes), "date", values, field)
-        ranks = pc.if_else(missing, None, written)
+        missing, ranks = pc.equal(written, ""), date_ranks(written)
+        if ranks.null_count < len(ranks):
+            _require(pc.or_(ranks.is_valid(), missing).take(codes), "date", values, field)
+        else:
+            ranks = pc.if_else(missing, None, written)
     return pa.chunked_array([ranks.take(codes)])
 
 
