@@ -1,4 +1,5 @@
 import itertools
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from math import isnan
@@ -138,6 +139,16 @@ def test_a_value_that_is_not_a_number_among_numbers_is_refused_with_its_row(odd,
 def test_strings_none_of_which_is_a_number_rank_as_text():
     assert by_value("max:x", ["2024-02-01", "2024-11-30", " 2024-03-01", ""]) == [1, 2, 0, 3]
     assert by_value("max:x", ["beta", "gamma", " delta", "", "inf"]) == [4, 1, 2, 0, 3]
+
+
+@pytest.mark.parametrize(
+    "values", [["7%", "100%"], ["$9", "$ 10"], ["1,000", "20,000"], ["v9", "v10"], ["31.05.2024", "01/06/24"]]
+)
+def test_quantities_and_dates_that_rank_as_text_are_warned_of(values):
+    with pytest.warns(RuntimeWarning, match=f"column 'x' ranks as text: values such as '{re.escape(values[0])}' are"):
+        by_value("max:x", [*values, "", None])
+    for text in (["2024-W05", "2024-W11"], ["1.2.9", "1.2.10"], ["7%", "100%", "unknown"], ["a", "b"], ["", None]):
+        by_value("max:x", text, pa.string())
 
 
 @pytest.mark.parametrize(

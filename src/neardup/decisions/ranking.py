@@ -1,5 +1,6 @@
 """The ranking of documents by the keep policy."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,6 +19,8 @@ _BLANKS: Final = " \t\r\n"
 _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
 _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
+_QUANTITY: Final = r"^[^0-9]{0,4}(?P<digits>[0-9]+)"  # "$10" and "7%"
+_LOCAL_DATE: Final = r"^[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2,4}"
 _SHOWN: Final = 40  # characters of a value in a message
 
 
@@ -54,7 +57,8 @@ def ranking(
     them. Documents without a value (null, NaN, an empty or blank string) rank last. Ordered categories rank by their
     order. If any string is a number, strings rank as numbers, exactly, with any number of digits; then all must be
     numbers, and ``ValueRefused`` has the row of the first that is not. If any is a date, such as ``2026-01-31``, all
-    must be dates, and rank by the moments that they mean. White space around a string does not count.
+    must be dates, and rank by the moments that they mean. Other strings rank as text, with a ``RuntimeWarning`` if they
+    look like quantities or dates. White space around a string does not count.
     Raises ``DataError`` for a column without an order.
     """
     keys = [_key(kind, field, lengths, values, addresses) for kind, field in policy.keys]
@@ -148,7 +152,19 @@ def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
             _require(pc.or_(ranks.is_valid(), missing).take(codes), "date", values, field)
         else:
             ranks = pc.if_else(missing, None, written)
+            _warn_of_text(ranks.drop_null(), field)
     return pa.chunked_array([ranks.take(codes)])
+
+
+def _warn_of_text(written: pa.Array, field: str) -> None:
+    """Warn if all strings look like quantities, of numbers with more and fewer digits, or like dates."""
+    found = pc.extract_regex(written, _QUANTITY)
+    if len(found) == 0 or found.null_count:
+        return
+    digits = pc.utf8_length(pc.utf8_ltrim(pc.struct_field(found, "digits"), "0"))
+    if pc.count_distinct(digits).as_py() > 1 or pc.all(pc.match_substring_regex(written, _LOCAL_DATE)).as_py():
+        rule = f"ranks as text: values such as {written[0].as_py()[:_SHOWN]!r} are neither numbers nor dates like"
+        warnings.warn(f"column {field!r} {rule} 2026-01-31", RuntimeWarning, stacklevel=2)
 
 
 def _require(known: pa.Array, kind: str, values: pa.ChunkedArray, field: str) -> None:
