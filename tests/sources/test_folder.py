@@ -55,10 +55,19 @@ def test_what_is_not_utf8_is_rejected_with_its_line(made):
     assert got.ids.to_pylist() == ["b.txt"]
     assert [(Path(record.source).name, record.position, record.reason) for record in got.rejected] == [
         ("a.txt", 2, "it is not valid UTF-8"),
-        ("c.txt", 1, "it is not valid UTF-8"),
+        ("c.txt", 1, "it is UTF-16 text, not UTF-8"),
     ]
     with pytest.raises(DataError, match=r"a\.txt:2: it is not valid UTF-8"):
         read([Path(got.inputs[0])], strict=True)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be"])
+def test_text_in_another_encoding_of_unicode_is_rejected_by_its_name(made, encoding):
+    got = read([made({"a.txt": "Without a mark, this is UTF-8 with NULs.".encode(encoding), "b.txt": b"good"})])
+    assert got.ids.to_pylist() == ["b.txt"]
+    [record] = got.rejected
+    name = f"UTF-{encoding[4:].upper()}"
+    assert (record.reason, record.code) == (f"it is {name} text, not UTF-8", name.lower())
 
 
 def test_what_is_too_large_or_gone_is_rejected(made):

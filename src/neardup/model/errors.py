@@ -6,6 +6,7 @@
     ├── RecipeMismatch   signatures of different recipes        (also TypeError)
     ├── DataError        input that cannot be read as documents (also ValueError)
     │   ├── InputRefused     refused because of its name, before anything was read
+    │   ├── NothingRead      inputs whose records were all rejected
     │   ├── FieldMissing     a field that no record has
     │   └── ValueRefused     a value that cannot be used with the others of its column
     ├── OutputError      a result that cannot be written        (also OSError)
@@ -326,6 +327,17 @@ class InputRefused(DataError):  # noqa: N818 - the name of the event
     """An input that does not exist or is of an unknown format."""
 
     code = "input refused"
+
+
+class NothingRead(DataError):  # noqa: N818 - the name of the event
+    """Inputs whose records were all rejected; *first* is the code of the first one."""
+
+    code = "all rejected"
+
+    def __init__(self, where: str, rule: str, first: str) -> None:
+        super().__init__(where, rule)
+        self.args = (where, rule, first)
+        self.first = first
 
 
 class FieldMissing(DataError):  # noqa: N818 - the name of the event

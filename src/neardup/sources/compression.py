@@ -29,7 +29,7 @@ _GZIP_LEVEL: Final = 6
 _MOST_AT_ONCE: Final = 1 << 30  # Linux reads at most 2 GiB at once, macOS refuses more
 _MOST_OPEN: Final = 64  # open files: the limit of a process may be as low as 256
 _ENDS: Final = 1 << 16  # bytes at each end of a file that are digested
-_HEAD: Final = 64  # bytes that show the format of a file
+HEAD: Final = 64  # bytes that show the format of a file
 
 _GZIP: Final = b"\x1f\x8b"
 _MAGIC: Final = (
@@ -164,6 +164,11 @@ def sniff(head: bytes) -> str | None:
     return found or next((f"UTF-{8 * size}{order} text" for size in (4, 2) if (order := _order(head, size))), None)
 
 
+def encoding_code(form: str | None) -> str:
+    """Return the code of an error about text that ``sniff`` found, such as ``utf-16``; empty for other formats."""
+    return form.removesuffix(" text").lower() if form is not None and form.endswith("text") else ""
+
+
 def _order(head: bytes, size: int) -> str:
     """Return the byte order of ASCII letters in UTF-16 or 32 without a byte order mark; empty for other bytes.
 
@@ -190,7 +195,7 @@ def load(path: str, compression: str | None, max_bytes: int) -> Contents:
         if compression is not None:
             return _held(source, _expansion(source, file, compression), max_bytes)
         if stat.S_ISREG(about.st_mode) and about.st_size:
-            check_plain(source, file.read(_HEAD))
+            check_plain(source, file.read(HEAD))
             return Contents(source, file=_File(source, path, file.fileno()))
         return _held(source, available(file), max_bytes)
 
@@ -219,7 +224,7 @@ def stream(  # noqa: PLR0913, PLR0917 - a file, or frames of it
     source = display(path)
     with readable(source), Path(path).open("rb") as file:
         if compression is None:
-            check_plain(source, file.read(_HEAD))
+            check_plain(source, file.read(HEAD))
             file.seek(0)
             yield from iter(lambda: file.read(size), b"")
             return
@@ -227,14 +232,14 @@ def stream(  # noqa: PLR0913, PLR0917 - a file, or frames of it
         for chunk in _expansion(source, file, compression, begin, end):
             held += chunk
             check_size(source, before + len(held), max_bytes)
-            if not begin and not before and len(held) >= _HEAD:
-                check_plain(source, bytes(held[:_HEAD]))
+            if not begin and not before and len(held) >= HEAD:
+                check_plain(source, bytes(held[:HEAD]))
             if len(held) >= size:
                 yield bytes(held)
                 before += len(held)
                 held = bytearray()
         if not begin and not before:
-            check_plain(source, bytes(held[:_HEAD]))
+            check_plain(source, bytes(held[:HEAD]))
         if held:
             yield bytes(held)
 
@@ -282,10 +287,7 @@ def check_plain(source: str, head: bytes) -> None:
     found = sniff(head)
     if found is None:
         return
-    if found.endswith("text"):
-        code = found.removesuffix(" text").lower()
-    else:
-        code = "compressed stream" if source == display(STDIN) else "ending"
+    code = encoding_code(found) or ("compressed stream" if source == display(STDIN) else "ending")
     raise DataError(source, f"it should be plain UTF-8 text, but its first bytes are those of {found}", code)
 
 
@@ -295,7 +297,7 @@ def _held(source: str, chunks: Iterable[bytes], most: int) -> Contents:
     for chunk in chunks:
         data += chunk
         check_size(source, len(data), most)
-    check_plain(source, bytes(data[:_HEAD]))
+    check_plain(source, bytes(data[:HEAD]))
     return Contents(source, memoryview(data))
 
 

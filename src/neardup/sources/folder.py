@@ -5,10 +5,10 @@ becomes text as ``neardup.Extraction`` describes. Patterns choose other files, w
 files are ignored, and counted. Links to folders are not followed, and links to files outside the folder are not read: a
 link must not add files from elsewhere.
 
-A file is rejected if it is not valid UTF-8 (with the first invalid line), cannot be read, or is larger than the cap. An
-empty file is a document with an empty text. A folder without a text or HTML file is an error. With several folders, the
-name of the folder precedes each path, so these names must differ. If ``full_names`` are requested, the id of a document
-is its full path.
+A file is rejected if it is UTF-16 or not valid UTF-8 (with the first invalid line), cannot be read, or is larger than
+the cap. An empty file is a document with an empty text. A folder without a text or HTML file is an error. With several
+folders, the name of the folder precedes each path, so these names must differ. If ``full_names`` are requested, the id
+of a document is its full path.
 """
 
 import os
@@ -38,6 +38,7 @@ from neardup.sources.collection import (
     missing_field,
     silent,
 )
+from neardup.sources.compression import HEAD, encoding_code, sniff
 from neardup.sources.document import HTML
 from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, display, is_document, matches
 from neardup.sources.lines import BOM
@@ -261,6 +262,9 @@ def _read(path: Path, relative: str, max_bytes: int, *, markup: bool) -> tuple[_
     document = _Document(path, relative, about.st_size, about.st_mtime_ns)
     if _is_page(relative):
         return document, decoded(data) if markup else data
+    form = sniff(data[:HEAD])
+    if code := encoding_code(form):
+        return Rejected(display(str(path)), 1, f"it is {form}, not UTF-8", code)
     try:
         return document, data.removeprefix(BOM).decode()
     except UnicodeDecodeError as error:

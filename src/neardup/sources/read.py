@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from neardup.engines.local import thread_count
 from neardup.model.errors import (
-    DataError,
+    NothingRead,
     require,
     require_kind,
     require_name,
@@ -181,13 +181,13 @@ def reader(form: str) -> Any:
     return resolve_name(f"neardup.sources.{_CLASSES[form]}")
 
 
-def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> DataError:
+def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingRead:
     """Return the error for inputs whose records were all rejected; a damaged part of an archive may be any number."""
     number, first = len(rejected), rejected[0]
     if first.code == "damaged":
-        return DataError(", ".join(names), f"no document was found; a damaged part is at {first}", "all rejected")
+        return NothingRead(", ".join(names), f"no document was found; a damaged part is at {first}", first.code)
     counted = "its only record was rejected" if number == 1 else f"all {number:,} records were rejected"
-    return DataError(", ".join(names), f"{counted}; the first is at {first}", "all rejected")
+    return NothingRead(", ".join(names), f"{counted}; the first is at {first}", first.code)
 
 
 def _advance(paths: Sequence[str], progress: Progress | None) -> Callable[[int, float], None]:

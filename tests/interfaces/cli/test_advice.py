@@ -18,6 +18,7 @@ from neardup.model.errors import (
     StorageRefused,
 )
 from neardup.sources.collection import QuotedLines, Rejected
+from neardup.sources.read import nothing_left
 
 
 def _caused(error, cause):
@@ -145,6 +146,19 @@ def test_rejected_records_are_explained_once_for_each_code():
     assert advice_on_rejected([Rejected("a.csv", 1, "other", "other")]) == []
     [hint] = advice_on_rejected([Rejected("a.jsonl", 1, "it is not valid UTF-8", "encoding")])
     assert "iconv -f LATIN1 -t UTF-8" in hint
+    [hint] = advice_on_rejected([Rejected("a.txt", 1, "it is UTF-16 text", "utf-16")])
+    assert "iconv -f UTF-16 -t UTF-8" in hint
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [("encoding", "iconv -f LATIN1"), ("utf-16", "iconv -f UTF-16"), ("json", "")]
+)
+def test_if_all_records_are_rejected_the_first_is_explained(code, words):
+    shown = advice(nothing_left(["a.csv"], [Rejected("a.csv", 2, "why", code)]), Namespace(verb="dedup"))
+    begin, _, following = shown.partition("; nothing was written")
+    assert begin == "a.csv: its only record was rejected; the first is at a.csv:2: why"
+    assert words in following
+    assert bool(words) == bool(following)
 
 
 def test_records_over_several_lines_are_counted():

@@ -16,6 +16,7 @@ from neardup.model.errors import (
     ExtraMissing,
     FieldMissing,
     NeardupError,
+    NothingRead,
     OutputError,
     OutputsOverlap,
     ParameterConflict,
@@ -49,11 +50,12 @@ _OF_REPORTS = {  # columns of the reports that a verb reads
     "mirrors": ("representative",),
     "rules": ("representative",),
 }
+_ENCODINGS = {  # by the code of an error or a rejected record
+    name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
+    for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
+}
 _NEXT = {  # by the code of an error
-    **{
-        name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
-        for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
-    },
+    **_ENCODINGS,
     "folder of tables": "name the files, such as '{pattern}'",
     "json as table": "rename it with the ending .jsonl",
     "ending": "rename it with the ending of its format",
@@ -148,6 +150,7 @@ _NEXT_STORAGE = {
 }
 _UNPACKERS = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}  # commands, by endings
 _REJECTED = {  # by the code of a rejected record
+    **_ENCODINGS,
     "encoding": "convert files that are not UTF-8, such as with: iconv -f LATIN1 -t UTF-8 FILE > NEW",
     "too large": "--max-bytes raises the cap",
     "torn quotes": "if quotation marks are plain text there, use --quoting none",
@@ -275,7 +278,10 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         "unpack": unpack,
         "operand": operand,
     }
-    return known.get(error.code, "").format(**places)
+    following = known.get(error.code, "").format(**places)
+    if isinstance(error, NothingRead) and error.first in _REJECTED:
+        return f"{following}; {_REJECTED[error.first]}"
+    return following
 
 
 def _in_memory(arguments: argparse.Namespace) -> bool:
