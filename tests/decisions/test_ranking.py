@@ -142,12 +142,30 @@ def test_strings_none_of_which_is_a_number_rank_as_text():
 
 
 @pytest.mark.parametrize(
-    "values", [["7%", "100%"], ["$9", "$ 10"], ["1,000", "20,000"], ["v9", "v10"], ["31.05.2024", "01/06/24"]]
+    "values",
+    [
+        ["7%", "100%"],
+        ["$9", "$ 10"],
+        ["1,000", "20,000"],
+        ["v9", "v10"],
+        ["31.05.2024", "01/06/24"],
+        ["Fri, 31 May 2024 10:00:00 GMT", "Sat, 01 Jun 2024 10:00:00 GMT"],
+        ["Fri May 31 10:00:00 +0000 2024", "Sat Jun 01 10:00:00 +0000 2024"],
+        ["May 31, 2024", "Jun 1, 2024"],
+        ["31-May-2024", "1 june 2024"],
+    ],
 )
 def test_quantities_and_dates_that_rank_as_text_are_warned_of(values):
     with pytest.warns(RuntimeWarning, match=f"column 'x' ranks as text: values such as '{re.escape(values[0])}' are"):
         by_value("max:x", [*values, "", None])
-    for text in (["2024-W05", "2024-W11"], ["1.2.9", "1.2.10"], ["7%", "100%", "unknown"], ["a", "b"], ["", None]):
+    for text in (
+        ["2024-W05", "2024-W11"],
+        ["chapter ten", "the 3 bears", "May I"],
+        ["1.2.9", "1.2.10"],
+        ["7%", "100%", "unknown"],
+        ["a", "b"],
+        ["", None],
+    ):
         by_value("max:x", text, pa.string())
 
 

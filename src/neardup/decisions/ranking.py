@@ -20,7 +20,9 @@ _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
 _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
 _QUANTITY: Final = r"^[^0-9]{0,4}(?P<digits>[0-9]+)"  # "$10" and "7%"
-_LOCAL_DATE: Final = r"^[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2,4}"
+_OTHER_DATE: Final = (  # "31.05.2024", "31 May 2024", "Fri, 31 May 2024", "May 31, 2024", "Fri May 31"
+    r"(?i)^([a-z]{3,9},? )?([0-9]{1,2}[./ -]([0-9]{1,2}|[a-z]{3,9})[,./ -]+[0-9]{2}|[a-z]{3,9}\.? [0-9]{1,2}\b)"
+)
 _SHOWN: Final = 40  # characters of a value in a message
 
 
@@ -157,12 +159,11 @@ def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
 
 
 def _warn_of_text(written: pa.Array, field: str) -> None:
-    """Warn if all strings look like quantities, of numbers with more and fewer digits, or like dates."""
+    """Warn if all strings look like dates, or like quantities, of numbers with more and fewer digits."""
     found = pc.extract_regex(written, _QUANTITY)
-    if len(found) == 0 or found.null_count:
-        return
     digits = pc.utf8_length(pc.utf8_ltrim(pc.struct_field(found, "digits"), "0"))
-    if pc.count_distinct(digits).as_py() > 1 or pc.all(pc.match_substring_regex(written, _LOCAL_DATE)).as_py():
+    quantities = found.null_count == 0 and pc.count_distinct(digits).as_py() > 1
+    if len(written) and (quantities or pc.all(pc.match_substring_regex(written, _OTHER_DATE)).as_py()):
         rule = f"ranks as text: values such as {written[0].as_py()[:_SHOWN]!r} are neither numbers nor dates like"
         warnings.warn(f"column {field!r} {rule} 2026-01-31", RuntimeWarning, stacklevel=2)
 
