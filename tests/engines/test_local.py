@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from neardup.engines import local
 from neardup.engines.local import LocalEngine, ahead
-from neardup.model.errors import ParameterError
+from neardup.model.errors import EngineFailed, ParameterError
 
 THREADS = [1, 2, 5]
 
@@ -61,6 +61,17 @@ def test_an_error_reaches_the_caller(threads):
 def test_one_thread_is_the_callers():
     with LocalEngine(1) as engine:
         assert {*engine.map(lambda _: threading.get_ident(), range(3))} == {threading.get_ident()}
+
+
+def test_a_system_that_starts_no_thread_is_reported(monkeypatch):
+    def start(_thread):
+        raise RuntimeError("can't start new thread")
+
+    with LocalEngine(2) as engine:
+        monkeypatch.setattr(threading.Thread, "start", start)
+        for call in (lambda: list(engine.map(str, range(3))), lambda: engine.begin(int), lambda: list(ahead([1, 2]))):
+            with pytest.raises(EngineFailed, match=r"^threads cannot be started: the limit of processes or memory"):
+                call()
 
 
 def test_every_core_by_default(monkeypatch):

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from neardup.model.errors import require_whole
+from neardup.model.errors import EngineFailed, require_whole
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -38,7 +38,7 @@ class LocalEngine(AbstractContextManager["LocalEngine"]):
             return
         waiting: deque[Future[Result]] = deque()
         for item in items:
-            waiting.append(self._pool.submit(function, item))
+            waiting.append(_submitted(self._pool, function, item))
             if len(waiting) > (4 * self.threads if most is None else most):
                 yield waiting.popleft().result()
         while waiting:
@@ -49,7 +49,7 @@ class LocalEngine(AbstractContextManager["LocalEngine"]):
         if self._pool is None:
             done = function()
             return lambda: done
-        return self._pool.submit(function).result
+        return _submitted(self._pool, function).result
 
     def parts(self, number: int) -> list[slice]:
         """Cut *number* items into slices, two per thread, because they do not take equally long; none is empty."""
@@ -62,10 +62,19 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
     """Yield the items; a thread of its own makes the next one while the caller uses one."""
     iterator, end = iter(items), object()
     with ThreadPoolExecutor(1) as pool:
-        following: Future[Any] = pool.submit(next, iterator, end)
+        following: Future[Any] = _submitted(pool, next, iterator, end)
         while (item := following.result()) is not end:
             following = pool.submit(next, iterator, end)
             yield item
+
+
+def _submitted(pool: ThreadPoolExecutor, function: Callable[..., Any], *arguments: object) -> Future[Any]:
+    """Submit a call to a pool; ``EngineFailed`` if the system starts no thread for it."""
+    try:
+        return pool.submit(function, *arguments)
+    except RuntimeError as error:  # from ``Thread.start``
+        rule = "cannot be started: the limit of processes or memory is reached; use fewer, or raise the limit"
+        raise EngineFailed("threads", rule) from error
 
 
 def thread_count(threads: int | None) -> int:
