@@ -800,6 +800,13 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
         ),
         (["in.jsonl", "--text", "Text", "--stop-words", "words"], "no such file; words are separated by commas; a", 2),
         (["semicolons.csv"], "the fields are: id;text; the fields of CSV must be separated by commas", 1),
+        (
+            ["bars.csv"],
+            "id|text; the fields of CSV must be separated by commas, or by tabs in .tsv, not by vertical",
+            1,
+        ),
+        (["tabs.csv"], "for fields that are separated by tabs, add --format tsv", 1),
+        (["commas.tsv"], "for fields that are separated by commas, add --format csv", 1),
         (["lines.csv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON lines, use --format", 1),
         (["in.jsonl", "--format", "tsv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON", 1),
         (["in.jsonl", "x.csv"], "inputs must be of one format, not of several: in.jsonl (jsonl) and x.csv (csv)", 2),
@@ -809,7 +816,8 @@ def test_an_input_that_cannot_be_read_is_answered_with_the_way_out(run, tmp_path
     (tmp_path / "in.jsonl").write_text('{"ID": 1, "Text": "a"}\n')
     (tmp_path / "x.csv").write_text("text\na\n")
     (tmp_path / "lines.csv").write_text('\ufeff{"id": 1, "text": "a"}\n')
-    (tmp_path / "semicolons.csv").write_text("id;text\n1;a\n")
+    for name, separator in (("semicolons.csv", ";"), ("bars.csv", "|"), ("tabs.csv", "\t"), ("commas.tsv", ",")):
+        (tmp_path / name).write_text(f"id{separator}text\n1{separator}a\n")
     assert message in run(*arguments, "--dry-run", code=code).err
 
 

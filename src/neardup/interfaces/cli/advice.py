@@ -301,8 +301,8 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
     given = {**_FIELDS.get(arguments.verb, {}), **vars(arguments)}
     if error.field in _OF_REPORTS.get(arguments.verb, ()) and error.field != given.get("text"):
         return "this must be a report that `neardup dedup --report` has written"
-    if len(error.existing) == 1 and ";" in error.existing[0]:
-        return "the fields of CSV must be separated by commas, or by tabs in .tsv, not by semicolons"
+    if len(error.existing) == 1 and (way_out := _about_separator(error.existing[0])):
+        return way_out
     for name, words in (
         ("text", "text"),
         ("html", "HTML"),
@@ -318,6 +318,17 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
         return "correct --field"
     if given.get("scheme") == "checksum" and "fields" not in given and arguments.verb in _READING:
         return "--scheme checksum compares title and body by default, and --fields names others, such as --fields body"
+    return ""
+
+
+def _about_separator(header: str) -> str:
+    """Return how a header can be read that is one field; an empty string if nothing in it separates fields."""
+    for character, other in (("\t", "tsv"), (",", "csv")):
+        if character in header:
+            return f"for fields that are separated by {'tabs' if other == 'tsv' else 'commas'}, add --format {other}"
+    for character, words in ((";", "semicolons"), ("|", "vertical bars")):
+        if character in header:
+            return f"the fields of CSV must be separated by commas, or by tabs in .tsv, not by {words}"
     return ""
 
 
