@@ -217,6 +217,22 @@ def test_records_are_a_table_of_the_keys_that_are_needed():
     assert records_as_table([{"text": "a\ud800"}], ["text"], []).column("text").to_pylist() == [b"a\xed\xa0\x80"]
 
 
+def test_missing_values_of_records_are_null_as_in_a_frame():
+    pandas = pytest.importorskip("pandas")
+    columns = {
+        "text": ["one", None],
+        "id": [None, "b"],
+        "time": pandas.to_datetime([None, "2024-01-01"]),
+        "number": [2**70, float("nan")],
+    }
+    frame = pandas.DataFrame(columns)
+    records = frame.to_dict("records")
+    assert {type(value).__name__ for record in records for value in record.values()} >= {"NaTType", "float"}
+    table = records_as_table(records, list(columns), [])
+    assert [column.null_count for column in table.columns] == [1] * len(columns)
+    assert table.to_pydict() == table_or_column(frame, list(columns)).to_pydict()
+
+
 @pytest.mark.parametrize(
     ("records", "message"),
     [

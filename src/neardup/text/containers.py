@@ -241,11 +241,11 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
             rule = "has a type that pyarrow cannot read; cast it to another, such as integers of 64 bits"
             raise DataError(f"column {name!r}", f"{rule}: {error}") from error
     try:
-        array = pa.array(values, from_pandas=_is(values, "pandas"))
+        array = pa.array(values, from_pandas=True)
     except UnicodeEncodeError:  # lone surrogates: such text is bytes that are not UTF-8
         array = pa.array([_as_bytes(value) for value in values], pa.large_binary())
     except _NOT_ARROW:
-        array = column_of(values, name, nan_is_missing=_is(values, "pandas"))
+        array = column_of(values, name)
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 

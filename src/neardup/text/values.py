@@ -14,15 +14,15 @@ _NUMBER: Final = "a number"
 _SHOWN: Final = 40  # characters of a value in a message
 
 
-def column_of(values: Iterable[Any], name: str, *, nan_is_missing: bool = False) -> pa.Array:
-    """Return numbers that do not fit into 64 bits as decimals, which are exact.
+def column_of(values: Iterable[Any], name: str) -> pa.Array:
+    """Return numbers that do not fit into 64 bits as decimals, which are exact; NaN is a missing value.
 
     Raises ``DataError`` for the first value of another kind than the first one, and for values that are not numbers.
     """
     numbers: list[Decimal | None] = []
     first = ""
     for row, value in enumerate(values):
-        found = _kind_of(value, nan_is_missing=nan_is_missing)
+        found = _kind_of(value)
         first = first or found
         if found and found != first:
             rule = f"is {found} ({repr(value)[:_SHOWN]}), but earlier rows have {first}"
@@ -46,12 +46,12 @@ def _decimal(value: Any) -> Decimal | None:
         return None
 
 
-def _kind_of(value: Any, *, nan_is_missing: bool) -> str:
+def _kind_of(value: Any) -> str:
     """Return the name of a value's kind for messages; empty for missing values."""
     if type(value).__name__ in _MISSING:
         return ""
     if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
         return "true or false"
     if isinstance(value, Number):
-        return "" if nan_is_missing and value != value else _NUMBER  # noqa: PLR0124 - only NaN differs from itself
+        return "" if value != value else _NUMBER  # noqa: PLR0124 - only NaN differs from itself
     return kind_of(value)
