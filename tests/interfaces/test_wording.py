@@ -3,7 +3,7 @@ import pytest
 
 from neardup import CommonShingles, Policy, Summary
 from neardup.interfaces.wording import cluster_lines, common_words, evidence_of, percentage, rule_of
-from neardup.pipeline.corpus.clusters import LargeCluster
+from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 
 
@@ -84,6 +84,18 @@ def test_large_clusters_in_words():
         (
             '  These documents differ except for 1,096 shared shingles: "You are a...".'
             " If this is a template, leave it out with --ignore-common 0.02"
+        ),
+    ]
+
+
+def test_a_template_of_many_clusters_in_words():
+    spread = SpreadTemplate(documents=1205, clusters=918, shared=34, beginning="You are a", ignore_common=0.1)
+    small = LargeCluster(representative="b", documents=6, share_of_drops=0.01)
+    assert cluster_lines(summary(largest_clusters=(small,), spread_template=spread)) == [
+        "1,205 near duplicates in 918 clusters: most of them share one block, across the clusters",
+        (
+            '  These documents differ except for 34 shared shingles: "You are a...".'
+            " If this is a template, leave it out with --ignore-common 0.1"
         ),
     ]
 

@@ -7,7 +7,7 @@ from neardup.model.errors import plural
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from neardup.pipeline.corpus.clusters import LargeCluster
+    from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
     from neardup.pipeline.corpus.result import Summary
     from neardup.pipeline.corpus.same_host_drops import SameHostDrops
     from neardup.pipeline.files.dedup import FilesResult
@@ -75,7 +75,8 @@ def common_words(summary: "Summary") -> str:
 def cluster_lines(summary: "Summary") -> list[str]:
     """Describe the largest cluster of a run, large clusters that are probably templates, and drops on hosts.
 
-    There are no lines if the largest cluster is small and not a template, and no host has many drops.
+    There are no lines if the largest cluster is small and not a template, no template is spread over many clusters, and
+    no host has many drops.
     """
     lines = []
     for number, cluster in enumerate(summary.largest_clusters):
@@ -87,6 +88,9 @@ def cluster_lines(summary: "Summary") -> list[str]:
         lines.append(f"{what}: {cluster.documents:,} documents, {share} of the drops; kept: document {kept}")
         if cluster.template:
             lines.append(f"  {template_hint(cluster)}")
+    if (spread := summary.spread_template) is not None:
+        near = f"{spread.documents:,} near duplicates in {spread.clusters:,} clusters"
+        lines += [f"{near}: most of them share one block, across the clusters", f"  {template_hint(spread)}"]
     return [*lines, *([] if summary.same_host_drops is None else [host_hint(summary.same_host_drops)])]
 
 
@@ -103,8 +107,8 @@ def pairs_not_compared(number: int) -> str:
     )
 
 
-def template_hint(cluster: "LargeCluster") -> str:
-    """Describe the block that the documents of a cluster share, and what to do."""
+def template_hint(cluster: "LargeCluster | SpreadTemplate") -> str:
+    """Describe the block that the documents of one or many clusters share, and what to do."""
     beginning = f': "{cluster.beginning}..."' if cluster.beginning else ""
     return (
         f"These documents differ except for {cluster.shared:,} shared shingles{beginning}."

@@ -92,3 +92,51 @@ def test_clusters_of_equal_fields_get_no_advice():
     (found,) = clusters_of(pa.table({"text": texts, "title": ["one title"] * 4}), scheme=scheme)
     assert found.documents == 4
     assert not found.template
+
+
+BLOCK = " ".join(prose(20_000, 35))
+
+
+def chats(number):
+    """Return questions after one block, which resemble each other by about the threshold, and many unrelated texts."""
+    questions = [f"{BLOCK} question {' '.join(prose(seed, 12))}" for seed in range(30_000, 30_000 + number)]
+    return [*questions, *(" ".join(prose(seed, 60)) for seed in range(40_000, 40_000 + number))]
+
+
+def test_a_template_of_many_small_clusters_is_recognised():
+    texts = chats(400)
+    summary = neardup.dedup(texts).summary
+    assert summary.near > 100
+    assert not any(cluster.template for cluster in summary.largest_clusters)
+    found = summary.spread_template
+    assert found.documents == summary.near
+    assert 10 < found.clusters < summary.near
+    assert found.shared == 34  # 33 shingles of the block, and one with the next word
+    assert found.beginning == BLOCK[:80]
+    assert summary.as_dict()["spread_template"]["ignore_common"] == found.ignore_common
+    better = neardup.dedup(texts, ignore_common=found.ignore_common).summary
+    assert (better.near, better.spread_template) == (0, None)
+
+
+def test_near_duplicates_of_different_texts_share_no_template():
+    others = [prose(seed, 60) for seed in range(50_000, 50_050)]
+    texts = [" ".join(words) for words in others] + [" ".join(["changed", *words[1:]]) for words in others]
+    summary = neardup.dedup(texts).summary
+    assert (summary.near, summary.spread_template) == (50, None)
+
+
+def test_a_template_is_reported_once():
+    summary = neardup.dedup(chats(400), threshold=0.56).summary
+    assert summary.largest_clusters[0].template
+    assert summary.spread_template is None
+
+
+def test_a_few_near_duplicates_are_not_examined():
+    texts = chats(400)
+    assert neardup.dedup(
+        [*texts, *(" ".join(prose(seed, 20)) for seed in range(60_000, 63_000))]
+    ).summary.spread_template
+    few = chats(120)
+    summary = neardup.dedup([*few, *texts[400:]]).summary
+    assert 0 < summary.near < 26  # a twentieth
+    assert summary.spread_template is None

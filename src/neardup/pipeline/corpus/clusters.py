@@ -1,14 +1,17 @@
-"""The largest clusters of a run, and what their documents share: copies of one text, or one template."""
+"""The largest clusters of a run, and what their documents share: copies of one text, or one template.
+
+A template may also be spread over many small clusters: if its documents resemble each other by about the threshold.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
-from typing import Any, Final
+from itertools import compress, islice, pairwise
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.model.arrays import Flags, Positions
+from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.protocols import Scheme
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.common_shingles import LEAST, different
@@ -19,6 +22,8 @@ LARGE_SHARE: Final = 0.05  # share of all documents in one cluster that is exami
 SAMPLE: Final = 64  # documents of a cluster that are examined
 NEARLY_ALL: Final = 0.9
 BEGINNING: Final = 80  # shown characters of a shared passage
+SPREAD: Final = 10  # clusters that a template spreads over
+HALF: Final = 0.5  # of the documents of different clusters have a feature of their template, and of their features
 
 _STEPS: Final = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001)
 _READ: Final = 1 << 16  # bytes of a text that are examined
@@ -51,6 +56,40 @@ class LargeCluster:
     template: bool = False
     beginning: str = ""
     ignore_common: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpreadTemplate:
+    """A block that the near duplicates of many clusters share.
+
+    ``documents``, ``clusters``
+        the number of near duplicates, and of their clusters.
+    ``shared``
+        the number of features that at least ``HALF`` of the near duplicates have, counted in up to ``SAMPLE`` of them,
+        each of another cluster and different from the others; ``HALF`` of these have mostly such features.
+    ``beginning``, ``ignore_common``
+        as of a ``LargeCluster``.
+    """
+
+    documents: int
+    clusters: int
+    shared: int
+    beginning: str
+    ignore_common: float
+
+
+def what_is_shared(
+    ids: pa.ChunkedArray,
+    raw_texts: Callable[[Positions], list[bytes | None]],
+    representatives: Positions,
+    exact: Flags,
+    scheme: Scheme,
+) -> dict[str, Any]:
+    """Return the largest clusters and, if none of them has a template, one of many clusters, as parts of a summary."""
+    found = largest_clusters(ids, raw_texts, representatives, exact, scheme)
+    known = any(cluster.template for cluster in found)
+    spread = None if known else spread_template(raw_texts, representatives, exact, scheme)
+    return {"largest_clusters": found, "spread_template": spread}
 
 
 def largest_clusters(
@@ -89,6 +128,33 @@ def largest_clusters(
     )
 
 
+def spread_template(
+    raw_texts: Callable[[Positions], list[bytes | None]], representatives: Positions, exact: Flags, scheme: Scheme
+) -> SpreadTemplate | None:
+    """Return the template that the near duplicates of different clusters share, if there is one.
+
+    The parameters are those of ``largest_clusters``. Near duplicates are examined if they are of ``SPREAD`` clusters,
+    and ``LARGE`` or ``LARGE_SHARE`` of all documents.
+    """
+    near = np.flatnonzero((representatives >= 0) & ~exact)
+    heads, first = np.unique(representatives[near], return_index=True)
+    number = len(representatives)
+    if scheme.columns or len(heads) < SPREAD or len(near) < min(LARGE, LARGE_SHARE * number):
+        return None
+    found = _Features.of(raw_texts(_sample(near[first])), scheme)
+    common = found.terms[found.counts >= HALF * found.distinct]
+    shares = [np.isin(own, common).mean() for own in found.different]
+    if found.distinct < SPREAD or np.median(shares) < HALF:
+        return None
+    return SpreadTemplate(
+        documents=len(near),
+        clusters=len(heads),
+        shared=len(common),
+        beginning=found.beginning(),
+        ignore_common=_fitting(HALF * (len(near) + len(heads)) / number),
+    )
+
+
 def _sample(members: Positions) -> Positions:
     members = np.sort(members)
     return members[np.unique(np.linspace(0, len(members) - 1, SAMPLE).astype(np.int64))]
@@ -96,28 +162,55 @@ def _sample(members: Positions) -> Positions:
 
 def _looked_into(raw: Sequence[bytes | None], members: int, number: int, scheme: Scheme) -> dict[str, Any]:
     """Describe a cluster of *members* documents, of *number* in the collection, by some of its texts."""
-    texts = [text[:_READ].decode("utf-8", "ignore") for text in raw if text]
-    if not texts:
+    found = _Features.of(raw, scheme)
+    if not found.texts:
         return {}
-    features = scheme.shingling.batch_features(whole_batch(text_column(texts)))
-    counted = different(features, getattr(scheme.shingling, "size", 1))
-    bounds = features.offsets
-    sets = [features.values[begin:end].tobytes() for begin, end in pairwise(bounds)]
-    values = features.values[: bounds[-1]][np.repeat(counted, np.diff(bounds))]
-    _, counts = np.unique(values, return_counts=True)
-    distinct = int(counted.sum())
-    shared = int((counts >= NEARLY_ALL * distinct).sum())
-    if scheme.columns or distinct < LEAST or 2 * distinct < len(set(sets)):
+    shared = int((found.counts >= NEARLY_ALL * found.distinct).sum())
+    if scheme.columns or found.distinct < LEAST or 2 * found.distinct < found.sets:
         return {"shared": shared}
-    one, other = (texts[place] for place in np.flatnonzero(counted)[[0, -1]])
-    share = members * distinct / len(texts) / number
-    fitting = [step for step in _STEPS if step <= share / 2]
     return {
         "shared": shared,
         "template": True,
-        "beginning": _beginning(one, other),
-        "ignore_common": fitting[0] if fitting else _STEPS[-1],
+        "beginning": found.beginning(),
+        "ignore_common": _fitting(members * found.distinct / len(found.texts) / number),
     }
+
+
+def _fitting(share: float) -> float:
+    """Return the share of documents to leave out what is in this *share* of them."""
+    return next((step for step in _STEPS if step <= share / 2), _STEPS[-1])
+
+
+class _Features(NamedTuple):
+    """The features of some texts; the *counted* texts are different documents."""
+
+    texts: list[str]
+    counted: Flags
+    different: list[Words]  # the features of each counted text
+    terms: Words  # all of these, distinct
+    counts: Positions  # of the texts that have each of them
+    sets: int  # the number of different sets among the features of all texts
+
+    @classmethod
+    def of(cls, raw: Sequence[bytes | None], scheme: Scheme) -> Self:
+        """Read the beginnings of texts, without missing and empty ones."""
+        texts = [text[:_READ].decode("utf-8", "ignore") for text in raw if text]
+        features = scheme.shingling.batch_features(whole_batch(text_column(texts)))
+        counted = different(features, getattr(scheme.shingling, "size", 1))
+        values = [features.values[begin:end] for begin, end in pairwise(features.offsets)]
+        chosen = list(compress(values, counted.tolist()))
+        terms, counts = np.unique(np.concatenate([features.values[:0], *chosen]), return_counts=True)
+        return cls(texts, counted, chosen, terms, counts, len({own.tobytes() for own in values}))
+
+    @property
+    def distinct(self) -> int:
+        """The number of different documents."""
+        return len(self.different)
+
+    def beginning(self) -> str:
+        """Return the beginning of the longest passage that the first and the last of the different texts share."""
+        first, last = np.flatnonzero(self.counted)[[0, -1]]
+        return _beginning(self.texts[first], self.texts[last])
 
 
 def _beginning(one: str, other: str) -> str:

@@ -12,7 +12,7 @@ from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.corpus.clusters import LargeCluster
+from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.schemes.terms import common_of
 from neardup.text.columns import gathered
@@ -37,8 +37,9 @@ class Summary:
     features need the ``short_threshold``. ``common`` is the list of shingles that
     did not count, or ``None``. If ``canonical`` ranks, ``canonical_kept`` documents were kept that a dropped one of
     their cluster names, and ``canonical_contradicted`` documents name the address of documents of the run that they do
-    not match. ``largest_clusters`` are the clusters of the most documents, with what these share. ``same_host_drops``
-    are the web pages that were dropped for others of their host, if they were read without templates and are enough.
+    not match. ``largest_clusters`` are the clusters of the most documents, with what these share; ``spread_template``
+    is a template that many clusters share, if none of these has one. ``same_host_drops`` are the web pages that were
+    dropped for others of their host, if they were read without templates and are enough.
     If revisit records are written, ``revisits_missing`` exact duplicates have none, as the record of their
     representative is not in an archive that could be read.
     """
@@ -66,6 +67,7 @@ class Summary:
     revisits_missing: int = 0
     common: CommonShingles | None = None
     largest_clusters: tuple[LargeCluster, ...] = ()
+    spread_template: SpreadTemplate | None = None
     same_host_drops: SameHostDrops | None = None
 
     @classmethod

@@ -19,7 +19,7 @@ from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Veri
 from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
 from neardup.pipeline.corpus.address_ranks import HintCounts, address_ranks, hint_counts
-from neardup.pipeline.corpus.clusters import largest_clusters
+from neardup.pipeline.corpus.clusters import what_is_shared
 from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, feature_sets, needs_rows, require_policy
 from neardup.pipeline.corpus.documents import Documents
 from neardup.pipeline.corpus.memory import warn_if_short
@@ -335,9 +335,7 @@ class _Run:
             not_compared=decided.not_compared,
             canonical_kept=hints.kept,
             canonical_contradicted=hints.contradicted,
-            largest_clusters=largest_clusters(
-                self._documents.ids, self._documents.raw_texts, representative, same, self._scheme
-            ),
+            **what_is_shared(self._documents.ids, self._documents.raw_texts, representative, same, self._scheme),
         )
         decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
         return Result(kept, decisions, representative, summary)

@@ -12,7 +12,7 @@ from neardup.engines.journal import Journal, WorkFolder
 from neardup.engines.local import LocalEngine
 from neardup.model.policy import CANONICAL
 from neardup.pipeline.corpus.address_ranks import HintCounts, hint_counts
-from neardup.pipeline.corpus.clusters import largest_clusters
+from neardup.pipeline.corpus.clusters import what_is_shared
 from neardup.pipeline.corpus.result import Summary
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.pipeline.progress import Progress
@@ -245,6 +245,6 @@ def _summary(job: Job, result: StoredResult, counts: Record, settled: list[Recor
         known=int((representatives >= len(documents)).sum()),
         canonical_kept=hints.kept,
         canonical_contradicted=hints.contradicted,
-        largest_clusters=largest_clusters(documents.ids, texts, representatives, exact, job.scheme),
         same_host_drops=drops,
+        **what_is_shared(documents.ids, texts, representatives, exact, job.scheme),
     )
