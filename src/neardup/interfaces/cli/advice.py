@@ -152,6 +152,7 @@ _UNPACKERS = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}
 _REJECTED = {  # by the code of a rejected record
     **_ENCODINGS,
     "encoding": "convert files that are not UTF-8, such as with: iconv -f LATIN1 -t UTF-8 FILE > NEW",
+    "encoding in a table": "decode these values and write them as strings; no conversion of the file helps",
     "too large": "--max-bytes raises the cap",
     "torn quotes": "if quotation marks are plain text there, use --quoting none",
     "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
@@ -217,9 +218,14 @@ def advice_on_lines(replaced: int) -> str:
 
 
 def advice_on_rejected(rejected: "Sequence[Rejected]") -> list[str]:
-    """Return what may help with rejected records, once for each kind of error."""
-    codes = dict.fromkeys(one.code for one in rejected)
-    return [_REJECTED[code] for code in codes if code in _REJECTED]
+    """Return what may help with rejected records, each sentence once."""
+    kinds = dict.fromkeys((one.code, one.source) for one in rejected)
+    return list(dict.fromkeys(filter(None, (_about_rejected(*kind) for kind in kinds))))
+
+
+def _about_rejected(code: str, source: str) -> str:
+    in_a_table = code == "encoding" and Path(source).suffix.lower() == ".parquet"
+    return _REJECTED.get("encoding in a table" if in_a_table else code, "")
 
 
 def _of_parameter(error: ParameterError) -> str:
@@ -279,8 +285,8 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         "operand": operand,
     }
     following = known.get(error.code, "").format(**places)
-    if isinstance(error, NothingRead) and error.first in _REJECTED:
-        return f"{following}; {_REJECTED[error.first]}"
+    if isinstance(error, NothingRead) and (way_out := _about_rejected(error.first, error.where)):
+        return f"{following}; {way_out}"
     return following
 
 
