@@ -48,3 +48,14 @@ def test_lines_inside_quotation_marks_are_counted(tmp_path, small_parts):
     done = dedup_files([path], work=tmp_path / "w")
     assert done.documents.quoted_lines == read([path]).quoted_lines
     assert dedup_files([path], work=tmp_path / "w", quoting="minimal").documents.quoted_lines is None
+
+
+def test_what_cannot_be_read_of_files_that_are_compared_with_is_reported(tmp_path):
+    words = "one two three four five six"
+    (tmp_path / "new.csv").write_text(f"text\n{words}\n")
+    (tmp_path / "old.csv").write_text(f'text\n{words},more than the header has\n"one\ntwo"\n')
+    done = dedup_files([tmp_path / "new.csv"], against=tmp_path / "old.csv")
+    assert done.result.summary.known == 0
+    assert done.rejected == read([tmp_path / "old.csv"]).rejected != []
+    assert done.documents.quoted_lines == read([tmp_path / "old.csv"]).quoted_lines is not None
+    assert len(done.documents) == 1

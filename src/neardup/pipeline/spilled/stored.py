@@ -26,16 +26,18 @@ _POSITION: Final = "representative_position"
 class StoredDocuments:
     """The documents of a run in pieces, as ``WholeInputs`` has those in memory; *records* are of all shards.
 
-    The documents that are only compared with do not count. Their positions are those after the last one.
+    The documents that are only compared with do not count. Their positions are those after the last one. Their records
+    that are rejected, or hold line ends inside quotation marks, are reported.
     """
 
     def __init__(self, job: Job, records: list[dict[str, Any]]) -> None:
         self._job = job
+        self._every = records
         self.signed = Signed(job, records)
         self.records = [
             one for one, shard in zip(records, job.shards.shards, strict=True) if shard.source >= job.compared
         ]
-        self.rejected = rejected_in(self.records)
+        self.rejected = rejected_in(records)
         self.ignored = job.shards.ignored
         self.skipped, self.body_faults = (
             sum((Counter(record[name]) for record in self.records), Counter()) for name in ("skipped", "body_faults")
@@ -58,7 +60,7 @@ class StoredDocuments:
     @property
     def quoted_lines(self) -> QuotedLines | None:
         """The records with line ends inside quotation marks; ``None`` if there are none, or if this was requested."""
-        found = [QuotedLines(**one) for record in self.records for one in record["quoted_lines"]]
+        found = [QuotedLines(**one) for record in self._every for one in record["quoted_lines"]]
         return replace(found[0], records=sum(one.records for one in found)) if found else None
 
     @property
