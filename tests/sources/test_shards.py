@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from neardup import dedup_files
 from neardup.model.errors import DataError, ParameterError
 from neardup.sources import delimited
 from neardup.sources.compression import stream
@@ -262,6 +263,20 @@ def test_every_document_of_a_folder_has_a_text(folder):
 
 def test_ignored_files_are_counted(folder):
     assert split([folder], 1).ignored == read([folder]).ignored == 1
+
+
+def test_ignored_files_of_a_folder_of_tables_are_counted(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("a.jsonl", "b.json", "c.jsonl.lz4", "d.jsonl.bak", "_SUCCESS", ".a.jsonl.crc"):
+        put(data / name, b'{"text": "one"}\n')
+    (data / "link").symlink_to(tmp_path)
+    assert split([data], 1).ignored == 4
+    assert split([data], 1, glob=("*.jsonl",)).ignored == 4
+    put(data / "e.csv", b"text\none\n")
+    assert split([data], 1, glob=("*.jsonl",)).ignored == 5
+    done = dedup_files([data], work=tmp_path / "w")
+    assert (len(done.documents), done.documents.ignored) == (2, 4)
 
 
 @pytest.mark.parametrize("number", range(20))

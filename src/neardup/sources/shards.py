@@ -103,7 +103,8 @@ class Shards:
         URLs must be ``copied`` before the inputs are cut.
         """
         given = require_once(expand(inputs), request.globs)
-        paths = [table for path in given for table in _tables(path, request)]
+        there = [_tables(path, request) for path in given]
+        paths = [table for tables, _ in there for table in tables]
         for path in paths:
             twice = path == STDIN or Path(path).is_file() or Path(path).is_dir() or not Path(path).exists()
             rule = "cannot be a pipe, because a run in pieces reads its inputs more than once; use - and standard input"
@@ -111,7 +112,7 @@ class Shards:
         from neardup.sources.folder import documents_in, require_other_names, state_of
 
         require_other_names([path for path in paths if Path(path).is_dir()])
-        found = cls(tuple(paths), request)
+        found = cls(tuple(paths), request, ignored=sum(others for _, others in there))
         identities: list[Any] = []
         for path, one in zip(paths, found._kinds, strict=True):
             if one.format == FOLDER:
@@ -120,7 +121,7 @@ class Shards:
                 now = None if path == STDIN else remote.identity(path) if is_url(path) else identity(path)
                 identities.append(now)
         beside = expand(others) if others else ()
-        tables = (table for path in beside for table in _tables(path, request))
+        tables = (table for path in beside for table in _tables(path, request)[0])
         forms = {one.format for one in (*found._kinds, *(input_kind(path, _given(path, request)) for path in tables))}
         require_used(request, forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
         return replace(found, identities=identities)
@@ -146,7 +147,7 @@ class Shards:
 
         shards: list[Shard] = []
         identities = [*self.identities]
-        ignored = 0
+        ignored = self.ignored
         for source, (path, found) in enumerate(zip(self.inputs, self._kinds, strict=True)):
             if found.format == FOLDER:
                 files, others = documents_in(path, self.request.globs)
@@ -422,27 +423,35 @@ def has_archives(inputs: Sequence[str | os.PathLike[str]], request: Request) -> 
 
     Archives of texts do not count: WET files, by their names.
     """
-    paths = (table for path in expand(inputs) for table in _tables(path, request))
+    paths = (table for path in expand(inputs) for table in _tables(path, request)[0])
     named = (path for path in paths if ".wet" not in PurePath(path.lower()).suffixes)
     return any((_given(path, request) or getattr(kind(path), "format", None)) == WARC for path in named)
 
 
-def _tables(path: str, request: Request) -> list[str]:
-    """Return the tables inside a folder without documents, otherwise the path itself."""
+def _tables(path: str, request: Request) -> tuple[list[str], int]:
+    """Return the tables inside a folder without documents, otherwise the path itself; and how many files are ignored.
+
+    Names that begin with a point or an underscore are those of no data, and do not count. Links to folders do.
+    """
     if path == STDIN or not Path(path).is_dir():
-        return [path]
+        return [path], 0
     from neardup.sources.folder import unreadable
 
     found: list[str] = []
-    for folder, _, names in os.walk(path, onerror=unreadable):
+    others = 0
+    for folder, subfolders, names in os.walk(path, onerror=unreadable):
+        others += sum(Path(folder, name).is_symlink() for name in subfolders)
         for relative in (Path(folder, name).relative_to(path) for name in names):
             known = matches(str(relative), request.globs) if request.globs else is_document(relative.name)
-            if kind(str(relative)) is None:
-                if known:
-                    return [path]
-            elif (known or not request.globs) and not any(part[0] in "._" for part in relative.parts):
+            if kind(str(relative)) is None and known:
+                return [path], 0
+            if any(part[0] in "._" for part in relative.parts):
+                continue
+            if kind(str(relative)) is None or (request.globs and not known):
+                others += 1
+            else:
                 found.append(str(Path(path, relative)))
-    return sorted(found) or [path]
+    return (sorted(found), others) if found else ([path], 0)
 
 
 def _ranges(sizes: Sequence[int], limit: int) -> list[tuple[int, int]]:
