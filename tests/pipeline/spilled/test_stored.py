@@ -1,8 +1,11 @@
 from threading import current_thread, main_thread
 
 import numpy as np
+import pytest
 
+import neardup
 from neardup import dedup_files
+from neardup.model.errors import DataError
 from neardup.pipeline.spilled.signed import Signed
 from neardup.sources.read import read
 
@@ -59,3 +62,22 @@ def test_what_cannot_be_read_of_files_that_are_compared_with_is_reported(tmp_pat
     assert done.rejected == read([tmp_path / "old.csv"]).rejected != []
     assert done.documents.quoted_lines == read([tmp_path / "old.csv"]).quoted_lines is not None
     assert len(done.documents) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "scheme", "message"),
+    [
+        ('{"body": "one two three"}', neardup.MinHash(), "old.jsonl: there is no field 'text'"),
+        ('{"text": "one two three"}', neardup.Checksum(fields=(neardup.Field(name="title"),)), "no field 'title'"),
+        ("nothing", neardup.MinHash(), "old.jsonl: its only record was rejected"),
+    ],
+)
+def test_files_without_what_is_compared_are_refused(tmp_path, old, scheme, message):
+    (tmp_path / "new.jsonl").write_text('{"title": "a", "text": "one two three"}\n')
+    (tmp_path / "old.jsonl").write_text(f"{old}\n")
+    with pytest.raises(DataError, match=message):
+        dedup_files([tmp_path / "new.jsonl"], against=tmp_path / "old.jsonl", scheme=scheme)
+    (tmp_path / "old.jsonl").write_text("")
+    assert (
+        dedup_files([tmp_path / "new.jsonl"], against=tmp_path / "old.jsonl", scheme=scheme).result.summary.known == 0
+    )

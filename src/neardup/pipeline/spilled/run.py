@@ -37,6 +37,7 @@ from neardup.pipeline.spilled.signed import Signed, fields_of, rejected_in, sign
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import missing_field
+from neardup.sources.formats import display
 from neardup.sources.read import nothing_left
 from neardup.text.columns import as_it_lies
 
@@ -134,6 +135,7 @@ def decided(
     documents = StoredDocuments(job, records)
     replaced = {BODY} - {job.shards.request.text, job.shards.request.id, *job.policy.fields}  # by the text
     require_documents(job, documents.records, documents.names, replaced)
+    _require_compared(job, records, replaced)
     signed = documents.signed
     stages.one("rank", job.deciding, lambda: rank(job, signed))
 
@@ -211,15 +213,35 @@ def lacking_fields(records: Sequence[Record], name: str) -> list[str] | None:
     return fields if filled or fields else None
 
 
-def require_documents(job: Job, records: Sequence[Record], names: Sequence[str], replaced: Container[str] = ()) -> None:
-    """Raise ``DataError`` if all records of these inputs were rejected, or none has a field that is not *replaced*."""
+def require_documents(
+    job: Job,
+    records: Sequence[Record],
+    names: Sequence[str],
+    replaced: Container[str] = (),
+    fields: Sequence[str] | None = None,
+) -> None:
+    """Raise ``DataError`` if all records of these inputs were rejected, or none has a field that is not *replaced*.
+
+    The *fields* are by default all that a record of the inputs must have.
+    """
     rejected = rejected_in(records)
     if rejected and not any(record["documents"] for record in records):
         raise nothing_left(names, rejected)
-    for name in fields_of(job):
+    for name in fields_of(job) if fields is None else fields:
         existing = lacking_fields(records, name)
         if existing is not None and name not in replaced:
             raise missing_field(", ".join(names), name, existing)
+
+
+def _require_compared(job: Job, records: Sequence[Record], replaced: Container[str]) -> None:
+    """Raise the errors of ``require_documents`` for the files that are only compared with: they need what is compared.
+
+    Otherwise all documents would be kept. The texts of an index have what its scheme needs.
+    """
+    sources = range(job.shards.texts, job.compared)
+    own = [one for one, shard in zip(records, job.shards.shards, strict=True) if shard.source in sources]
+    names = [display(path) for path in job.shards.inputs[sources.start : sources.stop]]
+    require_documents(job, own, names, replaced, [job.shards.request.text, *job.scheme.columns])
 
 
 def _summary(job: Job, result: StoredResult, counts: Record, settled: list[Record], engine: LocalEngine) -> Summary:
