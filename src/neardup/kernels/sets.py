@@ -53,7 +53,7 @@ def table_for(sizes, chosen):
 
 @njit(nogil=True)
 def empty_table(size):
-    """Make a table for a set of this size: the keys, and their owners, which are none."""
+    """Make a table that has room for a set of this size: keys, and their owners, -1 at first."""
     keys = np.empty(places_for(size), np.uint64)
     return keys, np.full(keys.size, -1, np.int64)
 
