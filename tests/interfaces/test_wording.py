@@ -1,8 +1,10 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from neardup import CommonShingles, Policy, Summary
-from neardup.interfaces.wording import cluster_lines, common_words, evidence_of, percentage, rule_of
+from neardup.interfaces.wording import archive_totals, cluster_lines, common_words, evidence_of, percentage, rule_of
 from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 
@@ -29,6 +31,13 @@ def row(rule, resemblance=None, within=None, around=None):
 )
 def test_evidence_in_words(decision, words):
     assert evidence_of(decision).startswith(words)
+
+
+@pytest.mark.parametrize(("number", "words"), [(1, "1  page read as far as its"), (2, "2  pages read as far as their")])
+def test_pages_with_faults_are_counted_in_words(number, words):
+    read = SimpleNamespace(skipped={}, body_faults={"unknown coding": number})
+    _, (found, line) = archive_totals(read)
+    assert f"{found}  {line}".startswith(words)
 
 
 def summary(**parameters):

@@ -217,9 +217,10 @@ def _missing_revisits(number: int) -> str:
 def archive_totals(read: "Collection | StoredDocuments | Added | FileAnswers") -> list[tuple[int, str]]:
     """Return the numbers of records of archives that are not pages, and of pages with damage, with their reasons."""
     skipped, faults = sum(read.skipped.values()), sum(read.body_faults.values())
+    whose = "its" if faults == 1 else "their"
     return [
         (skipped, f"{plural(skipped, 'record')} not read as pages: {_reasons(read.skipped)}"),
-        (faults, f"{plural(faults, 'page')} read as far as their HTTP body could be: {_reasons(read.body_faults)}"),
+        (faults, f"{plural(faults, 'page')} read as far as {whose} HTTP body could be: {_reasons(read.body_faults)}"),
     ]
 
 

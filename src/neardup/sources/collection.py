@@ -489,9 +489,12 @@ def require_used(request: Request, forms: AbstractSet[str], *, folders: bool) ->
         require(request.extraction.view == "auto", "text_view", request.extraction.view, rule)
 
 
-def check_marks(path: str, formats: AbstractSet[str]) -> None:
-    """Raise ``ParameterError`` for an output that documents of these *formats* cannot be marked in."""
-    found = kind(path)
+def check_marks(path: str, formats: AbstractSet[str], form: str | None = None) -> None:
+    """Raise ``ParameterError`` for an output that documents of these *formats* cannot be marked in.
+
+    The files of a folder have the format *form*, such as ``jsonl.zst``, or that of the documents.
+    """
+    found = kind(path) or (None if form is None else kind(f"x.{form}"))
     if found is None and FOLDER in formats:
         raise ParameterError("mark", path, "requires fields; the files of a folder have none")
     if WARC in formats if found is None else found.format == WARC:

@@ -78,6 +78,31 @@ def test_documents_without_fields_are_not_marked(tmp_path, sources):
             dedup_files(inputs, mark=tmp_path / "marked", work=tmp_path / "w")
 
 
+@pytest.mark.parametrize("size", [None, 1000])
+def test_archives_are_marked_in_a_folder_of_another_format_only(tmp_path, size):
+    (tmp_path / "a.warc.gz").write_bytes(packed(page(number) for number in range(3)))
+    ways = {"mark": tmp_path / "marked", "work": tmp_path / "w", "part_size": size}
+    for form in (None, "warc"):
+        with pytest.raises(ParameterError, match=r"marked' requires fields; write JSON lines or Parquet"):
+            dedup_files([tmp_path / "a.warc.gz"], tmp_path / "out", **ways, out_format=form)
+    assert not (tmp_path / "out").exists()
+    dedup_files([tmp_path / "a.warc.gz"], tmp_path / "out", **ways, out_format="jsonl")
+    rows = [json.loads(line) for file in (tmp_path / "marked").iterdir() for line in file.read_text().splitlines()]
+    assert {row["neardup_representative"] for row in rows} <= {row["id"] for row in rows}
+
+
+def test_the_documents_of_a_folder_may_have_another_format(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / "in" / name).write_text("one two three")
+    outputs = {key: tmp_path / key for key in ("out", "dropped", "mark")}
+    dedup_files([tmp_path / "in"], **outputs, work=tmp_path / "w", out_format="jsonl")
+    kept, dropped, marked = (
+        [json.loads(line)["id"] for line in (tmp_path / key / "in.jsonl").read_text().splitlines()] for key in outputs
+    )
+    assert (kept, dropped, marked) == (["a.txt"], ["b.txt"], ["a.txt", "b.txt"])
+
+
 @pytest.fixture
 def nearly_finished(monkeypatch, tmp_path, sources):
     """Begin a run that is interrupted when all is written."""

@@ -71,15 +71,19 @@ def outputs_of(
     formats = {shards.kind(source).format for source in everything}
     found: list[Output] = []
     for target, path in targets.items():
+        if target == "mark":
+            check_marks(path, formats, form)
         if part:
             require(kind(path) is None, "part_size", part, f"requires a folder, and {target} is the file {path}")
             require(form is not None or FOLDER not in formats, "part_size", part, "requires a format for the documents")
             name = f"{_PART}{0:05}.{form or _endings(shards.inputs[compared])}"
             found.append(Output(target, _joined(path, name), everything, part))
             continue
-        if target == "mark":
-            check_marks(path, formats)
-        if formats == {FOLDER} or kind(path) is not None or (Path(path).exists() and not Path(path).is_dir()):
+        if (
+            (formats == {FOLDER} and form is None)
+            or kind(path) is not None
+            or (Path(path).exists() and not Path(path).is_dir())
+        ):
             if len(formats) > 1 and kind(path) is None:
                 rule = "must be a folder, or end in a known format, as the inputs have several formats"
                 raise ParameterError(target, path, rule)
