@@ -61,7 +61,8 @@ class Audit(AsDict):
     *below* is the share of the kept documents whose closest better-ranked kept document is at most 0.1 below the
     threshold. *missed* are documents that were missed, the closest first, with their texts: what to look at. *needed*
     is how many documents must be drawn for the requested width of the interval, ``None`` if it has it. *rejected* is
-    the number of records of files that could not be read as documents; no figure counts them.
+    the number of records of files that could not be read as documents, *known* that of documents that were dropped for
+    earlier ones, which are not among the documents of the audit; no other figure counts them.
     """
 
     documents: int
@@ -78,6 +79,7 @@ class Audit(AsDict):
     missed: tuple[Missed, ...]
     needed: int | None = None
     rejected: int = 0
+    known: int = 0
 
     def __repr__(self) -> str:
         if self.recall.value is None:

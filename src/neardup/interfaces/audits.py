@@ -37,6 +37,9 @@ def audit_lines(audit: "Audit") -> list[str]:
     lines = [f"{audit.sample:,} of {counted(audit.documents, 'document')} drawn and compared with all kept documents"]
     if audit.rejected:
         lines.append(f"{counted(audit.rejected, 'record')} rejected, in no figure; neardup dedup lists them")
+    if audit.known:
+        rule = "dropped for earlier documents, which are not in the inputs: in no figure"
+        lines.append(f"{counted(audit.known, 'document')} {rule}")
     if recall.value is None:
         return [*lines, "recall unknown: no document of the sample is a duplicate"]
     lines.append(f"recall {estimate(recall)}: {recall.found:,} of {counted(recall.of, 'duplicate')} dropped")

@@ -31,6 +31,31 @@ def test_a_report_of_a_run_with_a_state_has_full_names(neardup, tmp_path):
     assert "1 of 1 duplicate dropped" in neardup("audit", "plain.jsonl", "--of", "why.jsonl").out
 
 
+@pytest.mark.parametrize("option", ["--state", "--against"])
+def test_documents_dropped_for_earlier_ones_are_in_no_figure(neardup, pages, tmp_path, option):
+    lines = pages.read_text().splitlines(keepends=True)
+    (tmp_path / "first.jsonl").write_text("".join(lines[::2]))
+    (tmp_path / "second.jsonl").write_text("".join(lines[:50]))
+    earlier = "crawls" if option == "--state" else "first.jsonl"
+    neardup("dedup", "first.jsonl", "--out", "kept1.jsonl", "--state", "crawls")
+    neardup("dedup", "second.jsonl", "--out", "kept2.jsonl", "--report", "why.jsonl", option, earlier)
+    rows = [json.loads(line) for line in (tmp_path / "why.jsonl").read_text().splitlines()]
+    known = sum(not row["kept"] and row["representative_position"] is None for row in rows)
+    found = json.loads(neardup("audit", "second.jsonl", "--of", "why.jsonl", "--json").out)
+    assert (found["known"], found["documents"], found["sample"]) == (known, 50 - known, 50 - known)
+    assert known >= 25
+    assert (found["missed"], found["recall"]["found"]) == ([], found["recall"]["of"])
+    shown = neardup("audit", "second.jsonl", "--of", "why.jsonl").out
+    assert f"{known} documents dropped for earlier documents, which are not in the inputs: in no figure" in shown
+
+
+def test_an_audit_of_documents_that_were_all_known_has_no_figures(neardup, pages):
+    for name in ("one", "two"):
+        neardup("dedup", pages, "--out", f"{name}.jsonl", "--report", f"{name}-why.jsonl", "--state", "crawls")
+    found = json.loads(neardup("audit", pages, "--of", "two-why.jsonl", "--json").out)
+    assert (found["documents"], found["recall"]["value"]) == (0, None)
+
+
 def test_without_a_report_the_inputs_are_deduplicated_first(neardup, pages):
     found = json.loads(neardup("audit", pages, "--sample", "100", "--draw", "2", "--json").out)
     assert (found["sample"], found["recall"]["value"], found["needed"]) == (100, 1.0, None)

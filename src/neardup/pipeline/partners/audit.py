@@ -58,7 +58,8 @@ class Audited:
     documents; *exact* are those dropped for equal texts or features, *verified* those dropped because the scheme's
     measure of their texts reached the threshold. *measured* are these measures in the report, and *thresholds* what
     they had to reach, NaN if it has none. *several*: whether the report has a column of thresholds, as pairs needed
-    different ones. *estimated*: whether signatures decided.
+    different ones. *estimated*: whether signatures decided. *known*: which documents were dropped for earlier
+    documents; no figure counts these, because their representatives are not among the documents.
     """
 
     name: str
@@ -72,6 +73,12 @@ class Audited:
     thresholds: Values
     several: bool
     estimated: bool
+    known: Flags
+
+    @property
+    def others(self) -> Positions:
+        """The positions of the documents that the figures are about."""
+        return np.flatnonzero(~self.known)
 
 
 def audit(  # noqa: PLR0913 - every one a keyword with a default
@@ -158,6 +165,7 @@ def audited(  # noqa: PLR0913, PLR0917 - a run is made of these
         thresholds=_column(decisions, THRESHOLD),
         several=THRESHOLD in decisions.column_names,
         estimated=bool(_in(rules, "estimate").any()),
+        known=(representatives < 0) & rules.is_valid().to_numpy(False),
     )
     below = np.flatnonzero(run.measured < scheme.threshold - _AGREES)
     if len(below):
@@ -214,11 +222,12 @@ def audit_run(  # noqa: PLR0913 - as audit
     until = None if until is None else require_share("until", until, below_one=True)
     require_whole("seed", seed, 0)
     with followed(progress) as follow, LocalEngine(threads) as engine:
+        total = len(run.others)
         while True:
             found = _Sample(run, scheme, sample, seed, engine, follow).audit()
-            if until is None or found.recall.width <= until or found.sample == len(run.ranks):
+            if until is None or found.recall.width <= until or found.sample == total:
                 return found
-            needed = min(len(run.ranks), ceil(1.1 * sample * (found.recall.width / until) ** 2))
+            needed = min(total, ceil(1.1 * sample * (found.recall.width / until) ** 2))
             if sample == MOST:
                 return replace(found, needed=needed)
             sample = min(MOST, max(needed, 2 * sample))
@@ -237,9 +246,9 @@ class _Sample:
         self, run: Audited, scheme: Scheme, number: int, seed: int, engine: LocalEngine, progress: Progress
     ) -> None:
         self._run, self._scheme, self._engine, self._progress = run, scheme, engine, progress
-        total = len(run.ranks)
-        drawn = np.random.default_rng(seed).choice(total, min(number, total), replace=False)
-        self._positions: Positions = np.sort(drawn)
+        others = run.others
+        drawn = np.random.default_rng(seed).choice(len(others), min(number, len(others)), replace=False)
+        self._positions: Positions = others[np.sort(drawn)]
         self._measure = exact_measure(scheme.rule)
 
     def audit(self) -> Audit:
@@ -282,8 +291,8 @@ class _Sample:
             for (one, (value, other, pair)), reason in zip(ordered[:SHOWN], why, strict=False)
         ]
         outcome = Outcome(dropped, closest, allowed, near, self._lawful(matching))
-        about = {"scheme": scheme.name, "measure": self._measure}
-        return audit_of(outcome, len(run.ranks), scheme.threshold, why, **about, missed=tuple(listed))
+        about = {"scheme": scheme.name, "measure": self._measure, "known": int(run.known.sum())}
+        return audit_of(outcome, len(run.others), scheme.threshold, why, **about, missed=tuple(listed))
 
     def _lawful(self, matching: list[tuple[Positions, Values]]) -> Values:
         """Return the probability, by the law, that each sampled document was compared with one that it matches.
@@ -351,7 +360,8 @@ class _Sample:
         run, first = self._run, 0
         total = len(run.ranks)
         for texts, own in run.pieces():
-            kept = np.flatnonzero(run.representatives[first : first + len(texts)] < 0)
+            inside = slice(first, first + len(texts))
+            kept = np.flatnonzero((run.representatives[inside] < 0) & ~run.known[inside])
             chosen = pa.chunked_array([gathered(texts, kept)]) if len(kept) < len(texts) else texts
             numbers = own[kept] if len(own) else own
             begin = 0
