@@ -1,6 +1,7 @@
 import gzip
 import re
 
+import pytest
 from archives_made import http, packed, page, record
 
 from neardup.sources.revisits import revisit
@@ -40,6 +41,15 @@ def test_a_digest_of_the_record_is_kept(tmp_path):
     own = record(headers=["WARC-Payload-Digest: sha256:abc"], block=http(b"x"), number=2)
     original, again = made(tmp_path, record(block=http(b"x")), own)
     assert b"WARC-Payload-Digest: sha256:abc\r\n" in revisit(again, original)
+
+
+@pytest.mark.parametrize("name", ["WARC-Record-ID", "WARC-Target-URI", "WARC-Date"])
+def test_a_response_without_what_a_revisit_record_needs_has_none(tmp_path, name):
+    block = http(b"x")
+    own = re.sub(rf"{name}: .*\r\n".encode(), b"", record(block=block, number=2))
+    original, again = made(tmp_path, record(block=block, number=1), own)
+    assert revisit(again, original) is None
+    assert revisit(original, again) is not None
 
 
 def test_other_payloads_and_types_are_not_referred_to(tmp_path):

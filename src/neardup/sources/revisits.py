@@ -20,7 +20,8 @@ REFERENCES: Final = {REFERS_TO: pa.string(), REFERS_TO_URL: pa.large_string()}
 
 PROFILE: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
-_COPIED: Final = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Date", "WARC-IP-Address", "WARC-Warcinfo-ID")
+_REQUIRED: Final = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Date")
+_COPIED: Final = (*_REQUIRED, "WARC-IP-Address", "WARC-Warcinfo-ID")
 _REFERRED: Final = {
     "WARC-Refers-To": "WARC-Record-ID",
     "WARC-Refers-To-Target-URI": "WARC-Target-URI",
@@ -32,11 +33,14 @@ _DIGEST: Final = "WARC-Payload-Digest"
 def revisit(record: Record, original: Record) -> bytes | None:
     """Return the revisit record for a response, or ``None`` if its payload differs from that of *original*.
 
-    It keeps the id, address and date of the response, and its HTTP headers.
+    It keeps the id, address and date of the response, and its HTTP headers. A response without one of these three
+    has none, as a revisit record without them is invalid, and some readers end there.
     """
     size = head_size(record.block)
     payload = record.block[size:]
     if any(one.headers.get("warc-type", "").lower() != "response" for one in (record, original)):
+        return None
+    if not all(record.headers.get(name.lower()) for name in _REQUIRED):
         return None
     if payload != original.block[head_size(original.block) :]:
         return None
