@@ -44,6 +44,7 @@ _ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
 _ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
 _DAMAGED: Final = "its gzip member is damaged"
 CUT: Final = "the file ends in the middle of a record"
+_UNENDED: Final = "the file ends before the line ends of its last record, which is read all the same"
 
 
 class Record(NamedTuple):
@@ -288,7 +289,7 @@ def _of_plain(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Recor
         else:
             yield found
             if not whole:
-                yield Gap(at, end, CUT)
+                yield Gap(at, end, _UNENDED)
         at = end
 
 
@@ -371,7 +372,7 @@ def _in_order(source: str, data: _Held, size: int | None = None) -> Iterator[Rec
         if isinstance(found, Gap) and found.damage:
             return
         if not whole and size is None:
-            yield Gap(at, end, CUT)
+            yield Gap(at, end, _UNENDED)
         data.forget(end)
         at = end
 
