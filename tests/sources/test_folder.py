@@ -308,3 +308,16 @@ def test_documents_may_be_written_as_records(made, tmp_path):
         ("a.txt", None, "A", 1),
         ("b.html", "T", "T\n\nB", 20),
     ]
+
+
+def test_a_data_set_with_a_text_about_it_is_not_read_as_one_text(tmp_path):
+    (tmp_path / "data").mkdir()
+    for name in ("README.md", "LICENSE", "data/part-0.parquet", "data/part-1.jsonl.gz"):
+        (tmp_path / name).write_text("a text about the data")
+    with pytest.raises(DataError, match=r"holds 1 text and 2 tables: which are the documents is unclear") as refused:
+        read([tmp_path])
+    assert refused.value.code == "mixed folder"
+    assert len(read([tmp_path], glob=["*.md"])) == 1
+    for number in range(2):
+        (tmp_path / f"{number}.txt").write_text("a document of its own")
+    assert read([tmp_path]).ignored == 3

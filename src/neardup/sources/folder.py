@@ -25,7 +25,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from neardup.model.errors import DataError, require
+from neardup.model.errors import DataError, counted, require
 from neardup.sources.collection import (
     DEFAULT_ID,
     DEFAULT_TEXT,
@@ -40,7 +40,7 @@ from neardup.sources.collection import (
 )
 from neardup.sources.compression import HEAD, encoding_code, sniff
 from neardup.sources.document import HTML
-from neardup.sources.formats import DOCUMENTS, FOLDER, FORMATS, display, is_document, matches
+from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, kind, matches
 from neardup.sources.lines import BOM
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary, writable
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, field_of
@@ -193,10 +193,14 @@ def state_of(root: str, files: Sequence[str]) -> tuple[list[int], str]:
 
 
 def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
-    """Return the relative paths of a folder's documents, sorted, and how many other entries were ignored."""
+    """Return the relative paths of a folder's documents, sorted, and how many other entries were ignored.
+
+    Raises ``DataError`` for a folder without documents and, without *globs*, for one with as many tables or archives:
+    probably a data set and what is written about it.
+    """
     inside = os.path.realpath(root)
     found: list[str] = []
-    others = 0
+    others = tables = 0
     endings: Counter[str] = Counter()
     for folder, subfolders, names in os.walk(root, onerror=unreadable):
         others += sum(Path(folder, name).is_symlink() for name in subfolders)
@@ -207,23 +211,21 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
                 found.append(relative)
             else:
                 others += 1
+                tables += kind(path.name) is not None
                 endings[path.suffix.lower() or "no ending"] += 1
     if not found:
-        raise _nothing_in(root, globs, endings)
+        raise _nothing_in(root, globs, endings, tables)
+    if tables >= len(found) and not globs:
+        there = f"{counted(len(found), 'text')} and {counted(tables, 'table')}"
+        raise DataError(root, f"this folder holds {there}: which are the documents is unclear", "mixed folder")
     return sorted(found), others
 
 
-def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]") -> DataError:
-    """Return the error for a folder without documents, with the files that it contains."""
+def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]", tables: int) -> DataError:
+    """Return the error for a folder without documents, with the files that it contains, some of which are *tables*."""
     there = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common(_SHOWN))
     wanted = f"files that match {' '.join(globs)}" if globs else f"text or HTML files ({' '.join(sorted(DOCUMENTS))})"
-    code = (
-        "folder of tables"
-        if any(ending in FORMATS for ending in endings)
-        else "folder of other files"
-        if endings
-        else ""
-    )
+    code = "folder of tables" if tables else "folder of other files" if endings else ""
     rule = f"this folder holds no {wanted}" + (f"; its files are: {there}" if there else "; it is empty")
     return DataError(root, rule, "" if globs else code)
 

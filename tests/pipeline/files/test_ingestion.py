@@ -59,9 +59,9 @@ def test_records_that_cannot_be_documents_are_rejected(tmp_path, source):
 def test_documents_without_ids_are_named_by_the_full_path_of_their_file(tmp_path, monkeypatch):
     texts = {"old": ["one two three four five"], "new": ["six seven eight nine ten", "eleven twelve"]}
     for name, own in texts.items():
-        (tmp_path / name).mkdir()
+        (tmp_path / name / "texts").mkdir(parents=True)
         (tmp_path / name / "pages.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in own))
-        (tmp_path / name / "page.txt").write_text(own[0])
+        (tmp_path / name / "texts" / "page.txt").write_text(own[0])
     folder = tmp_path / "index"
     monkeypatch.chdir(tmp_path / "old")
     assert add_files(["pages.jsonl"], folder).new == 1
@@ -69,8 +69,9 @@ def test_documents_without_ids_are_named_by_the_full_path_of_their_file(tmp_path
     monkeypatch.chdir(tmp_path / "new")
     assert add_files(["pages.jsonl"], folder).new == 2
     assert add_files(["../old/pages.jsonl"], folder).unchanged == 1
-    assert add_files([tmp_path / "old"], folder).exact == add_files([tmp_path / "new"], folder).exact == 1
-    names = ["old/pages.jsonl:1", "new/pages.jsonl:1", "new/pages.jsonl:2", "old/page.txt", "new/page.txt"]
+    for name in texts:
+        assert add_files([tmp_path / name / "texts"], folder).exact == 1
+    names = ["old/pages.jsonl:1", "new/pages.jsonl:1", "new/pages.jsonl:2", "old/texts/page.txt", "new/texts/page.txt"]
     with Index.open(folder) as index:
         assert list(index.ids()) == [str(tmp_path / name) for name in names]
 

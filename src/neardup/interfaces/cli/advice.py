@@ -57,6 +57,7 @@ _ENCODINGS = {  # by the code of an error or a rejected record
 _NEXT = {  # by the code of an error
     **_ENCODINGS,
     "folder of tables": "name the files, such as '{pattern}'",
+    "mixed folder": "name the tables, such as '{pattern}', or choose the texts, such as with --glob '*.md'",
     "json as table": "rename it with the ending .jsonl",
     "ending": "rename it with the ending of its format",
     "compressed stream": "name the file as an input, or, if it has lines, expand it first: zcat FILE | neardup ...",
@@ -274,7 +275,7 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     }
     if isinstance(error, DataError) and (advised := _about_file(error, arguments) or input_advice(error, arguments)):
         return advised
-    pattern = _pattern_of(error.where) if error.code == "folder of tables" else ""
+    pattern = _pattern_of(error.where) if error.code in {"folder of tables", "mixed folder"} else ""
     unpacker = _UNPACKERS.get(Path(error.where).suffix)
     unpack, operand = (f"{unpacker} {error.where} | ", "") if unpacker else ("", f" {error.where}")
     places = {
