@@ -605,6 +605,21 @@ def test_documents_expire_at_their_moment(folder):
         assert index.expire(later, "seen").removed == 1
 
 
+def test_a_clock_that_was_set_back_leaves_documents_seen(folder):
+    with Index.create(folder) as index:
+        index.admit(["a", "b"], ["the ferry leaves at dawn", "a heron stands in the reeds"], at=1000)
+        index.admit(["a"], ["the ferry leaves at noon, they say"], at=200)
+        index.visit(["b"], ["a heron sleeps in the reeds, they say"], at=300)
+    with Index.open(folder, "w") as index:
+        for own, changed in zip(index.get(["a", "b"]), (200, 300), strict=True):
+            assert [time.timestamp() for time in (own.first_seen, own.changed_at, own.last_seen)] == [
+                1000,
+                changed,
+                1000,
+            ]
+        assert index.expire(1000) == Removal(0, [])
+
+
 def test_documents_expire_by_any_of_their_times(folder):
     texts = ["the ferry leaves at dawn", "a heron stands in the reeds", "rye and water and time"]
     with Index.create(folder, fields={"changed_at": "time"}) as index:

@@ -146,11 +146,13 @@ class Admissions:
         verdicts: list[Verdict] = [New()] * len(ids)
         if len(new):
             gone = before[new]
-            first = np.full(len(new), moment)
-            first[gone >= 0] = self._store.take("first", gone[gone >= 0])
+            first, seen = np.full((2, len(new)), moment)
+            first[gone >= 0], last = self._store.take_all(("first", "seen"), gone[gone >= 0])
+            seen[gone >= 0] = np.maximum(last, moment)  # a clock may have been set back
             batch: Batch = {
                 "first": first,
                 "time": np.full(len(new), moment),
+                "seen": seen,
                 "id": encoded([ids[row] for row in new.tolist()]),
                 **(taken_rows(columns, new) if len(same) else columns),
             }
