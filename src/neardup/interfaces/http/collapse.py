@@ -76,7 +76,7 @@ class CollapseBody(Input):
     "estimate" compares signatures; null compares texts where there are any, and signatures elsewhere.
     """
 
-    hits: batch(Id | RankedHit)  # type: ignore[valid-type]
+    hits: batch(Id | RankedHit, least=0)  # type: ignore[valid-type]
     by: Annotated[list[Near | Same], msgspec.Meta(min_length=1, max_length=8)] | None = None
     enabled: bool = True
     top: Number | None = None
@@ -144,9 +144,9 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
     kinds = types_of(hits)
     if kinds == {RankedHit}:
         hits, rules, known = _records(service, given.hits, rules or [NearDuplicates()], given.recipe)
-    elif kinds != {str}:
+    elif not kinds <= {str}:
         raise Refusal(INVALID, "The hits must be all ids or all objects.")
-    elif given.recipe is not None:
+    elif given.recipe is not None and hits:
         raise Refusal(INVALID, "A recipe needs hits with signatures.")
     found = collapsed_hits(
         hits,

@@ -35,9 +35,9 @@ def characters(least: int, most: int) -> msgspec.Meta:
     return msgspec.Meta(min_length=least, max_length=most, description=f"{least:,} to {most:,} characters")
 
 
-def batch(kind: Any) -> Any:
-    """Return the type of a list of 1 to ``BATCH`` values."""
-    return Annotated[list[kind], msgspec.Meta(min_length=1, max_length=BATCH)]
+def batch(kind: Any, least: int = 1) -> Any:
+    """Return the type of a list of *least* to ``BATCH`` values."""
+    return Annotated[list[kind], msgspec.Meta(min_length=least, max_length=BATCH)]
 
 
 Id = Annotated[str, characters(1, 1024)]
