@@ -1,10 +1,12 @@
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import neardup
 from neardup import DataError
-from neardup.pipeline.crawl.crawled import read_crawled
+from neardup.pipeline.crawl.crawled import addressed, read_crawled
+from neardup.urls import find_mirrors, find_url_rules
 
 PAGES = pa.table(
     {
@@ -53,3 +55,29 @@ def test_a_missing_column_is_an_error(report, tmp_path):
     pq.write_table(PAGES, tmp_path / "documents.parquet")
     with pytest.raises(DataError, match="representative"):
         read_crawled([tmp_path / "documents.parquet"])
+
+
+@pytest.mark.parametrize("contents", [[7, 8], (7, 8), np.array([7, 8]), [np.int32(7), 8], pa.array([7, 8])], ids=repr)
+def test_contents_may_be_a_list_or_an_array(contents):
+    urls, numbers = addressed(pa.array(["http://a/", "http://b/"]), contents)
+    assert urls == ["http://a/", "http://b/"]
+    assert (numbers.tolist(), numbers.dtype) == ([7, 8], np.int64)
+
+
+@pytest.mark.parametrize("find", [find_url_rules, find_mirrors])
+@pytest.mark.parametrize(
+    ("urls", "contents", "rule"),
+    [
+        (["http://a/"], [1, 2], "contents: 2 numbers for 1 URL"),
+        (["http://a/"], ["x"], "contents must be integers of 64 bits"),
+        (["http://a/"], [None], "contents must be integers of 64 bits"),
+        (["http://a/"], [1 << 63], "contents must be integers of 64 bits"),
+        (["http://a/"], np.array([1.0]), "contents must be integers of 64 bits"),
+        (["http://a/"], 1, "contents must be a sequence, not an int"),
+        ("http://a/", [1], "urls must be a sequence, not a string"),
+    ],
+    ids=str,
+)
+def test_other_urls_and_contents_are_refused(find, urls, contents, rule):
+    with pytest.raises(DataError, match=rule):
+        find(urls, contents)

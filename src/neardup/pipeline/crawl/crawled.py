@@ -1,17 +1,17 @@
 """The pages of a crawl as two columns, addresses and contents, from the report of a deduplication."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Positions
-from neardup.model.errors import DataError, FieldMissing
+from neardup.model.errors import DataError, FieldMissing, counted, kind_of
 from neardup.sources.collection import Rejected
 from neardup.sources.formats import display
 from neardup.sources.read import read
@@ -19,6 +19,7 @@ from neardup.sources.url_forms import web_address
 
 URL: Final = "url"
 CONTENT: Final = "representative"
+_LARGEST: Final = 1 << 63
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +29,28 @@ class Crawled:
     urls: Sequence[str]
     contents: Positions
     rejected: Sequence[Rejected]
+
+
+def addressed(urls: Any, contents: Any) -> tuple[list[Any], Positions]:
+    """Return URLs as a list, and the contents of the pages at these as an array.
+
+    Raises ``DataError`` unless *contents* has one integer per URL.
+    """
+    pages, numbers = _listed("urls", urls), _listed("contents", contents)
+    if len(numbers) != len(pages):
+        raise DataError("contents", f"{counted(len(numbers), 'number')} for {counted(len(pages), 'URL')}")
+    if not all(isinstance(one, int) and not isinstance(one, bool) and -_LARGEST <= one < _LARGEST for one in numbers):
+        raise DataError("contents", "must be integers of 64 bits, such as the clusters of a result of dedup")
+    return pages, np.array(numbers, np.int64)
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise DataError(name, f"must be a sequence, not {kind_of(values)}")
+    for method in ("tolist", "to_pylist"):  # arrays, and columns of tables
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return [one.item() if isinstance(one, np.generic) else one for one in values]
 
 
 def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = None, content: str = CONTENT) -> Crawled:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from neardup.decisions.mirrors import COVERAGE, LEAST, HostAgreement, HostPages, agreement, candidates, main_hosts
 from neardup.model.arrays import AnyPositions, Flags, Positions
+from neardup.pipeline.crawl.crawled import addressed
 from neardup.sources.url_forms import web_address
 
 WHOLE: Final = ("same", "mostly")
@@ -76,7 +77,7 @@ class Mirrors:
         return "".join(f"{each.host} {each.mirror_of}\n" for each in whole).encode()
 
 
-def find_mirrors(urls: Sequence[str], contents: AnyPositions) -> Mirrors:
+def find_mirrors(urls: Sequence[str], contents: Sequence[int] | AnyPositions) -> Mirrors:
     """Return the mirrors among the hosts of these URLs.
 
     *contents* are numbers, the same for pages of the same content: in a ``Result`` of ``dedup``, its ``clusters``.
@@ -85,13 +86,13 @@ def find_mirrors(urls: Sequence[str], contents: AnyPositions) -> Mirrors:
     It is a mirror of a main host that it matches itself: that with more pages, with https, or with the shorter name.
     Contents on more than 50 hosts, and values that are not URLs of the web, are ignored.
     """
-    return _Crawl(urls, contents).mirrors()
+    return _Crawl(*addressed(urls, contents)).mirrors()
 
 
 class _Crawl:
     """The pages of a crawl, by host and path; a path includes the query."""
 
-    def __init__(self, urls: Sequence[str], contents: AnyPositions) -> None:
+    def __init__(self, urls: Sequence[str], contents: Positions) -> None:
         host_of: dict[str, int] = {}
         path_of: dict[str, int] = {}
         hosts, paths, rows = [], [], []

@@ -9,11 +9,12 @@ import numpy as np
 
 from neardup.decisions.url_rules import Forms, support
 from neardup.model.arrays import AnyPositions
+from neardup.pipeline.crawl.crawled import addressed
 from neardup.sources.url_forms import forms, web_address
 from neardup.sources.url_rules import HostRules, RuleEvidence, UrlRules
 
 
-def find_url_rules(urls: Sequence[str], contents: AnyPositions) -> UrlRules:
+def find_url_rules(urls: Sequence[str], contents: Sequence[int] | AnyPositions) -> UrlRules:
     """Return the rules that hold for the URLs of each host.
 
     *contents* are numbers, the same for pages of the same content: in a ``Result`` of ``dedup``, its ``clusters``. A
@@ -24,7 +25,8 @@ def find_url_rules(urls: Sequence[str], contents: AnyPositions) -> UrlRules:
     content_of: list[int] = []
     rules, numbers, digests = array("q"), array("q"), bytearray()
     rule_of: dict[tuple[str, str, str], int] = {}
-    for url, content in zip(urls, contents.tolist(), strict=True):
+    pages, numbered = addressed(urls, contents)
+    for url, content in zip(pages, numbered.tolist(), strict=True):
         if (known := web_address(url)) is None:
             continue
         host, normal = known
