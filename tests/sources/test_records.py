@@ -51,6 +51,7 @@ def test_values_as_they_are_written(token, literal, kind):
         (b'{"text": ["a"]}', "its 'text' must be a string, not a list"),
         (b"[1]", "it must be an object, not a list"),
         (b'"text"', "it must be an object, not a string"),
+        (b"null", "it must be an object, not null"),
         (b'{"text": NaN}', "it holds NaN, which JSON does not have; write null"),
         (b'{"text": "\\ud800"}', "half a surrogate pair"),
         (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "it is nested too deeply"),

@@ -13,7 +13,14 @@ Decode = Callable[[memoryview], Any]
 
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _EXPECTED: Final = re.compile(r"got `(\w+)`(?: - at `\$(.))?")
-_KINDS: Final = {"int": "a number", "float": "a number", "bool": "true or false", "array": "a list", "str": "a string"}
+_KINDS: Final = {
+    "int": "a number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "str": "a string",
+    "null": "null",
+}
 _NOT_A_NUMBER: Final = re.compile(rb"[:,\[]\s*(NaN|-?Infinity)\s*[,\]}]")
 _BYTE: Final = re.compile(r"(.*) \(byte (\d+)\)")
 _STARTS: Final = {b"[": "a list", b"{": "an object", b"t": "true or false", b"f": "true or false"}
