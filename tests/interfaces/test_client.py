@@ -119,7 +119,7 @@ def test_large_batches_are_sent_in_parts(client, monkeypatch):
         ids = [client.id_of(url) for url, _ in pages]
         assert client.admissions(ids) == index.admissions(ids)
     with pytest.raises(DataError, match="the service, documents 4 to 4: "):
-        client.admit(["a", "b", "c", "d", "x" * 2000, "e"], ["text"] * 6)
+        client.admit([*"abcdef"], ["text"] * 6, {"url": [None] * 4 + ["x" * (9 << 20), None]})
     assert client.judge_and_admit([]) == []
 
 
@@ -276,7 +276,7 @@ def test_patience_ends(scripted, pauses):
         ),
         ((404, b"<html>", {}), StorageRefused, "answers with status 404"),
         ((200, b"<html>", {}), StorageRefused, "does not answer as a service of neardup"),
-        ((422, {"type": "/docs#query-time", "detail": "x"}, {}), QueryTimeout, "stopped"),
+        ((422, {"type": "/docs#query-time", "detail": "x"}, {}), QueryTimeout, "stopped after 2.0 seconds"),
         ((422, {"type": "/docs#invalid", "detail": "url 0: is empty"}, {}), DataError, "the service: url 0: is empty"),
         ((500, {"type": "/docs#broken", "detail": "error 7 of the log"}, {}), StorageRefused, "error 7 of the log"),
     ],
@@ -290,6 +290,48 @@ def test_other_answers_are_errors(scripted, pauses, answer, error, reason):
 
 def test_a_token_is_never_shown():
     assert "secret" not in repr(Client("http://127.0.0.1:9", token="secret"))  # noqa: S106 - none
+
+
+@pytest.mark.parametrize("token", ["a\nb", "é", b"secret", 7])
+def test_tokens_that_no_header_can_have_are_refused(token):
+    with pytest.raises(ParameterError, match=r"token='\(secret\)' must be one token of printable ASCII characters"):
+        Client("http://127.0.0.1:9", token=token)
+
+
+def test_the_token_of_a_file_ends_with_a_line_break(folder):
+    reading, line = new_token("read")
+    with serving(folder, tokens=Tokens.parsed([line])) as url, Client(url, token=f"{reading}\n") as client:
+        assert len(client) == 0
+
+
+@pytest.mark.parametrize("ways", [{"patience": None}, {"patience": -1}, {"timeout": 0}, {"timeout": "5"}], ids=str)
+def test_times_are_numbers_of_seconds(ways):
+    with pytest.raises(ParameterError, match="must be a number of seconds"):
+        Client("http://127.0.0.1:9", **ways)
+
+
+def test_ids_that_no_document_can_have_are_unknown_or_refused_as_by_an_index(client):
+    client.admit(["a"], [STORM])
+    with Index.create(texts=True) as index:
+        index.admit(["a"], [STORM])
+        for name in ("", "\ud800", "x" * 1025):
+            assert client.get([name]) == index.get([name]) == [None]
+            assert client.group(name) == index.group(name) == []
+            assert client.remove([name]) == index.remove([name])
+            told, unknown = client.admissions(["a", name])
+            assert (told.number, unknown) == (0, None)
+            for method in (client.admit, index.admit):
+                with pytest.raises(DataError, match="id 0 has"):
+                    method([name], [BAKER])
+        with pytest.raises(DataError, match="id 0 must be a string"):
+            client.group(7)
+
+
+def test_urls_with_half_a_surrogate_pair_are_those_of_the_filter(client):
+    pages = [("http://a.example/\udcff", STORM), ("http://a.example/%ED%B3%BF", STORM)]
+    with Index.create(texts=True, fields=FIELDS) as index:
+        assert client.judge_and_admit(pages) == CrawlFilter(index).judge_and_admit(pages)
+        assert client.get([*index.ids()])[0].text == STORM
 
 
 def test_signatures_are_sent_instead_of_texts(tmp_path):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from math import inf
 from ssl import SSLCertVerificationError
 from threading import Lock
 from typing import Any, Final, Self, get_args
@@ -15,6 +16,7 @@ from uuid import uuid4
 import msgspec
 import numpy as np
 
+from neardup.interfaces.http.limits import Limits
 from neardup.model.arrays import Signatures
 from neardup.model.errors import (
     DataError,
@@ -22,6 +24,7 @@ from neardup.model.errors import (
     QueryTimeout,
     StorageFailed,
     StorageRefused,
+    is_number,
     require,
     require_flag,
     require_kind,
@@ -31,7 +34,7 @@ from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.crawl.filter import parted
 from neardup.pipeline.index.fields import field_table, moment_of
-from neardup.pipeline.index.inputs import as_strings, microseconds
+from neardup.pipeline.index.inputs import as_strings, is_id, is_utf8, microseconds, require_ids
 from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses
 from neardup.text.columns import text_column
@@ -102,9 +105,11 @@ class Client:
         require(holds, "url", url, "must be the URL of a service, such as http://127.0.0.1:8000")
         self._connect = (HTTPSConnection if parts.scheme == "https" else HTTPConnection, str(host), port)
         self._prefix = parts.path.rstrip("/")
-        self._token, self._url = token, url
+        self._token, self._url = None if token is None else _header(token), url
         self._addresses = Addresses() if addresses is None else addresses
         require_kind("addresses", self._addresses, Addresses)
+        require(is_number(timeout) and 0 < timeout < inf, "timeout", timeout, "must be a number of seconds above 0")
+        require(is_number(patience) and patience >= 0, "patience", patience, "must be a number of seconds, or 0")
         self._least, self._timeout, self._patience = changed_at_least, timeout, patience
         require_flag("signatures", signatures)
         self._signs, self._key = signatures, key
@@ -165,35 +170,38 @@ class Client:
     def judge(self, documents: Any, fields: Any = None, *, ids: Sequence[str] | None = None) -> list[Verdict]:
         """Return a verdict for each text. Changes nothing."""
         contents, more = self._contents(documents)
-        named = [{}] * len(contents) if ids is None else [{"id": name} for name in as_strings(ids)]
+        named = [{}] * len(contents) if ids is None else [{"id": name} for name in require_ids(ids, len(contents))]
         records = _records(named, contents, field_table(fields, len(contents)))
         return self._verdicts("/v1/judge", "documents", records, more)
 
     def admit(self, ids: Sequence[str], documents: Any, fields: Any = None) -> list[Verdict]:
         """Admit texts; return what each repeats among those admitted before. The answer is the acknowledgement."""
         contents, more = self._contents(documents)
-        records = _records([{"id": name} for name in as_strings(ids)], contents, field_table(fields, len(contents)))
+        named = [{"id": name} for name in require_ids(ids, len(contents))]
+        records = _records(named, contents, field_table(fields, len(contents)))
         return self._verdicts("/v1/admit", "documents", records, more)
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
         """Return the documents with these ids; ``None`` for an unknown id."""
-        return [self._document(name) for name in as_strings(ids)]
+        return [self._document(name) if is_id(name) else None for name in as_strings(ids)]
 
     def group(self, id: str) -> list[str]:  # noqa: A002 - the name of the field, as everywhere
         """Return the ids of the documents with the same representative, which comes first."""
         members: list[str] = []
-        while True:
+        while is_id(*as_strings([id])):
             page = len(members) // 100 + 1
             found = self._found(f"/v1/groups/{_escaped(id)}?{urlencode({'page': page, 'size': 100})}")
             if found is None:
                 return []
             members += found["members"]
             if len(members) >= found["total"] or not found["members"]:
-                return members
+                break
+        return members
 
     def remove(self, ids: Iterable[str]) -> Removal:
         """Remove documents; unknown ids are ignored. The ids of those that are kept instead are not returned."""
-        removed = [self._found(f"/v1/documents/{_escaped(name)}", "DELETE") for name in as_strings(ids)]
+        names = filter(is_id, as_strings(ids))
+        removed = [self._found(f"/v1/documents/{_escaped(name)}", "DELETE") for name in names]
         return Removal(sum(one["removed"] for one in removed if one), [])
 
     def expire(self, before: datetime | float, by: str = "last_seen") -> Removal:
@@ -203,10 +211,13 @@ class Client:
 
     def admissions(self, ids: Iterable[str]) -> list[Admission | None]:
         """Return the admission numbers of documents; ``None`` for an unknown id."""
-        names, found = as_strings(ids), []
-        for begin in range(0, len(names), MOST):
-            found += self._post("/v1/admissions", {"ids": names[begin : begin + MOST]})["admissions"]
-        return [None if one is None else Admission(**one) for one in found]
+        names = as_strings(ids)
+        asked = [*filter(is_id, names)]
+        told: dict[str, Any] = {}
+        for begin in range(0, len(asked), MOST):
+            part = asked[begin : begin + MOST]
+            told.update(zip(part, self._post("/v1/admissions", {"ids": part})["admissions"], strict=True))
+        return [None if told.get(name) is None else Admission(**told[name]) for name in names]
 
     def collapse(self, hits: Sequence[Any], **options: Any) -> dict[str, Any]:
         """Hide ranked hits that repeat a better one; see ``POST /v1/collapse`` for the options and the answer."""
@@ -237,7 +248,11 @@ class Client:
         urls, column, table = parted(pages, texts, fields, {*about["fields"], *about["signs"]} - {"text"})
         contents, more = self._contents(column)
         more |= {} if self._least is None else {"changed_at_least": self._least}
-        return _records([{"url": url} for url in urls], contents, table), more
+        return _records([{"url": self._sent_url(url)} for url in urls], contents, table), more
+
+    def _sent_url(self, url: Any) -> Any:
+        """Return a URL as JSON can have it: one with half a surrogate pair in its normal form, where it is escaped."""
+        return self.id_of(url) if isinstance(url, str) and not is_utf8(url) else url
 
     # Requests.
 
@@ -371,7 +386,7 @@ class Client:
         if name == "no-document":
             return _Unknown()
         if name == "query-time":
-            return QueryTimeout(self._timeout)
+            return QueryTimeout(Limits().query_seconds)
         if status in _DATA and problem.detail:
             return DataError("the service", what)
         return StorageRefused(self._url, what)
@@ -407,6 +422,14 @@ def _verdict(said: Mapping[str, Any]) -> Verdict:
     kind = _VERDICTS[said["verdict"]]
     verdict: Verdict = kind(**{part: said[part] for part in kind.__slots__ if part in said})
     return verdict
+
+
+def _header(token: Any) -> str:
+    """Return a token as a header has it, without the line break of a file."""
+    rule = "must be one token of printable ASCII characters"
+    holds = isinstance(token, str) and token.strip().isascii() and token.strip().isprintable()
+    require(holds, "token", "(secret)", rule)
+    return str(token.strip())
 
 
 def _escaped(name: str) -> str:

@@ -8,7 +8,7 @@ from neardup import DataError, MinHash
 from neardup.errors import RecipeMismatch
 from neardup.model.arrays import Signatures
 from neardup.pipeline.index import inputs
-from neardup.pipeline.index.inputs import Given, as_strings, microseconds, require_ids, types_of
+from neardup.pipeline.index.inputs import Given, as_strings, is_id, microseconds, require_ids, types_of
 from neardup.pipeline.index.terms import columns
 
 SCHEME = MinHash()
@@ -67,6 +67,11 @@ def test_ids_may_come_in_any_sequence(ids):
 def test_ids_that_cannot_be(ids, rule):
     with pytest.raises(DataError, match=rule):
         require_ids(ids, 2)
+
+
+def test_what_an_id_can_be():
+    assert all(map(is_id, ["a", "\0", "é" * 512]))
+    assert not any(map(is_id, ["", "\ud800", "é" * 513]))
 
 
 def test_types_of_values():

@@ -96,6 +96,20 @@ def require_ids(ids: Any, number: int) -> list[str]:
     return names
 
 
+def is_id(name: str) -> bool:
+    """Return whether a document can have this id."""
+    return is_utf8(name) and 1 <= len(name.encode()) <= MOST_ID_BYTES
+
+
+def is_utf8(text: str) -> bool:
+    """Return whether UTF-8 can write a string: it has no lone surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def as_strings(ids: Any) -> list[str]:
     """Return any sequence of strings as a list; whether they are valid ids is not checked."""
     if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
