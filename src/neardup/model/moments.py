@@ -5,11 +5,15 @@ from typing import Final
 
 from neardup.model.errors import require
 
-_LATEST: Final = timedelta(days=1)  # after now: clocks differ, and days begin earlier elsewhere
+_LATEST: Final = timedelta(minutes=1)  # after now: clocks differ
 
 
 def require_past(name: str, at: datetime) -> None:
-    """Raise ``ParameterError`` for a time more than a day from now: all recorded times are before it."""
+    """Raise ``ParameterError`` for a time in the future: all recorded times are before it.
+
+    In a zone ahead of UTC, the local time of an hour ago and the beginning of today may be such times, if they are read
+    as UTC.
+    """
     now = datetime.now(UTC)
     rule = f"is in the future, so everything would be removed; it is {now:%Y-%m-%d %H:%M} UTC now"
     require(at <= now + _LATEST, name, f"{at:%Y-%m-%d %H:%M}", rule)

@@ -1,6 +1,6 @@
 """The whole index, asked over HTTP."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
@@ -32,8 +32,8 @@ def test_documents_expire(serve, folder):
     assert ask.post("/v1/expire", {"before": "2001-01-01T00:00:00Z"}).json() == {"removed": 0, "promoted": 0}
     for before in ("2001-01-01", "2001-01-01T00:00:00", "90d"):
         assert ask.post("/v1/expire", {"before": before}).json()["removed"] == 0
-    soon = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
-    assert ask.post("/v1/expire", {"before": soon, "by": "first_seen"}).json()["removed"] == 3
+    now = datetime.now(UTC).isoformat()
+    assert ask.post("/v1/expire", {"before": now, "by": "first_seen"}).json()["removed"] == 3
     assert len(ask.service.index) == 0
 
 

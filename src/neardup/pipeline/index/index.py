@@ -377,7 +377,7 @@ class Index(AbstractContextManager["Index"]):
 
         *ids* are strings of 1 to 1,024 bytes; *documents* are texts or ``Signatures``; *fields* is a table, or maps
         names to values: the fields of the index and those that the scheme signs, as values of their kind or as strings.
-        *at* is the time of admission, a ``datetime`` or seconds since 1970; the default is now.
+        *at* is the time of admission, a ``datetime`` (in UTC if it has no zone) or seconds since 1970; by default now.
 
         If an id is admitted again with the same content, only the time when it was last seen changes. With other
         content, the old document is removed before its batch is judged, as by ``remove``. A batch is the documents of a
@@ -488,13 +488,12 @@ class Index(AbstractContextManager["Index"]):
     def expire(self, before: datetime | float, by: str = "last_seen") -> Removal:
         """Remove the documents that were last seen before a moment.
 
-        *before* is a ``datetime`` or seconds since 1970. *by* is the time that counts: ``last_seen``, ``first_seen``,
-        ``changed_at`` (see ``Document``), or a time field of the index; documents without a value of the field stay. A
-        document is seen when it is admitted, also again with the same content, and by ``see``. Other documents are
-        treated as in ``remove``.
+        *before* is a ``datetime``, in UTC if it has no zone, or seconds since 1970. *by* is the time that counts:
+        ``last_seen``, ``first_seen``, ``changed_at`` (see ``Document``), or a time field of the index; documents
+        without a value of the field stay. A document is seen when it is admitted, also again with the same content, and
+        by ``see``. Other documents are treated as in ``remove``.
 
-        Raises ``ParameterError`` for a *before* more than a day in the future, which would remove everything, unless
-        *by* is a field.
+        Raises ``ParameterError`` for a *before* in the future, which would remove everything, unless *by* is a field.
         """
         with self._store.busy:
             self._store.require_writer()

@@ -225,7 +225,7 @@ class State(AbstractContextManager["State"]):
         Documents that were dropped for a removed one are removed as well. Later runs keep documents like these again.
         Documents that equal an earlier one have no ids in a state.
 
-        Raises ``ParameterError`` for a *before* more than a day in the future, which would remove everything.
+        Raises ``ParameterError`` for a *before* in the future, which would remove everything.
         """
         limit = None if before is None else _moment(before)
         if limit is not None:
