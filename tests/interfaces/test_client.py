@@ -5,11 +5,12 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from served import serving
 
-from neardup import Checksum, Client, CrawlFilter, DataError, Index, ParameterError
+from neardup import Checksum, Client, CrawlFilter, DataError, Index, New, ParameterError
 from neardup.errors import QueryTimeout, StorageFailed, StorageRefused
 from neardup.interfaces import client as client_module
 from neardup.interfaces.http.tokens import Tokens, new_token
@@ -79,7 +80,7 @@ def test_verdicts_are_those_of_the_index_and_the_filter(client):
         for before in (None, float("nan"), 1e12):
             with pytest.raises(ParameterError, match=r"must be a datetime, or seconds since 1970"):
                 client.expire(before)
-        assert client.expire(time.time() + 3600, by="first_seen").removed == len(index)
+        assert client.expire(time.time(), by="first_seen").removed == len(index)
     assert len(client) == 0
 
 
@@ -332,6 +333,48 @@ def test_urls_with_half_a_surrogate_pair_are_those_of_the_filter(client):
     with Index.create(texts=True, fields=FIELDS) as index:
         assert client.judge_and_admit(pages) == CrawlFilter(index).judge_and_admit(pages)
         assert client.get([*index.ids()])[0].text == STORM
+
+
+@pytest.mark.parametrize("url", [b"http://a.example/", datetime(2020, 1, 1, tzinfo=UTC), None, 7, " "], ids=repr)
+def test_urls_that_are_not_strings_are_refused_as_by_the_filter(client, url):
+    with Index.create(texts=True, fields=FIELDS) as index:
+        for pages in (client, CrawlFilter(index)):
+            with pytest.raises(DataError, match=r"^url 1 (must be a string|is empty)"):
+                pages.judge_and_admit([("http://a.example/", STORM), (url, BAKER)])
+    assert len(client) == 0
+
+
+def test_strings_of_numpy_are_strings(client):
+    urls = np.array(["http://a.example/"])
+    assert client.judge_and_admit(zip(urls, [STORM], strict=True), None) == [New()]
+    assert client.collapse(urls)["groups"] == 1
+
+
+@pytest.mark.parametrize(
+    ("hits", "reason"),
+    [
+        ("news-0001", "hits must be a sequence of ids or records, not a string"),
+        (None, "hits must be a sequence of ids or records, not None"),
+        (["a", b"b"], "hit 1 must be an id or a record, not a bytes"),
+        (["\ud800"], "the request cannot be written as JSON"),
+        ([{"id": "a", "fields": {"rank": np.int64(1)}}], "the request cannot be written as JSON"),
+    ],
+    ids=str,
+)
+def test_hits_that_json_does_not_have_are_refused(client, hits, reason):
+    with pytest.raises(DataError, match=reason):
+        client.collapse(hits)
+
+
+def test_any_string_is_a_query_and_options_may_be_none(folder):
+    with Index.open(folder, "w") as index, Search.open(index, make=True) as search:
+        index.admit(["a"], [STORM])
+        search.catch_up()
+    with serving(folder) as url, Client(url) as client:
+        assert client.search("storm", threshold=None, include=None)["total"] == 1
+        assert client.search("storm\ud800")["total"] == 1
+        with pytest.raises(ParameterError, match="query=None must be a string"):
+            client.search(None)
 
 
 def test_signatures_are_sent_instead_of_texts(tmp_path):

@@ -25,14 +25,16 @@ from neardup.model.errors import (
     StorageFailed,
     StorageRefused,
     is_number,
+    kind_of,
     require,
     require_flag,
     require_kind,
     require_name,
 )
+from neardup.model.query import readable
 from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Verdict
-from neardup.pipeline.crawl.filter import parted
+from neardup.pipeline.crawl.filter import parted, require_urls
 from neardup.pipeline.index.fields import field_table, moment_of
 from neardup.pipeline.index.inputs import as_strings, is_id, is_utf8, microseconds, require_ids
 from neardup.schemes.terms import read
@@ -220,12 +222,22 @@ class Client:
         return [None if told.get(name) is None else Admission(**told[name]) for name in names]
 
     def collapse(self, hits: Sequence[Any], **options: Any) -> dict[str, Any]:
-        """Hide ranked hits that repeat a better one; see ``POST /v1/collapse`` for the options and the answer."""
-        return self._post("/v1/collapse", {"hits": list(hits), **options})
+        """Hide ranked hits that repeat a better one; see ``POST /v1/collapse`` for the options and the answer.
+
+        *hits* are ids or records. Raises ``DataError`` for others, and for values that JSON does not have.
+        """
+        if isinstance(hits, str | bytes) or not isinstance(hits, Iterable):
+            raise DataError("hits", f"must be a sequence of ids or records, not {kind_of(hits)}")
+        return self._post("/v1/collapse", {"hits": [_hit(rank, hit) for rank, hit in enumerate(hits)], **options})
 
     def search(self, query: str, **options: Any) -> dict[str, Any]:
-        """Find documents by their words; see ``GET /v1/search`` for the options and the answer."""
-        return self._get(f"/v1/search?{urlencode({'q': query, **options})}")
+        """Find documents by their words; see ``GET /v1/search`` for the options and the answer.
+
+        Options that are ``None`` are not sent.
+        """
+        require_name("query", query)
+        given = {name: value for name, value in options.items() if value is not None}
+        return self._get(f"/v1/search?{urlencode({'q': readable(query), **given})}")
 
     # Pages of a crawl.
 
@@ -246,13 +258,14 @@ class Client:
         rule = "must be those of the service; both use the rules of the same file, or none"
         require(about["addresses"] == self._addresses.id, "addresses", self._addresses, rule)
         urls, column, table = parted(pages, texts, fields, {*about["fields"], *about["signs"]} - {"text"})
+        require_urls(urls)
         contents, more = self._contents(column)
         more |= {} if self._least is None else {"changed_at_least": self._least}
         return _records([{"url": self._sent_url(url)} for url in urls], contents, table), more
 
-    def _sent_url(self, url: Any) -> Any:
+    def _sent_url(self, url: str) -> str:
         """Return a URL as JSON can have it: one with half a surrogate pair in its normal form, where it is escaped."""
-        return self.id_of(url) if isinstance(url, str) and not is_utf8(url) else url
+        return str(url) if is_utf8(url) else self.id_of(url)
 
     # Requests.
 
@@ -300,7 +313,11 @@ class Client:
         return self._answer("GET", path)
 
     def _post(self, path: str, given: Any) -> dict[str, Any]:
-        return self._answer("POST", path, msgspec.json.encode(given))
+        try:
+            body = msgspec.json.encode(given)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DataError("the request", f"cannot be written as JSON: {error}") from error
+        return self._answer("POST", path, body)
 
     def _found(self, path: str, method: str = "GET") -> dict[str, Any] | None:
         try:
@@ -422,6 +439,15 @@ def _verdict(said: Mapping[str, Any]) -> Verdict:
     kind = _VERDICTS[said["verdict"]]
     verdict: Verdict = kind(**{part: said[part] for part in kind.__slots__ if part in said})
     return verdict
+
+
+def _hit(rank: int, hit: Any) -> Any:
+    """Return a hit as JSON has it: an id, or a record."""
+    if isinstance(hit, str):
+        return str(hit)
+    if not isinstance(hit, Mapping):
+        raise DataError(f"hit {rank}", f"must be an id or a record, not {kind_of(hit)}")
+    return dict(hit)
 
 
 def _header(token: Any) -> str:

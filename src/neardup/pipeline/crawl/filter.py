@@ -72,10 +72,7 @@ class CrawlFilter:
 
     def ids_of(self, urls: Sequence[Any]) -> list[str]:
         """Return the ids of several pages; ``DataError`` for the first URL that is empty or not a string."""
-        for position, url in enumerate(urls):
-            if not isinstance(url, str) or not url.strip():
-                what = "is empty" if isinstance(url, str) else f"must be a string, not {kind_of(url)}"
-                raise DataError(f"url {position}", what)
+        require_urls(urls)
         return [self.id_of(url) for url in urls]
 
     def judge(self, url: str, text: str, fields: Mapping[str, Any] | None = None) -> Verdict:
@@ -130,6 +127,14 @@ class CrawlFilter:
 
     def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], Any, pa.Table]:
         return parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})
+
+
+def require_urls(urls: Sequence[Any]) -> None:
+    """Raise ``DataError`` for the first URL that is empty or not a string."""
+    for position, url in enumerate(urls):
+        if not isinstance(url, str) or not url.strip():
+            what = "is empty" if isinstance(url, str) else f"must be a string, not {kind_of(url)}"
+            raise DataError(f"url {position}", what)
 
 
 def parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[Any], Any, pa.Table]:
