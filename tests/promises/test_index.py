@@ -233,14 +233,16 @@ class Oracle:
             for name, content, row in zip(ids, contents, same, strict=True)
         ]
         pairs = zip(ids, unchanged, strict=True)
-        before = {name: own.first for name, own in self.by_id.items()}
+        before = {name: (own.first, own.seen) for name, own in self.by_id.items()}
         self.forget([self.by_id[name] for name, stays in pairs if name in self.by_id and not stays])
         verdicts = [None] * len(ids)
         for place, name in enumerate(ids):
             if not unchanged[place]:
                 verdicts[place], keeper = self.decide(given[place], contents[place], [*self.alive.values()])
-                first = before.get(name, time)
-                own = Admitted(self.following, name, given[place], contents[place], first, time, rows[place], time)
+                first, seen = before.get(name, (time, time))
+                own = Admitted(
+                    self.following, name, given[place], contents[place], first, time, rows[place], max(seen, time)
+                )
                 own.keeper = own.ordinal if keeper is None else keeper
                 own.told = keeper is None
                 self.alive[own.ordinal] = self.by_id[name] = own
