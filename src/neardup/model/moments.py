@@ -11,8 +11,7 @@ _LATEST: Final = timedelta(minutes=1)  # after now: clocks differ
 def require_past(name: str, at: datetime) -> None:
     """Raise ``ParameterError`` for a time in the future: all recorded times are before it.
 
-    In a zone ahead of UTC, the local time of an hour ago and the beginning of today may be such times, if they are read
-    as UTC.
+    East of Greenwich, a local time of today that is read as UTC may be in the future.
     """
     now = datetime.now(UTC)
     rule = f"is in the future, so everything would be removed; it is {now:%Y-%m-%d %H:%M} UTC now"
