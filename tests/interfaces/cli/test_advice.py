@@ -166,3 +166,14 @@ def test_if_all_records_are_rejected_the_first_is_explained(code, words):
 def test_records_over_several_lines_are_counted():
     assert advice_on_quotes(QuotedLines(1, "a.tsv", 3, 1200)).startswith("1 record holds line ends")
     assert "lines 3 to 1,200 of a.tsv" in advice_on_quotes(QuotedLines(1500, "a.tsv", 3, 1200))
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [("part.csv", "*.csv"), ("data/part.parquet", "**/*.parquet"), ("part.jsonl.gz", "*.jsonl.*")],
+)
+@pytest.mark.parametrize("code", ["folder of tables", "mixed folder"])
+def test_a_pattern_of_the_tables_in_a_folder_is_named(tmp_path, code, name, pattern):
+    (tmp_path / "data").mkdir()
+    (tmp_path / name).touch()
+    assert f"'{tmp_path}/{pattern}'" in advice(DataError(str(tmp_path), "holds", code), DEDUP)

@@ -343,5 +343,6 @@ def _pattern_of(folder: str) -> str:
     """Return a pattern of the tables in a folder, or in folders below it."""
     from neardup.sources.formats import FORMATS
 
-    patterns = [str(Path(folder, below, f"*{ending}")) for below in ("", "**") for ending in FORMATS]
+    endings = [f"{ending}{packed}" for packed in ("", ".*") for ending in FORMATS]
+    patterns = [str(Path(folder, below, f"*{ending}")) for below in ("", "**") for ending in endings]
     return next((pattern for pattern in patterns if glob(pattern, recursive=True)), patterns[0])  # noqa: PTH207 - a pattern
