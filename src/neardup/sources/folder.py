@@ -222,7 +222,7 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
 
 
 def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]", tables: int) -> DataError:
-    """Return the error for a folder without documents, with the files that it contains, a number of *tables* among them."""
+    """Return the error for a folder without documents, with its files, a number of *tables* among them."""
     there = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common(_SHOWN))
     wanted = f"files that match {' '.join(globs)}" if globs else f"text or HTML files ({' '.join(sorted(DOCUMENTS))})"
     code = "folder of tables" if tables else "folder of other files" if endings else ""
