@@ -82,7 +82,7 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     the user may not look for, ``ParameterError`` for no inputs and for standard input given twice.
     """
     require(len(inputs) > 0, "inputs", list(inputs), "must name at least one file or folder")
-    require(list(inputs).count(STDIN) <= 1, "inputs", list(inputs), "must name standard input only once")
+    require_one_standard_input(inputs)
     paths: list[str] = []
     for path in (local(path) for path in inputs):
         if is_url(path):
@@ -96,6 +96,11 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
         else:
             raise _absent(path)
     return tuple(paths)
+
+
+def require_one_standard_input(inputs: Sequence[str | os.PathLike[str]]) -> None:
+    """Raise ``ParameterError`` for standard input given twice: the second reading would be empty."""
+    require(list(inputs).count(STDIN) <= 1, "inputs", list(inputs), "must name standard input only once")
 
 
 def _matching(pattern: str) -> list[str]:

@@ -37,6 +37,7 @@ from neardup.sources.formats import (
     kind,
     matches,
     require_once,
+    require_one_standard_input,
 )
 from neardup.sources.lines import blocks_of_lines
 from neardup.sources.output import temporary_files
@@ -98,9 +99,9 @@ class Shards:
         """Return the inputs with their identities, not cut yet; the same request is made of *others*.
 
         A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors
-        of ``expand`` and ``input_kind``, ``ParameterError`` for a pipe, which cannot be read twice, and for options
-        that do not fit any input, and ``DataError`` for a file that cannot be read. Standard input and files at
-        URLs must be ``copied`` before the inputs are cut.
+        of ``expand`` and ``input_kind``, ``ParameterError`` for a pipe, which cannot be read twice, for standard input
+        on both sides and for options that do not fit any input, and ``DataError`` for a file that cannot be read.
+        Standard input and files at URLs must be ``copied`` before the inputs are cut.
         """
         given = require_once(expand(inputs), request.globs)
         there = [_tables(path, request) for path in given]
@@ -121,6 +122,7 @@ class Shards:
                 now = None if path == STDIN else remote.identity(path) if is_url(path) else identity(path)
                 identities.append(now)
         beside = expand(others) if others else ()
+        require_one_standard_input((*paths, *beside))
         tables = (table for path in beside for table in _tables(path, request)[0])
         forms = {one.format for one in (*found._kinds, *(input_kind(path, _given(path, request)) for path in tables))}
         require_used(request, forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))

@@ -35,6 +35,7 @@ def test_wrong_uses(neardup, tmp_path):
     twice = neardup(*again, "--items", "x.jsonl", "--documents", "./x.jsonl", "--force", code=2).err
     assert "./x.jsonl: --items and --documents must be different paths" in twice
     assert not (tmp_path / "x.jsonl").exists()
+    assert "must name standard input only once" in neardup("contamination", "-", "--against", "-", code=2).err
     (tmp_path / "tests.jsonl").write_text('{"question": "why"}\n')
     missing = neardup("contamination", "train.jsonl", "--against", "tests.jsonl", code=1).err
     assert "tests.jsonl: there is no field 'text'; the fields are: question; --text names" in missing
