@@ -1,7 +1,9 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
-from neardup import DataError, MinHash, SimHash
+from neardup import Checksum, Combined, DataError, MinHash, ParameterError, SimHash
 from neardup.errors import RecipeMismatch
 from neardup.model.arrays import Corpus
 from neardup.schemes.signing import ranked_kernel
@@ -30,6 +32,22 @@ def test_sets_of_other_lengths_or_recipes_are_refused():
         scheme.estimate(signed, signed[:2])
     with pytest.raises(RecipeMismatch):
         scheme.match_pairs(MinHash(seed=2).sign(TEXTS), np.array([0]), np.array([1]))
+
+
+@pytest.mark.parametrize(
+    "scheme", [MinHash(), SimHash(), Combined(), Checksum.for_texts()], ids=lambda scheme: scheme.name
+)
+@pytest.mark.parametrize("question", ["match_pairs", "estimate_pairs"])
+def test_positions_of_no_document_are_refused(scheme, question):
+    asked, signed = partial(getattr(scheme, question), scheme.sign(TEXTS)), np.array([0, 1])
+    for wrong in ([0, 1], np.array([0, 4]), np.array([-1, 0]), np.array([0.0, 1.0]), np.array([[0, 1]]), None):
+        with pytest.raises(ParameterError, match=r"left.* must be an array of positions of 4 documents"):
+            asked(wrong, signed)
+        with pytest.raises(ParameterError, match=r"right.* must be an array of positions of 4 documents"):
+            asked(signed, wrong)
+    with pytest.raises(ParameterError, match="must have 2 positions, as many as left"):
+        asked(signed, np.array([0]))
+    assert asked(signed[:0], signed[:0]).tolist() == []
 
 
 def test_kernels_of_ranked_rules_are_loaded_once():

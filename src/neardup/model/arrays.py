@@ -177,6 +177,18 @@ def require_comparable(recipe: RecipeId, left: Signatures, right: Signatures) ->
         raise DataError("signatures", f"{len(left)} rows cannot be compared row by row with {len(right)}")
 
 
+def require_pairs(left: AnyPositions, right: AnyPositions, number: int) -> None:
+    """Raise ``ParameterError`` unless both are arrays of positions of *number* documents, of the same length.
+
+    Kernels do not check this: they would read other memory.
+    """
+    for name, places in (("left", left), ("right", right)):
+        listed = isinstance(places, np.ndarray) and places.ndim == 1 and np.issubdtype(places.dtype, np.integer)
+        inside = listed and (not len(places) or (places.min() >= 0 and places.max() < number))
+        require(bool(inside), name, places, f"must be an array of positions of {number:,} documents")
+    require(len(left) == len(right), "right", right, f"must have {len(left):,} positions, as many as left")
+
+
 def shares(given: Any, name: str = "resemblance") -> npt.NDArray[np.float64]:
     """Return the argument of a law as an array; ``ParameterError`` unless every number is from 0 to 1."""
     try:

@@ -21,6 +21,7 @@ from neardup.model.arrays import (
     TextBatch,
     Words,
     require_comparable,
+    require_pairs,
     require_same_recipe,
     shares,
 )
@@ -224,10 +225,11 @@ class Checksum(SchemeDefaults):
         self, signatures: Signatures, left: AnyPositions, right: AnyPositions
     ) -> npt.NDArray[np.float64]:
         """Return 1 if the checksums of documents ``left[i]`` and ``right[i]`` are equal, otherwise 0."""
-        return self.estimate(signatures[left], signatures[right])
+        return self.match_pairs(signatures, left, right).astype(np.float64)
 
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Return whether the checksums of documents ``left[i]`` and ``right[i]`` are equal."""
+        require_pairs(left, right, len(signatures))
         return self.matches(signatures[left], signatures[right])
 
     def probability(self, resemblance: Any) -> Any:

@@ -17,6 +17,7 @@ from neardup.model.arrays import (
     Signatures,
     Words,
     require_comparable,
+    require_pairs,
     require_same_recipe,
 )
 from neardup.model.recipe import Hashing, RecipeId
@@ -129,7 +130,10 @@ class FeatureScheme(SchemeDefaults):
         return self._row_by_row(self._estimated, left, right)
 
     def estimate_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
-        """Estimate the measure of documents ``left[i]`` and ``right[i]`` of one set of signatures."""
+        """Estimate the measure of documents ``left[i]`` and ``right[i]`` of one set of signatures.
+
+        Raises ``RecipeMismatch`` for signatures of another recipe and ``ParameterError`` for anything but positions.
+        """
         return self._pair_by_pair(self._estimated, signatures, left, right)
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
@@ -140,7 +144,10 @@ class FeatureScheme(SchemeDefaults):
         return self._row_by_row(self._matching, left, right)
 
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
+        """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures match.
+
+        Raises the errors of ``estimate_pairs``.
+        """
         return self._pair_by_pair(self._matching, signatures, left, right)
 
     def _row_by_row(self, answer: Answer[T], left: Signatures, right: Signatures) -> T:
@@ -150,4 +157,5 @@ class FeatureScheme(SchemeDefaults):
 
     def _pair_by_pair(self, answer: Answer[T], signatures: Signatures, left: AnyPositions, right: AnyPositions) -> T:
         require_same_recipe(self.recipe, signatures.recipe)
+        require_pairs(left, right, len(signatures))
         return answer(signatures, signatures, left, right)
