@@ -281,6 +281,25 @@ def test_a_broken_rule_is_named(options, name, rule):
     assert (caught.value.name, caught.value.rule) == (name, rule)
 
 
+@pytest.mark.parametrize("shards", [None, 2])
+def test_more_than_there_can_be_are_all(shards):
+    tables = HammingTables.build(words([5, 5, 4]), shards=shards)
+    assert tuples(tables.lookup(words([5]), first=2**70)) == [(0, 0, 0), (0, 1, 0), (0, 2, 1)]
+
+
+@pytest.mark.parametrize("there", [[True], (True,), "x", np.ones(1), np.ones((1, 1), np.bool_)])
+@pytest.mark.parametrize("shards", [None, 1])
+def test_flags_are_an_array(there, shards):
+    with pytest.raises(ParameterError, match=r"there.* must be 1 flags, one per fingerprint"):
+        HammingTables.build(words([1]), shards=shards).lookup(words([1]), there=there)
+
+
+@pytest.mark.parametrize("design", [None, "auto", 3])
+def test_other_tables_need_a_design(design):
+    with pytest.raises(ParameterError, match=r"design.* must be TableDesign"):
+        HammingTables.build(words([1])).redesigned(design)
+
+
 @pytest.mark.parametrize("first", [0, -1, 1.5, True])
 def test_at_least_one_is_asked_for(first):
     with pytest.raises(ParameterError, match="must be an integer of at least 1"):

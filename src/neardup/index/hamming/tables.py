@@ -14,7 +14,7 @@ from neardup.index.memory.buckets import changes
 from neardup.kernels import hamming as kernels
 from neardup.kernels import radix
 from neardup.model.arrays import Flags, Positions, Words
-from neardup.model.errors import ParameterError, require, require_path, require_whole
+from neardup.model.errors import ParameterError, require, require_kind, require_path, require_whole
 from neardup.model.tables import MOST_DISTANCE, TableDesign
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class HammingTables:
         flags = require_flags(there, len(self))
         most, block = MOST, MOST
         if first is not None:
-            most, block = require_whole("first", first, 1), BLOCK
+            most, block = min(require_whole("first", first, 1), MOST), BLOCK
         if len(queries) <= block:
             return self._lookup(queries, 0, most, flags)
         parts = [
@@ -198,6 +198,7 @@ class HammingTables:
 
     def redesigned(self, design: TableDesign) -> "HammingTables":
         """Index the same fingerprints by other tables, also for another distance."""
+        require_kind("design", design, TableDesign)
         self._require_all()
         entries = _entries(design, self._entries.values(), compressed=self.compressed)
         return HammingTables(design, entries, Lists(*map(np.array, self._lists)))
@@ -255,7 +256,7 @@ def require_flags(there: Flags | None, number: int) -> Flags:
     """Return the flags of this number of fingerprints, none for ``None``; ``ParameterError`` for anything else."""
     if there is None:
         return NO_FLAGS
-    fits = there.dtype == np.bool_ and there.shape == (number,)
+    fits = isinstance(there, np.ndarray) and there.dtype == np.bool_ and there.shape == (number,)
     require(fits, "there", there, f"must be {number:,} flags, one per fingerprint")
     return there
 
