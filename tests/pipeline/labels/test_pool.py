@@ -127,7 +127,7 @@ def test_documents_with_the_id_of_an_earlier_one_are_left_out():
 
 @pytest.mark.parametrize("texts", [[], ["one two three"], ["", " "], ["", "one two three", None]])
 def test_fewer_than_two_documents_with_words(texts):
-    with pytest.raises(DataError, match="a pair needs two with words and different ids"):
+    with pytest.raises(DataError, match="a pair needs two documents with words and different ids"):
         draw_pairs(texts)
 
 

@@ -254,7 +254,7 @@ class _Search:
 
 
 def _no_pair() -> DataError:
-    return DataError("the documents", "a pair needs two with words and different ids")
+    return DataError("the documents", "a pair needs two documents with words and different ids")
 
 
 def _mixed(values: Words, seed: int) -> Words:
