@@ -42,6 +42,18 @@ def test_an_audit_of_everything_is_the_definition():
     assert abs(found.predicted - found.recall.value) < 0.1
 
 
+def test_the_law_of_a_run_by_signatures_is_that_of_their_estimates():
+    texts = collection(2, 300)
+    scheme = MinHash(permutations=64)
+    result = dedup(texts, scheme=scheme, verify="estimate")
+    found = audit(result, scheme=scheme, sample=len(texts))
+    assert 0.9 < found.recall.value < 0.99
+    assert abs(found.predicted - found.recall.value) < 0.04
+    low, high, _, predicted = found.bands[0]
+    curve = scheme.curves(np.linspace(low, high, 50))["both"]
+    assert curve.min() < predicted < curve.max()
+
+
 @pytest.mark.parametrize("weights", ["tf", TermWeights.fitted(TEXTS)])
 def test_an_audit_by_cosine_is_the_definition(weights):
     scheme = SimHash(rule="cosine", threshold=0.75, weights=weights, distance=4)

@@ -264,7 +264,8 @@ class _Sample:
         for found in self._scan(partners, sites):
             left, right, values, least, kept = found
             match = values >= least
-            matching.append((left[match], values[match]))
+            lawful = match | run.estimated  # an estimate may reach the threshold if the measure does not
+            matching.append((left[lawful], values[lawful]))
             np.fmax.at(closest, left, values)
             np.logical_or.at(allowed, left, match)
             np.logical_or.at(near, left, values >= least - STEP)
@@ -297,7 +298,8 @@ class _Sample:
     def _lawful(self, matching: list[tuple[Positions, Values]]) -> Values:
         """Return the probability, by the law, that each sampled document was compared with one that it matches.
 
-        NaN where the scheme has no law for its measure.
+        If signatures decided, it is the probability that they matched those of a document at most 0.1 below the
+        threshold. NaN where the scheme has no law for its measure.
         """
         number = len(self._positions)
         if self._scheme.measure != "resemblance":
@@ -307,7 +309,8 @@ class _Sample:
             left, values = (np.concatenate(each) for each in zip(*matching, strict=True))
             distinct, of = np.unique(values, return_inverse=True)  # a law takes long, and values repeat
             curves = self._scheme.curves(distinct)
-            np.multiply.at(lacking, left, 1 - curves.get("candidate", curves["match"])[of])
+            law = curves.get("both" if self._run.estimated else "candidate", curves["match"])
+            np.multiply.at(lacking, left, 1 - law[of])
         found: Values = 1 - lacking
         return found
 
