@@ -3,6 +3,7 @@
 import copy
 import pickle
 from collections import Counter
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -279,6 +280,12 @@ def test_damaged_files_are_refused(tmp_path):
     for wrong in (b"", b"PK", content[:-40], content[:200], bytes(changed), pickle.dumps([1]), b"\x93NUMPY\x01\x00"):
         with pytest.raises(DataError, match=r"x\.npz is "):
             CommonShingles.from_bytes(wrong, "x.npz")
+    for place in range(content.index(b"PK\x01\x02"), len(content)):  # the directory of the archive
+        for bit in range(8):
+            changed = bytearray(content)
+            changed[place] ^= 1 << bit
+            with suppress(DataError):
+                assert CommonShingles.from_bytes(bytes(changed), "x.npz") == found
     other = CommonShingles(shingling=found.shingling, terms=found.terms[1:], share=0.1, documents=4)
     object.__setattr__(other, "identity", found.identity)
     with pytest.raises(DataError, match="is damaged"):

@@ -143,7 +143,7 @@ class CommonShingles:
                 shingling=about["shingling"], terms=terms, share=about["share"], documents=int(about["documents"])
             )
             holds = made.identity == about["identity"]
-        except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile) as error:
+        except (ValueError, KeyError, TypeError, OSError, EOFError, RuntimeError, BadZipFile) as error:
             if isinstance(error, DataError):
                 raise
             raise DataError(where, _NOT_A_LIST) from error
