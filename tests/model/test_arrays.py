@@ -101,3 +101,16 @@ def test_only_signatures_are_compared(scheme):
     for left, right in ((signed, signed.rows), (1, signed), (None, None)):
         with pytest.raises(ParameterError, match="must be Signatures"):
             scheme.estimate(left, right)
+
+
+def test_a_single_position_selects_no_rows():
+    signed = MinHash().sign(["one two three four", "five six seven"])
+    with pytest.raises(ParameterError, match="must be a two-dimensional array; select rows by a slice"):
+        signed[0]
+
+
+def test_every_row_has_a_flag():
+    rows, recipe = np.zeros((2, 3), np.uint32), MinHash().recipe
+    for present in (np.ones(1, np.bool_), np.ones((2, 1), np.bool_), True):
+        with pytest.raises(ParameterError, match="must have 2 flags, one per row"):
+            Signatures(rows, present, recipe)

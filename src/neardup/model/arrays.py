@@ -17,6 +17,7 @@ Flags = npt.NDArray[np.bool_]
 
 _RECIPE: Final = "neardup.recipe"  # keys of the metadata of a table
 _ROW: Final = "neardup.row"
+_TABLE: Final = 2  # dimensions of rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +73,8 @@ class Signatures:
     ``rows`` is a two-dimensional array whose width and type depend on the scheme. ``present`` is bool[n]: false for a
     document without a signature, such as one without words. ``recipe`` is the id of the recipe that made them:
     signatures of different recipes are not comparable, and comparing them raises ``RecipeMismatch``. Positions, slices
-    and flags select rows. ``rows`` is always read-only, so that kernels are compiled for one type only.
+    and flags select rows; a single position does not. ``rows`` is always read-only, so that kernels are compiled for
+    one type only. Raises ``ParameterError`` for arrays of other shapes.
     """
 
     rows: npt.NDArray[np.generic]
@@ -80,6 +82,11 @@ class Signatures:
     recipe: RecipeId
 
     def __post_init__(self) -> None:
+        require(
+            np.ndim(self.rows) == _TABLE, "rows", self.rows, "must be a two-dimensional array; select rows by a slice"
+        )
+        fits = np.shape(self.present) == (len(self.rows),)
+        require(fits, "present", self.present, f"must have {len(self.rows):,} flags, one per row")
         object.__setattr__(self, "rows", _read_only(self.rows))
 
     def __len__(self) -> int:
