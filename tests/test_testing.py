@@ -126,6 +126,21 @@ def test_a_broken_one_is_found():
         check_scheme(Forgetful())
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "promise"),
+    [
+        ("sign", None, "sign does not return Signatures"),
+        ("keys", [], "its keys are not uint64"),
+        ("matches", [True], "matches is not an array of bool"),
+        ("estimate", [1.0], "estimate is not an array of numbers"),
+    ],
+)
+def test_answers_that_are_not_arrays_are_found(monkeypatch, question, answer, promise):
+    monkeypatch.setattr(Smallest, question, lambda *_: answer)
+    with pytest.raises(AssertionError, match=promise):
+        check_scheme(Smallest())
+
+
 @pytest.mark.parametrize("verify", ["exact", "estimate", "none"])
 def test_in_a_corpus(verify):
     assert np.flatnonzero(neardup.dedup(TEXTS, scheme=Smallest(), verify=verify).mask).tolist() == KEPT

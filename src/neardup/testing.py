@@ -53,6 +53,7 @@ def check_scheme(scheme: Any, *, golden: str | None = None) -> str:
     """
     _check_description(scheme)
     signatures = scheme.sign(list(SAMPLE))
+    _expect(isinstance(signatures, Signatures), "sign does not return Signatures")
     for check in (_check_shapes, _check_pairs, _check_copies, _check_ranked, _check_recipe):
         check(scheme, signatures)
     for question in (_check_empty, _check_batches, _check_probability, _check_law):
@@ -86,7 +87,7 @@ def _check_shapes(scheme: Any, signatures: Signatures) -> None:
     _expect(signatures.rows.ndim == 2, "its rows are not a table")  # noqa: PLR2004 - rows and columns
     _expect(len(signatures.rows) == len(signatures.present) == len(SAMPLE), "it has not one row for each document")
     _expect(signatures.present.dtype == np.bool_, "present is not an array of bool")
-    _expect(keys.dtype == np.uint64 and keys.ndim == 2, "its keys are not uint64[documents, keys]")  # noqa: PLR2004
+    _expect(_is_array(keys, np.uint64) and keys.ndim == 2, "its keys are not uint64[documents, keys]")  # noqa: PLR2004
     _expect(len(keys) == len(SAMPLE), "it has not one row of keys for each document")
     if scheme.stored_bytes is not None:
         _expect(scheme.stored_bytes * len(SAMPLE) == signatures.rows.nbytes, "stored_bytes is not what a row takes")
@@ -98,7 +99,8 @@ def _check_pairs(scheme: Any, signatures: Signatures) -> None:
     left, right = _all_pairs(len(signatures))
     rows, others = signatures[left], signatures[right]
     matches, estimates = scheme.matches(rows, others), scheme.estimate(rows, others)
-    _expect(matches.dtype == np.bool_, "matches is not an array of bool")
+    _expect(_is_array(matches, np.bool_), "matches is not an array of bool")
+    _expect(_is_array(estimates, np.floating), "estimate is not an array of numbers")
     _expect(((estimates >= 0) & (estimates <= 1)).all(), "an estimate is not from 0 to 1")
     if scheme.measure != "containment":
         _expect((matches == scheme.matches(others, rows)).all(), "whether two match depends on their order")
@@ -216,6 +218,10 @@ def _measured(scheme: Any, texts: list[str]) -> Any:
     sets = [{*part.tolist()} for part in np.split(features.values, features.offsets[1:-1])]
     pairs = zip(sets[:_PAIRS], sets[_PAIRS:], strict=True)
     return np.array([len(left & right) / len(left | right) for left, right in pairs])
+
+
+def _is_array(given: Any, kind: type) -> bool:
+    return isinstance(given, np.ndarray) and np.issubdtype(given.dtype, kind)
 
 
 def _all_pairs(number: int) -> tuple[Positions, Positions]:
