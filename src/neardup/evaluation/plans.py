@@ -136,7 +136,7 @@ class Plan:
             return []
         number = f"{crowding.documents:,} documents"
         found = f"unrelated documents in each bucket: {amount(crowding.bucket)}, and there is room for {ROOM}"
-        assumed = f"This assumes that any two unrelated documents have a resemblance of {self.background:g}."
+        assumed = f"This assumes that the {self.measure} of any two unrelated documents is {self.background:g}."
         if not crowding.overflows:
             return [f"These parameters are fine for {number}: {found}.", assumed]
         lines = [f"With these parameters, pairs are missed among {number}: {found}."]

@@ -89,7 +89,9 @@ def test_large_collections_are_warned_of(capsys):
     )
     assert shown.startswith(f"{first}, and there is room for 64.\nBetter: {made.smaller.options}\n")
     assert f"and {made.smaller.bytes:,} bytes per document instead of 808.\n" in shown
-    assert "This assumes that any two unrelated documents have a resemblance of 0.05.\n" in shown
+    assert "This assumes that the resemblance of any two unrelated documents is 0.05.\n" in shown
+    of_cosines = str(plan("simhash", documents=100))
+    assert "This assumes that the cosine of any two unrelated documents is 0.05.\n" in of_cosines
     assert shown.endswith("--background\n")
     better = plan(neardup.MinHash(**made.smaller.parameters), documents=40_000_000)
     assert not better.crowding.overflows
