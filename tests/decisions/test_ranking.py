@@ -156,7 +156,9 @@ def test_strings_none_of_which_is_a_number_rank_as_text():
     ],
 )
 def test_quantities_and_dates_that_rank_as_text_are_warned_of(values):
-    with pytest.warns(RuntimeWarning, match=f"column 'x' ranks as text: values such as '{re.escape(values[0])}' are"):
+    with pytest.warns(
+        RuntimeWarning, match=f"field 'x' is ranked as text, because values such as '{re.escape(values[0])}' are"
+    ):
         by_value("max:x", [*values, "", None])
     for text in (
         ["2024-W05", "2024-W11"],

@@ -154,7 +154,7 @@ def test_a_folder_that_cannot_be_a_work_folder_is_refused(tmp_path, name):
     (tmp_path / "others" / "news.jsonl").write_text("")
     reasons = {
         "no/run": "its folder does not exist",
-        "file": "it is not a folder",
+        "file": "it is a file; name a new folder",
         "others": "it contains 'news.jsonl'",
     }
     with pytest.raises(StorageRefused, match=reasons[name]):
@@ -199,7 +199,7 @@ def test_a_path_that_cannot_be_a_folder(folder):
     with pytest.raises(StorageRefused, match="its folder does not exist"):
         Journal.open(folder / "deeper", TERMS)
     folder.write_text("")
-    with pytest.raises(StorageRefused, match="it is not a folder"):
+    with pytest.raises(StorageRefused, match="it is a file; name a new folder"):
         Journal.open(folder, TERMS)
 
 

@@ -101,7 +101,7 @@ def test_a_template_of_many_clusters_in_words():
     spread = SpreadTemplate(documents=1205, clusters=918, shared=34, beginning="You are a", ignore_common=0.1)
     small = LargeCluster(representative="b", documents=6, share_of_drops=0.01)
     assert cluster_lines(summary(largest_clusters=(small,), spread_template=spread)) == [
-        "1,205 near duplicates in 918 clusters: most of them share one block, across the clusters",
+        "1,205 near duplicates in 918 clusters: most of them share the same block",
         (
             '  These documents differ except for 34 shared shingles: "You are a...".'
             " If this is a template, leave it out with --ignore-common 0.1"

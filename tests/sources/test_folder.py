@@ -95,7 +95,7 @@ def test_links_out_of_the_folder_are_not_followed(made, tmp_path):
 
 
 def test_a_folder_without_documents_is_an_error(made):
-    with pytest.raises(DataError, match=r"holds no text or HTML files \(.*\.txt.*\); its files are: 1 \.parquet"):
+    with pytest.raises(DataError, match=r"contains no text or HTML files \(.*\.txt.*\); its files are: 1 \.parquet"):
         read([made({"x.parquet": b""})])
 
 
@@ -314,7 +314,9 @@ def test_a_data_set_with_a_text_about_it_is_not_read_as_one_text(tmp_path):
     (tmp_path / "data").mkdir()
     for name in ("README.md", "LICENSE", "data/part-0.parquet", "data/part-1.jsonl.gz"):
         (tmp_path / name).write_text("a text about the data")
-    with pytest.raises(DataError, match=r"holds 1 text and 2 tables: which are the documents is unclear") as refused:
+    with pytest.raises(
+        DataError, match=r"contains 1 text and 2 tables, so it is unclear which are the documents"
+    ) as refused:
         read([tmp_path])
     assert refused.value.code == "mixed folder"
     assert len(read([tmp_path], glob=["*.md"])) == 1

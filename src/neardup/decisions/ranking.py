@@ -164,8 +164,9 @@ def _warn_of_text(written: pa.Array, field: str) -> None:
     digits = pc.utf8_length(pc.utf8_ltrim(pc.struct_field(found, "digits"), "0"))
     quantities = found.null_count == 0 and pc.count_distinct(digits).as_py() > 1
     if len(written) and (quantities or pc.all(pc.match_substring_regex(written, _OTHER_DATE)).as_py()):
-        rule = f"ranks as text: values such as {written[0].as_py()[:_SHOWN]!r} are neither numbers nor dates like"
-        warnings.warn(f"column {field!r} {rule} 2026-01-31", RuntimeWarning, stacklevel=2)
+        value = written[0].as_py()[:_SHOWN]
+        rule = f"ranked as text, because values such as {value!r} are neither numbers nor dates such as 2026-01-31"
+        warnings.warn(f"field {field!r} is {rule}", RuntimeWarning, stacklevel=2)
 
 
 def _require(known: pa.Array, kind: str, values: pa.ChunkedArray, field: str) -> None:

@@ -390,7 +390,7 @@ def check_own(folder: Path) -> None:
                 raise StorageRefused(str(folder), f"it is a link to {target!r}, which does not exist") from None
             return
         except NotADirectoryError:
-            raise StorageRefused(str(folder), "it is not a folder") from None
+            raise StorageRefused(str(folder), "it is a file; name a new folder") from None
     if foreign:
         reason = f"it is not a work folder: it contains {foreign[0]!r}"
         raise StorageRefused(str(folder), reason, "not a work folder")

@@ -73,7 +73,7 @@ def _submitted(pool: ThreadPoolExecutor, function: Callable[..., Any], *argument
     try:
         return pool.submit(function, *arguments)
     except RuntimeError as error:  # from ``Thread.start``
-        rule = "cannot be started: the limit of processes or memory is reached; use fewer, or raise the limit"
+        rule = "cannot be started: the limit of processes or memory is reached; use fewer threads, or raise the limit"
         raise EngineFailed("threads", rule) from error
 
 

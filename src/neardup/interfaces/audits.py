@@ -38,7 +38,7 @@ def audit_lines(audit: "Audit") -> list[str]:
     if audit.rejected:
         lines.append(f"{counted(audit.rejected, 'record')} rejected, in no figure; neardup dedup lists them")
     if audit.known:
-        rule = "dropped for earlier documents, which are not in the inputs: in no figure"
+        rule = "dropped for documents of earlier runs, which are not in the inputs; they are left out of the figures"
         lines.append(f"{counted(audit.known, 'document')} {rule}")
     if recall.value is None:
         return [*lines, "recall unknown: no document of the sample is a duplicate"]

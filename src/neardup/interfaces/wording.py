@@ -90,7 +90,7 @@ def cluster_lines(summary: "Summary") -> list[str]:
             lines.append(f"  {template_hint(cluster)}")
     if (spread := summary.spread_template) is not None:
         near = f"{spread.documents:,} near duplicates in {spread.clusters:,} clusters"
-        lines += [f"{near}: most of them share one block, across the clusters", f"  {template_hint(spread)}"]
+        lines += [f"{near}: most of them share the same block", f"  {template_hint(spread)}"]
     return [*lines, *([] if summary.same_host_drops is None else [host_hint(summary.same_host_drops)])]
 
 

@@ -217,7 +217,7 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
         raise _nothing_in(root, globs, endings, tables)
     if tables >= len(found) and not globs:
         there = f"{counted(len(found), 'text')} and {counted(tables, 'table')}"
-        raise DataError(root, f"this folder holds {there}: which are the documents is unclear", "mixed folder")
+        raise DataError(root, f"this folder contains {there}, so it is unclear which are the documents", "mixed folder")
     return sorted(found), others
 
 
@@ -226,7 +226,7 @@ def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]", tables
     there = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common(_SHOWN))
     wanted = f"files that match {' '.join(globs)}" if globs else f"text or HTML files ({' '.join(sorted(DOCUMENTS))})"
     code = "folder of tables" if tables else "folder of other files" if endings else ""
-    rule = f"this folder holds no {wanted}" + (f"; its files are: {there}" if there else "; it is empty")
+    rule = f"this folder contains no {wanted}" + (f"; its files are: {there}" if there else "; it is empty")
     return DataError(root, rule, "" if globs else code)
 
 

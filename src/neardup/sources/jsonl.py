@@ -63,7 +63,7 @@ class JsonLines(InputPiece):
         self, path: str, request: Request, contents: Contents | None = None, advance: Advance = silent
     ) -> None:
         """Read a file, or only some *contents* of it."""
-        require(request.id != request.text, "id", request.id, "must be another field than the text")
+        require(request.id != request.text, "text", request.text, "must be another field than the id")
         reader = _Reader(request, request.name_of(path))
         kind = input_kind(path, request.format)
         self._spans = reader.read(contents or load(path, kind.compression, request.max_bytes), advance)

@@ -26,5 +26,5 @@ def key_in(name: str) -> bytes:
     except ValueError:
         key = b""
     if len(key) != _KEY_BYTES:
-        raise InputRefused(str(path), "a key file must hold 16 bytes or 32 hexadecimal digits")
+        raise InputRefused(str(path), "a key file must contain 16 bytes or 32 hexadecimal digits")
     return key

@@ -44,7 +44,7 @@ _ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
 _ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
 _DAMAGED: Final = "its gzip member is damaged"
 CUT: Final = "the file ends in the middle of a record"
-_UNENDED: Final = "the file ends before the line ends of its last record, which is read all the same"
+_UNENDED: Final = "the line ends after its last record are missing; the record was read"
 
 
 class Record(NamedTuple):

@@ -78,12 +78,12 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         ),
         (
             ParameterError("inputs", None, "must be of one format", "several formats"),
-            "must be of one format; with --work DIR, one run reads them, and --out names a folder",
+            "must be of one format; with --work DIR, one run reads inputs of several formats",
         ),
         (ParameterError("output", "kept", "must end in .csv", "output ending"), "with --work DIR, it may be a folder"),
         (OutputRefused("kept", "it is a folder", "folder"), "such as kept/kept.jsonl, or add --work DIR, which writes"),
         (DataError("a.csv", "begins with {", "json as table"), "to read it as JSON lines, use --format jsonl"),
-        (DataError("data", "holds no text", "folder of tables"), "with --work DIR, a folder represents the tables"),
+        (DataError("data", "holds no text", "folder of tables"), "add --work DIR to read all tables in the folder"),
         (StorageRefused("seen", "was created with a key", "key needed"), "name the file of its key with --key-file"),
         (StorageRefused("seen", "is of format 1", "older format"), "make the index again from its documents"),
         (

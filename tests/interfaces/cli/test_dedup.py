@@ -689,7 +689,7 @@ def test_mark_is_not_for_folders(run, tmp_path):
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.txt").write_text("text")
     shown = run("pages", "--dry-run", "--mark", "marked", code=2)
-    assert "--mark marked requires fields; the files of a folder have none" in shown.err
+    assert "the value must be a table, such as marked.jsonl" in shown.err
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "tsv", "parquet"])
@@ -730,8 +730,7 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
     (tmp_path / "tables" / "a.parquet").touch()
     shown = run("tables", "--dry-run", code=1).err
     assert (
-        "its files are: 1 .parquet; with --work DIR, a folder represents the tables in it; or name the files, such"
-        in shown
+        "its files are: 1 .parquet; add --work DIR to read all tables in the folder, or name the files, such" in shown
     )
     (tmp_path / "in.jsonl").touch()
     assert (
@@ -798,15 +797,19 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
             "'key'; the fields are: ID, Text; --contribution names the field of the contribution",
             1,
         ),
-        (["in.jsonl", "--text", "Text", "--stop-words", "words"], "no such file; words are separated by commas; a", 2),
+        (
+            ["in.jsonl", "--text", "Text", "--stop-words", "words"],
+            "no such file; to name words instead of a file, separate them by commas;",
+            2,
+        ),
         (["semicolons.csv"], "the fields are: id;text; the fields of CSV must be separated by commas", 1),
         (
             ["bars.csv"],
             "id|text; the fields of CSV must be separated by commas, or by tabs in .tsv, not by vertical",
             1,
         ),
-        (["tabs.csv"], "for fields that are separated by tabs, add --format tsv", 1),
-        (["commas.tsv"], "for fields that are separated by commas, add --format csv", 1),
+        (["tabs.csv"], "for fields separated by tabs, add --format tsv, or give the file the ending .tsv", 1),
+        (["commas.tsv"], "for fields separated by commas, add --format csv, or give the file the ending .csv", 1),
         (["lines.csv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON lines, use --format", 1),
         (["in.jsonl", "--format", "tsv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON", 1),
         (["in.jsonl", "x.csv"], "inputs must be of one format, not of several: in.jsonl (jsonl) and x.csv (csv)", 2),
@@ -942,7 +945,7 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
         (["--seed", "1", "--key-file", "k"], "not allowed with argument --seed"),
         (["--key-file", "none.key"], "none.key: the key cannot be read"),
         (["--key-file", "."], "the key cannot be read"),
-        (["--key-file", "in.jsonl"], "a key file must hold 16 bytes or 32 hexadecimal digits"),
+        (["--key-file", "in.jsonl"], "a key file must contain 16 bytes or 32 hexadecimal digits"),
         (["--fields", "a"], "--fields a cannot be used with --scheme minhash, only with checksum"),
         (["--scheme", "checksum", "--fields", "a:x"], "must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", "a:0"], "must be NAME or NAME:BYTES"),
@@ -956,7 +959,7 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
         (["--scheme", "checksum", "--threshold", "0.5"], "cannot be used with --scheme checksum"),
         (["--scheme", "nilsimsa"], "invalid choice: 'nilsimsa'"),
         (["--verify", "maybe"], "invalid choice: 'maybe'"),
-        (["--text", "id"], "must be another field than the text"),
+        (["--text", "id"], "must be another field than the id"),
         (["--shingle", "three"], "--shingle: 'three' is not a whole number"),
         (["--report", "why.csv"], "must end in .parquet or .jsonl"),
         (["--report", "why.pdf"], "(also with .gz, .zst, .bz2 or .xz), or in .html for a page"),

@@ -74,7 +74,7 @@ def test_documents_without_fields_are_not_marked(tmp_path, sources):
     (tmp_path / "in").mkdir()
     (tmp_path / "in/a.txt").write_text("one two three")
     for inputs in ([tmp_path / "in"], [tmp_path / "in", sources[0]]):
-        with pytest.raises(ParameterError, match="requires fields; the files of a folder have none"):
+        with pytest.raises(ParameterError, match="files of a folder have no place for the cluster"):
             dedup_files(inputs, mark=tmp_path / "marked", work=tmp_path / "w")
 
 

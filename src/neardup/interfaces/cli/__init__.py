@@ -117,7 +117,9 @@ class _Parser(argparse.ArgumentParser):
         """End with an error for unknown arguments that suggests the option that was probably meant."""
         name = next((one.partition("=")[0] for one in unknown if one.startswith("-")), None)
         if name is None:
-            self.error(f"unexpected arguments: {' '.join(unknown)}")
+            self.error(
+                f"unexpected arguments: {' '.join(unknown)}; write all inputs together, before or after the options"
+            )
         options = [option.removeprefix("--") for option in self._option_string_actions if option.startswith("--")]
         wanted = name.lstrip("-").replace("_", "-").lower()
         self.error(f"unknown option {name}{_proposal(wanted, options, '--')}")

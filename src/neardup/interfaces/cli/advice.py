@@ -57,7 +57,7 @@ _ENCODINGS = {  # by the code of an error or a rejected record
 _NEXT = {  # by the code of an error
     **_ENCODINGS,
     "folder of tables": "name the files, such as '{pattern}'",
-    "mixed folder": "name the tables, such as '{pattern}', or choose the texts, such as with --glob '*.md'",
+    "mixed folder": "name the tables, such as '{pattern}', or choose the texts, such as with --glob '{texts}'",
     "json as table": "rename it with the ending .jsonl",
     "ending": "rename it with the ending of its format",
     "compressed stream": "name the file as an input, or, if it has lines, expand it first: zcat FILE | neardup ...",
@@ -88,7 +88,7 @@ _NEXT_FILES = {  # that do not exist, by their options
     "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
     "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
-    "stop_words": "words are separated by commas; a single one has a comma at its end",
+    "stop_words": "to name words instead of a file, separate them by commas; write a single word with a comma: the,",
 }
 _NEXT_SEEN = dict.fromkeys(("compressed stream", "archive stream"), "name the file: neardup seen DIR FILE")
 _NEXT_PAIRS = {
@@ -106,13 +106,13 @@ _NEXT_READING = {
     "text ending": "name the folder of such files; for JSON lines or a table add --format jsonl, csv or tsv",
     "folder of other files": "--glob reads others as text, such as --glob '*.py'",
     "not a number": "correct it, or leave it empty: documents without a value rank last",
-    "not a date": "correct it, or leave it empty: documents without a value rank last",
+    "not a date": "write it as 2026-01-31 or 2026-01-31T12:00:00Z, or leave it empty: such documents rank last",
     "kinds": "write all values as numbers, or all as strings",
     "field taken": "mark the files from before, or remove the field",
 }
 _NEXT_DEDUP = {  # without --work
-    "several formats": "with --work DIR, one run reads them, and --out names a folder",
-    "folder of tables": "with --work DIR, a folder represents the tables in it; or name the files, such as '{pattern}'",
+    "several formats": "with --work DIR, one run reads inputs of several formats",
+    "folder of tables": "add --work DIR to read all tables in the folder, or name the files, such as '{pattern}'",
     "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
     "folder": "name a file in it, such as {file}, or add --work DIR, which writes one file for each input",
 }
@@ -153,7 +153,7 @@ _UNPACKERS = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}
 _REJECTED = {  # by the code of a rejected record
     **_ENCODINGS,
     "encoding": "convert files that are not UTF-8, such as with: iconv -f LATIN1 -t UTF-8 FILE > NEW",
-    "encoding in a table": "decode these values and write them as strings; no conversion of the file helps",
+    "encoding in a table": "decode these values in the program that writes the table, and store them as strings",
     "too large": "--max-bytes raises the cap",
     "torn quotes": "if quotation marks are plain text there, use --quoting none",
     "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
@@ -275,12 +275,14 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     }
     if isinstance(error, DataError) and (advised := _about_file(error, arguments) or input_advice(error, arguments)):
         return advised
-    pattern = _pattern_of(error.where) if error.code in {"folder of tables", "mixed folder"} else ""
+    of_folder = error.code in {"folder of tables", "mixed folder"}
+    tables, texts = _patterns_of(error.where) if of_folder else ("", "")
     unpacker = _UNPACKERS.get(Path(error.where).suffix)
     unpack, operand = (f"{unpacker} {error.where} | ", "") if unpacker else ("", f" {error.where}")
     places = {
         "where": error.where,
-        "pattern": pattern,
+        "pattern": tables,
+        "texts": texts,
         "file": Path(error.where, "kept.jsonl"),
         "unpack": unpack,
         "operand": operand,
@@ -332,17 +334,21 @@ def _about_separator(header: str) -> str:
     """Return how a header can be read that is one field; an empty string if nothing in it separates fields."""
     for character, other in (("\t", "tsv"), (",", "csv")):
         if character in header:
-            return f"for fields that are separated by {'tabs' if other == 'tsv' else 'commas'}, add --format {other}"
+            separators = "tabs" if other == "tsv" else "commas"
+            return f"for fields separated by {separators}, add --format {other}, or give the file the ending .{other}"
     for character, words in ((";", "semicolons"), ("|", "vertical bars")):
         if character in header:
             return f"the fields of CSV must be separated by commas, or by tabs in .tsv, not by {words}"
     return ""
 
 
-def _pattern_of(folder: str) -> str:
-    """Return a pattern of the tables in a folder, or in folders below it."""
-    from neardup.sources.formats import FORMATS
+def _patterns_of(folder: str) -> tuple[str, str]:
+    """Return a pattern of the tables in a folder, or in folders below it, and one of the names of its texts."""
+    from neardup.sources.formats import DOCUMENTS, FORMATS
+
+    def first(patterns: list[str]) -> str:
+        return next((one for one in patterns if glob(one, recursive=True)), patterns[0])  # noqa: PTH207 - a pattern
 
     endings = [f"{ending}{packed}" for packed in ("", ".*") for ending in FORMATS]
-    patterns = [str(Path(folder, below, f"*{ending}")) for below in ("", "**") for ending in endings]
-    return next((pattern for pattern in patterns if glob(pattern, recursive=True)), patterns[0])  # noqa: PTH207 - a pattern
+    tables = first([str(Path(folder, below, f"*{ending}")) for below in ("", "**") for ending in endings])
+    return tables, Path(first([str(Path(folder, "**", f"*{ending}")) for ending in sorted(DOCUMENTS)])).name

@@ -1,4 +1,4 @@
-"""Compile all kernels now, so that no later command has to."""
+"""Compile all kernels in advance, on all cores (about a minute)."""
 
 import argparse
 import sys

@@ -169,7 +169,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     require_name("text", text)
-    require(text != id, "id", id, "must be another field than the text")
+    require(text != id, "text", text, "must be another field than the id")
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
     require_policy(chosen, policy)
     threads = thread_count(threads)

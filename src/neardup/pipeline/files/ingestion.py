@@ -130,7 +130,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
 
     Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
     """
-    require(text != id, "id", id, "must be another field than the text")
+    require(text != id, "text", text, "must be another field than the id")
     common_format(expand(inputs), reading.get("format"))
     kinds = dict(field_kinds(fields or {}))
     ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
