@@ -140,6 +140,12 @@ def test_runs_in_pieces_are_not_advised_to_be_such():
     assert words in advice(share, Namespace(verb="dedup", work="w"))
 
 
+def test_the_size_and_the_format_of_parts():
+    error = ParameterError("part_size", 10**6, "requires a format", "parts of texts")
+    words = "--part-size 1M requires a format; --out-format names it, such as --out-format jsonl"
+    assert advice(error, Namespace(verb="dedup", work="w")) == words
+
+
 def test_rejected_records_are_explained_once_for_each_code():
     rejected = [Rejected("a.csv", 1, "too long", "too large"), Rejected("a.csv", 2, "too long", "too large")]
     assert advice_on_rejected(rejected) == ["--max-bytes raises the cap"]

@@ -64,6 +64,12 @@ def test_without_a_report_the_inputs_are_deduplicated_first(neardup, pages):
     assert (found["sample"], found["recall"]["value"], found["needed"]) == (100, 1.0, None)
 
 
+@pytest.mark.parametrize("scheme", ["trials", "combined"])
+def test_a_threshold_that_the_law_gives_is_a_number(neardup, pages, scheme):
+    found = json.loads(neardup("audit", pages, "--scheme", scheme, "--json").out)
+    assert found["threshold"] == 0.9094
+
+
 def test_a_state_has_recorded_the_options(neardup, pages):
     neardup(
         "dedup",

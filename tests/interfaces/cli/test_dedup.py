@@ -941,6 +941,10 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
             ["--stem", "english", "--unit", "letter"],
             "--stem english selects words, so it cannot be used with unit letter",
         ),
+        (
+            ["--stop-words", "the,of", "--unit", "letter"],
+            "--stop-words of,the selects words, so it cannot be used with unit letter",
+        ),
         (["--seed", "-1"], "--seed -1: the value must be an integer"),
         (["--seed", "1", "--key-file", "k"], "not allowed with argument --seed"),
         (["--key-file", "none.key"], "none.key: the key cannot be read"),

@@ -58,6 +58,16 @@ def test_two_collections_and_containment(neardup, pages):
     assert [(one["left"], one["right"]) for one in found] == [("x", "a"), ("x", "b"), ("x", "d")]
 
 
+def test_presets_go_with_every_measure(neardup, pages):
+    shown = neardup("pairs", "pages.jsonl", "--preset", "rewrites", "--out", "p.jsonl", code=1)
+    assert "preset rewrites: --shingle 2 --threshold 0.5" in shown.err
+    assert "pair, resemblance at least 0.5" in shown.out
+    given = ("--preset", "strict", "--measure", "overlap", "--threshold", "0.4", "--out", "q.jsonl")
+    shown = neardup("pairs", "pages.jsonl", *given, code=1)
+    assert "preset strict: --shingle 5\n" in shown.err
+    assert "overlap at least 0.4" in shown.out
+
+
 def test_cosines_of_words(neardup, pages):
     given = ("--measure", "cosine", "--scheme", "simhash", "--threshold", "0.9")
     shown = neardup("pairs", "pages.jsonl", *given, "--out", "cosines.jsonl", code=1)

@@ -6,6 +6,7 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.interfaces.cli.amounts import size_words
 from neardup.interfaces.cli.folders import folder_advice, input_advice
 from neardup.model.errors import (
     FULL,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from neardup.sources.collection import QuotedLines, Rejected
 
 _SHOWN = 200  # shown characters of an invalid value
+_WITH_COMMAS = {"stop_words"}  # options whose value is a list
 _READING = {
     "dedup",
     "index",
@@ -117,6 +119,7 @@ _NEXT_DEDUP = {  # without --work
     "folder": "name a file in it, such as {file}, or add --work DIR, which writes one file for each input",
 }
 _NEXT_PIECES = {  # with --work
+    "parts of texts": "--out-format names it, such as --out-format jsonl",
     "index without texts": "make such an index with: neardup index INPUT --to DIR --texts",
     "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR"
     " --ignore-common {value} --common common.npz; then replace --ignore-common by --common common.npz",
@@ -231,12 +234,15 @@ def _about_rejected(code: str, source: str) -> str:
 
 def _of_parameter(error: ParameterError) -> str:
     several = list(map(str, error.value)) if isinstance(error.value, list | tuple) else []
-    value = " ".join(several) or (
+    separator = "," if error.name in _WITH_COMMAS else " "
+    value = separator.join(several) or (
         str(error.value).removesuffix(".0") if isinstance(error.value, float) else str(error.value)
     )
     value = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
-    listed = error.name in {"output", "inputs"} or (several and error.name != "against")
+    listed = error.name in {"output", "inputs"} or (several and error.name not in {"against", *_WITH_COMMAS})
     option = error.name if listed else _option(error.name)
+    if error.name == "part_size" and isinstance(error.value, int):
+        value = size_words(error.value)
     rule = error.rule
     if isinstance(error, ParameterConflict):
         rule = f"cannot be used with {_option(error.other)} {error.other_value}{error.why and f': {error.why}'}"

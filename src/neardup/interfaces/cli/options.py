@@ -314,16 +314,16 @@ def _defaults(owners: "dict[str, Option]") -> str:
 
 def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     """Return the scheme that the options describe; ``ParameterError`` for options that it does not have."""
-    _apply_preset(arguments)
+    apply_preset(arguments)
     return _with_list(_plain_scheme(arguments), arguments)
 
 
-def _apply_preset(arguments: argparse.Namespace) -> None:
-    """Set the values of the named preset that no option sets, and print them."""
-    given = vars(arguments)
-    if "preset" not in given:
+def apply_preset(arguments: argparse.Namespace) -> None:
+    """Replace the named preset by its values that no option sets, and print them."""
+    if "preset" not in vars(arguments):
         return
-    name = given["preset"]
+    name = vars(arguments).pop("preset")
+    given = _of_scheme(arguments)
     require("config" not in given, "preset", name, "cannot be used with --config")
     from neardup.schemes.registry import default
 
@@ -347,10 +347,15 @@ def _apply_preset(arguments: argparse.Namespace) -> None:
         )
 
 
+def _of_scheme(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options without the measure of `neardup pairs`, which is not that of a scheme."""
+    return {name: value for name, value in vars(arguments).items() if name != "measure" or arguments.verb != "pairs"}
+
+
 def _plain_scheme(arguments: argparse.Namespace) -> "Scheme":
     from neardup.pipeline.config import scheme_from, scheme_name
 
-    given = {name: value for name, value in vars(arguments).items() if name != "measure" or arguments.verb != "pairs"}
+    given = _of_scheme(arguments)
     alone = {"short", "short_threshold"} & given.keys()
     if len(alone) == 1:
         other = "--short-threshold T" if "short" in alone else "--short N"

@@ -293,7 +293,7 @@ class _Sample:
         ]
         outcome = Outcome(dropped, closest, allowed, near, self._lawful(matching))
         about = {"scheme": scheme.name, "measure": self._measure, "known": int(run.known.sum())}
-        return audit_of(outcome, len(run.others), scheme.threshold, why, **about, missed=tuple(listed))
+        return audit_of(outcome, len(run.others), float(scheme.threshold), why, **about, missed=tuple(listed))
 
     def _lawful(self, matching: list[tuple[Positions, Values]]) -> Values:
         """Return the probability, by the law, that each sampled document was compared with one that it matches.

@@ -75,7 +75,9 @@ def outputs_of(
             check_marks(path, formats, form)
         if part:
             require(kind(path) is None, "part_size", part, f"requires a folder, and {target} is the file {path}")
-            require(form is not None or FOLDER not in formats, "part_size", part, "requires a format for the documents")
+            if form is None and FOLDER in formats:
+                rule = "requires a format, because parts of a folder of documents are tables"
+                raise ParameterError("part_size", part, rule, "parts of texts")
             name = f"{_PART}{0:05}.{form or _endings(shards.inputs[compared])}"
             found.append(Output(target, _joined(path, name), everything, part))
             continue
