@@ -788,6 +788,16 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
             1,
         ),
         (
+            ["in.jsonl", "--text", "Text", "--keep", "longest,max:rank"],
+            "'rank'; the fields are: ID, Text; --keep max:rank needs it; leave this out",
+            1,
+        ),
+        (
+            ["in.jsonl", "--text", "Text", "--keep", "canonical"],
+            "'canonical'; the fields are: ID, Text; --keep canonical needs it; leave this out",
+            1,
+        ),
+        (
             ["in.jsonl", "--text", "Text", "--scheme", "checksum"],
             "--scheme checksum compares title and body by default",
             1,

@@ -181,6 +181,7 @@ def test_another_writer_keeps_from_admitting_but_not_from_asking(seen, asked):
         (["seen", "--skip", "-1"], "--skip -1: the value must be at least 0"),
         (["seen", "--changed-at-least", "2"], "--changed-at-least 2: the value must be a number above 0 and at most 1"),
         (["seen", "--url", "text"], "--text text: the value must be another field"),
+        (["seen", "--id", "url"], "--id url: the value must be another field than the URL"),
         (["seen", "--key-file", "none"], "the key cannot be read"),
         (["seen", "--url", 'a"b'], "must not contain quotation marks"),
     ],

@@ -7,14 +7,14 @@ import msgspec
 import pyarrow as pa
 
 from neardup.index.disk.columns import STRING
-from neardup.model.errors import require, require_share
+from neardup.model.errors import require_share
 from neardup.model.verdicts import as_record
 from neardup.pipeline.crawl.page_texts import page_texts
 from neardup.pipeline.index.field_values import READ, read_field
 from neardup.pipeline.index.fields import ARROW
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
-from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
+from neardup.pipeline.index.page_terms import require_different, require_extraction, require_url_rules
 from neardup.pipeline.index.records import address_fields
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
@@ -59,7 +59,7 @@ class Answering:
         changed_at_least: float | None = None,
         extraction: Extraction | None = None,
     ) -> None:
-        require(len({text, url, id}) == 3, "text", text, "must be another field than the id and the URL")  # noqa: PLR2004
+        require_different(text=text, url=url, id=id)
         self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
         if changed_at_least is not None:
             require_share("changed_at_least", changed_at_least)

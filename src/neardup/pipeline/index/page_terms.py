@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from neardup.model.errors import StorageRefused
+from neardup.model.errors import StorageRefused, require
 from neardup.pipeline.index.fields import has_sites
 from neardup.sources.url_rules import UrlRules
 from neardup.text.extraction import Extraction, other_extraction
@@ -48,3 +48,9 @@ def require_url_rules(index: "Index", rules: UrlRules | None) -> None:
 
 def _rules(identity: str | None) -> str:
     return "no URL rules" if identity is None else f"the URL rules {identity}"
+
+
+def require_different(*, text: str, url: str, id: str) -> None:  # noqa: A002 - the field's name, as everywhere
+    """Raise ``ParameterError`` for a field that is to hold two of a page's text, URL and id."""
+    require(text not in {url, id}, "text", text, "must be another field than the id and the URL")
+    require(id != url, "id", id, "must be another field than the URL, by which pages that have one are identified")
