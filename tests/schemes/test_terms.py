@@ -191,5 +191,5 @@ def test_keys_suffice_for_a_stricter_policy_only(made, other, lacks):
 
 def test_the_recall_that_is_named_is_taken():
     made, other = MinHash(threshold=0.8), MinHash(threshold=0.5)
-    share = made.keys_lack(other, chosen=False).partition("(recall=")[2].partition(" ")[0]
+    share = made.keys_lack(other, chosen=False).partition("a recall of ")[2].partition(",")[0]
     assert made.keys_lack(replace(other, recall=float(share)), chosen=False) is None

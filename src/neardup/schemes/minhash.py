@@ -165,7 +165,7 @@ class MinHash(FeatureScheme):
             return None
         return (
             f"has keys for a threshold of {self.threshold}: of pairs at {other.threshold} they find "
-            f"{share:.3f}, not {other.recall} (recall={int(share * 1000) / 1000} takes that)"
+            f"{share:.3f}, not {other.recall}; ask for a recall of {int(share * 1000) / 1000}, or make another index"
         )
 
     def sign_short_at(self, corpus: Corpus, positions: Positions) -> Signatures:
