@@ -23,6 +23,7 @@ _ROWS: Final = 1 << 14
 _BYTES: Final = 1 << 23
 _GROUP_ROWS: Final = 1 << 20  # of a row group of Parquet
 _GROUP_BYTES: Final = 1 << 27
+_ONLY_LINES: Final = "which only JSON lines can represent"
 _BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
 
 
@@ -47,8 +48,11 @@ def table_of(source: str, records: Sequence[dict[str, Any]]) -> pa.Table:
     return pa.table(columns, names)
 
 
-def united(source: str, schemas: Iterable[pa.Schema]) -> pa.Schema:
-    """Return the columns of all schemas, each of a type for all of its values; ``DataError`` if there is none."""
+def united(source: str, schemas: Iterable[pa.Schema], why: str = _ONLY_LINES) -> pa.Schema:
+    """Return the columns of all schemas, each of a type for all of its values; ``DataError`` if there is none.
+
+    The error ends with *why* it must have one type.
+    """
     whole = pa.schema([])
     for schema in schemas:
         for field in schema:
@@ -56,7 +60,7 @@ def united(source: str, schemas: Iterable[pa.Schema]) -> pa.Schema:
             try:
                 whole = pa.unify_schemas([whole, own], promote_options="permissive")
             except (pa.ArrowTypeError, pa.ArrowInvalid):
-                raise _several_types(source, field.name) from None
+                raise _several_types(source, field.name, why) from None
     return whole
 
 
@@ -121,9 +125,8 @@ def conformed(source: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
     return joined.cast(schema)
 
 
-def _several_types(source: str, name: str) -> DataError:
-    rule = f"its {name!r} has values of several types, which only JSON lines can represent"
-    return DataError(source, rule, "unrepresentable")
+def _several_types(source: str, name: str, why: str = _ONLY_LINES) -> DataError:
+    return DataError(source, f"its {name!r} has values of several types, {why}", "unrepresentable")
 
 
 def _unpacked(kind: pa.DataType) -> pa.DataType:

@@ -290,6 +290,16 @@ def test_what_the_format_of_an_output_cannot_represent_is_refused(tmp_path, work
         assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl"]
 
 
+def test_inputs_with_other_types_are_written_to_several_files(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "one two", "n": 1}\n')
+    (tmp_path / "b.csv").write_text("text,n\nthree four,x\n")
+    inputs, out = [tmp_path / "a.jsonl", tmp_path / "b.csv"], tmp_path / "out"
+    with pytest.raises(DataError, match="its 'n' has values of several types, and inputs that are written together"):
+        dedup_files(inputs, out, work=tmp_path / "w", out_format="jsonl", part_size=1000)
+    dedup_files(inputs, out, work=tmp_path / "v", out_format="jsonl")
+    assert sorted(path.name for path in out.iterdir()) == ["a.jsonl", "b.jsonl"]
+
+
 @pytest.mark.parametrize(("size", "form"), [(1000, None), (5000, "parquet"), (5000, "csv.gz"), (1 << 30, None)])
 def test_parts_have_all_records_in_order_whatever_the_shards(tmp_path, sources, small_parts, size, form):
     rows = [json.loads(line) for path in sources for line in path.read_text().splitlines() if line.endswith("}")]

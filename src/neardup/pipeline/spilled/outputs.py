@@ -30,6 +30,9 @@ from neardup.sources.tables import check_representable, united
 
 FIELDS: Final = "fields-"  # the stage that finds the types of fields for outputs of other formats than the inputs
 _PART: Final = "part-"
+_TOGETHER: Final = (
+    "and inputs that are written together need one type for each field; write one file for each input, to a folder"
+)
 _ROWS: Final = 1 << 16  # decisions that are written together
 
 
@@ -170,7 +173,8 @@ def schema_of(shards: Shards, output: Output, records: Sequence[dict[str, Any]])
     """Return the schema of an output of converted records; ``DataError`` for records that it cannot represent."""
     own = [record for record, shard in zip(records, shards.shards, strict=True) if shard.source in output.sources]
     names = ", ".join(display(shards.inputs[source]) for source in output.sources)
-    schema = united(names, (pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))) for record in own))
+    read = (pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))) for record in own)
+    schema = united(names, read, _TOGETHER) if len(output.sources) > 1 else united(names, read)
     check_representable(names, schema, output_kind(output.path, "jsonl").format)
     return schema
 
