@@ -497,7 +497,7 @@ def check_marks(path: str, formats: AbstractSet[str], form: str | None = None) -
     found = kind(path) or (None if form is None else kind(f"x.{form}"))
     if found is None and FOLDER in formats:
         raise ParameterError(
-            "mark", path, "must be a table, such as marked.jsonl: files of a folder have no place for the cluster"
+            "mark", path, "must be a table, such as marked.jsonl, as files of a folder have no place for the cluster"
         )
     if WARC in formats if found is None else found.format == WARC:
         raise ParameterError("mark", path, "requires fields; write JSON lines or Parquet, as archives have none")
