@@ -176,6 +176,7 @@ def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batche
         ("2001-W01-1", False),
         (f"{datetime.now(UTC) + timedelta(hours=20):%Y%m%dT%H%M}", True),
     ],
+    ids=["before", "after", "zone", "basic", "week", "basic after"],
 )
 def test_a_time_is_compared_as_a_time_however_it_is_written(batches, tmp_path, monkeypatch, before, removes):
     monkeypatch.setattr(moments, "_LATEST", timedelta(days=1))
