@@ -139,6 +139,7 @@ def test_a_value_that_is_not_a_number_among_numbers_is_refused_with_its_row(odd,
 def test_strings_none_of_which_is_a_number_rank_as_text():
     assert by_value("max:x", ["2024-02-01", "2024-11-30", " 2024-03-01", ""]) == [1, 2, 0, 3]
     assert by_value("max:x", ["beta", "gamma", " delta", "", "inf"]) == [4, 1, 2, 0, 3]
+    assert by_value("max:x", ["Title 0", "title 10", "Title 9"]) == [1, 2, 0]  # these are no months
 
 
 @pytest.mark.parametrize(

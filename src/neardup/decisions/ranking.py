@@ -20,8 +20,9 @@ _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
 _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
 _QUANTITY: Final = r"^[^0-9]{0,4}(?P<digits>[0-9]+)"  # "$10" and "7%"
+_MONTH: Final = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 _OTHER_DATE: Final = (  # "31.05.2024", "31 May 2024", "Fri, 31 May 2024", "May 31, 2024", "Fri May 31"
-    r"(?i)^([a-z]{3,9},? )?([0-9]{1,2}[./ -]([0-9]{1,2}|[a-z]{3,9})[,./ -]+[0-9]{2}|[a-z]{3,9}\.? [0-9]{1,2}\b)"
+    rf"(?i)^([a-z]{{3,9}},? )?([0-9]{{1,2}}[./ -]([0-9]{{1,2}}|{_MONTH})[,./ -]+[0-9]{{2}}|{_MONTH}\.? [0-9]{{1,2}}\b)"
 )
 _SHOWN: Final = 40  # characters of a value in a message
 
