@@ -29,6 +29,8 @@ def date_ranks(written: pa.Array) -> pa.Array:
     """
     parts = pc.extract_regex(written, _WRITTEN)
     found = parts.is_valid().to_numpy(zero_copy_only=False)
+    if not found.any():  # as of most strings
+        return pa.nulls(len(written), pa.int64())
 
     def number(name: str, least: int, most: int) -> Any:
         """Return a part of the dates, *least* where it is not written; one beyond *most* makes its date invalid."""

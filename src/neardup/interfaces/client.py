@@ -36,9 +36,9 @@ from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.crawl.filter import parted, require_urls
 from neardup.pipeline.index.fields import field_table, moment_of
-from neardup.pipeline.index.inputs import as_strings, is_id, is_utf8, microseconds, require_ids
+from neardup.pipeline.index.inputs import as_strings, is_id, microseconds, require_ids
 from neardup.schemes.terms import read
-from neardup.sources.addresses import Addresses
+from neardup.sources.addresses import Addresses, is_utf8
 from neardup.text.columns import text_column
 
 MOST: Final = 1_000  # documents of one request
@@ -190,15 +190,16 @@ class Client:
     def group(self, id: str) -> list[str]:  # noqa: A002 - the name of the field, as everywhere
         """Return the ids of the documents with the same representative, which comes first."""
         members: list[str] = []
-        while is_id(*as_strings([id])):
+        if not is_id(*as_strings([id])):
+            return members
+        while True:
             page = len(members) // 100 + 1
             found = self._found(f"/v1/groups/{_escaped(id)}?{urlencode({'page': page, 'size': 100})}")
             if found is None:
                 return []
             members += found["members"]
             if len(members) >= found["total"] or not found["members"]:
-                break
-        return members
+                return members
 
     def remove(self, ids: Iterable[str]) -> Removal:
         """Remove documents; unknown ids are ignored. The ids of those that are kept instead are not returned."""

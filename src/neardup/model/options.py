@@ -65,7 +65,7 @@ ANALYSIS: Final = (
     Option(
         "stop_words",
         "text",
-        "words to leave out: a file with one word per line, or words with commas, a single one too, such as 'the,'",
+        "words to leave out: a file with one word per line, or words with commas, such as 'the,a' or 'the,'",
         "none",
         "FILE",
     ),

@@ -77,7 +77,7 @@ def taker(_: Mapping[str, Any]) -> Callable[[pa.Table], pa.Table]:
 def _steps() -> Sequence[Step]:
     """Return what is to be done in any order: parts that share few kernels, first short ones, while processes start."""
     short = _words, _markup, _weights
-    return *short, _fingerprints, _schemes, _partners, _indexes, _pages
+    return *short, _fingerprints, _schemes, _partners, _policies, _pieces, _indexes, _pages
 
 
 def _indexes() -> None:
@@ -113,8 +113,6 @@ def _policies() -> None:
 
 
 def _partners() -> None:
-    _policies()
-    _pieces()
     scheme = registry.default()
     audit(dedup(_TEXTS, scheme=scheme, threads=1), scheme=scheme, threads=1)
     pairs(_TEXTS, scheme=scheme, clusters=True, threads=2)  # which count features apart

@@ -291,14 +291,15 @@ def document_id(address: str) -> str:
     require(isinstance(address, str), "address", address, "must be a string")
     whole = address.encode("utf-8", "surrogatepass")
     marked = _CUT.fullmatch(address[-_MARKED:]) is not None
-    if len(whole) <= ID_BYTES and not marked and (address.isascii() or _encodable(address)):
+    if len(whole) <= ID_BYTES and not marked and (address.isascii() or is_utf8(address)):
         return address
     room = ID_BYTES - _MARKED
     start = address[:room].encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
     return f"{start}#{blake2b(whole, digest_size=_DIGEST_BYTES).hexdigest()}"
 
 
-def _encodable(text: str) -> bool:
+def is_utf8(text: str) -> bool:
+    """Return whether UTF-8 can write a string: it has no lone surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:

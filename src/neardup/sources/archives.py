@@ -97,7 +97,7 @@ class _Pages:
     """The documents of neighbouring records of a file, and everything else that was found between them."""
 
     path: str
-    fields: list[dict[str, object]] = field(default_factory=list)  # of each document; without one, it is unknown
+    fields: list[dict[str, object]] = field(default_factory=list)  # of each document, those that its record has
     contents: Batch = field(default_factory=Batch)
     found: list[pa.Table] = field(default_factory=list)  # texts, and what else is found in pages
     captures: list[_Capture] = field(default_factory=list)

@@ -752,6 +752,7 @@ def test_a_file_that_begins_with_a_hyphen_is_found_by_its_path(run, tmp_path):
         (["--threshold", "0,8"], "--threshold: '0,8' is not a number; write 0.8, with a point"),
         (["--threshold", "80%"], "--threshold: '80%' is not a number; write 0.8;"),
         (["--thresh", "0.8"], "unknown option --thresh; did you mean --threshold?"),
+        (["--threshold", "0.8", "more.jsonl"], "unexpected arguments: more.jsonl; write all inputs together, before"),
         (["--treshold", "0.8"], "unknown option --treshold; did you mean --threshold?"),
         (["--ouput", "k"], "unknown option --ouput; did you mean --out?"),
         (["-o", "k"], "unknown option -o; did you mean --out?"),

@@ -117,9 +117,9 @@ class _Parser(argparse.ArgumentParser):
         """End with an error for unknown arguments that suggests the option that was probably meant."""
         name = next((one.partition("=")[0] for one in unknown if one.startswith("-")), None)
         if name is None:
-            self.error(
-                f"unexpected arguments: {' '.join(unknown)}; write all inputs together, before or after the options"
-            )
+            several = any(not one.option_strings and one.nargs in {"*", "+"} for one in self._actions)
+            together = "; write all inputs together, before or after the options" if several else ""
+            self.error(f"unexpected arguments: {' '.join(unknown)}{together}")
         options = [option.removeprefix("--") for option in self._option_string_actions if option.startswith("--")]
         wanted = name.lstrip("-").replace("_", "-").lower()
         self.error(f"unknown option {name}{_proposal(wanted, options, '--')}")

@@ -21,6 +21,7 @@ from neardup.pipeline.index.fields import (
     unknown_field,
 )
 from neardup.pipeline.index.verification import Asked, asked
+from neardup.sources.addresses import is_utf8
 from neardup.text.columns import text_column, text_lengths
 
 MOST_ID_BYTES: Final = 1024
@@ -99,15 +100,6 @@ def require_ids(ids: Any, number: int) -> list[str]:
 def is_id(name: str) -> bool:
     """Return whether a document can have this id."""
     return is_utf8(name) and 1 <= len(name.encode()) <= MOST_ID_BYTES
-
-
-def is_utf8(text: str) -> bool:
-    """Return whether UTF-8 can write a string: it has no lone surrogate."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def as_strings(ids: Any) -> list[str]:
