@@ -591,26 +591,41 @@ def test_of_html_the_visible_text_counts(pipeline):
 
 @pytest.fixture
 def templates(tmp_path):
-    """A file of the template of one host, and two of its pages, which share only the template."""
+    """A file of the template of one host, and three of its pages, which share only the template."""
     from neardup.pipeline.crawl.templates import learn_templates
 
-    menu = "".join(f"<p>{words(1000 + n, 9)}</p>" for n in range(12))
-    pages = [(f"http://a.example/{n}", f"<title>{n}</title>{menu}<p>{words(n, 30)}</p>") for n in range(22)]
-    learn_templates(pages).save(tmp_path / "templates.arrow")
-    return str(tmp_path / "templates.arrow"), [{"url": url, "text": html} for url, html in pages[:2]]
+    menu = "".join(f"<p>{words(1000 + n, 9)}</p>" for n in range(30))
+
+    def page(number, length):
+        own = words(number, length)
+        return f"http://a.example/{number}", f"<title>{number}</title>{menu}<p>{own}</p>"
+
+    learn_templates([page(number, 300) for number in range(22)]).save(tmp_path / "templates.arrow")
+    pages = [{"url": url, "text": html} for url, html in (page(number, 15) for number in (100, 101, 102))]
+    return str(tmp_path / "templates.arrow"), pages
 
 
 def test_lines_of_templates_do_not_count(pipeline, templates, tmp_path):
-    path, pages = templates
+    from scrapy.exceptions import DropItem
+
+    path, (*pages, another) = templates
     process, crawler = pipeline(html=True, templates=path)
     for page in pages:
         process.process_item(page)
     assert crawler.counted == {"neardup/new": 2}
     crawler.end("finished")
-    with pytest.raises(StorageError, match="with templates"):
-        pipeline(html=True)
     with Index.open(tmp_path / "seen") as index:
-        assert index.fields == {}
+        assert (index.fields, [one.host for one in index.templates.templates]) == ({}, ["a.example"])
+    process, crawler = pipeline(html=True)  # the index has kept them
+    process.process_item(another)
+    assert crawler.counted["neardup/new"] == 1
+    crawler.end("finished")
+    with pytest.raises(StorageError, match="text view visible"):
+        pipeline(html=True, text_view="visible")
+    process, crawler = pipeline(html=True, index=str(tmp_path / "plain"))
+    process.process_item(pages[0])
+    with pytest.raises(DropItem, match="near duplicate"):
+        process.process_item(pages[1])
 
 
 def test_a_service_must_have_the_same_templates(pipeline, templates, tmp_path):
@@ -630,7 +645,9 @@ def test_a_service_must_have_the_same_templates(pipeline, templates, tmp_path):
         process, crawler = pipeline(index=url, html=True, templates=path, refetch="never")
         for page in pages:
             assert process.process_item(page) is page
-        assert crawler.counted["neardup/new"] == 2
+        assert crawler.counted["neardup/new"] == 3
+    with serving(folder) as url, pytest.raises(ParameterError, match=r"templates\.arrow in the folder of its index"):
+        pipeline(index=url, html=True, refetch="never")
 
 
 def test_a_tag_needs_a_field(pipeline):

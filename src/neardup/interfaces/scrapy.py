@@ -29,7 +29,7 @@ from neardup.pipeline.crawl.filter import CrawlFilter
 from neardup.pipeline.crawl.page_texts import extracted_pages, index_fields
 from neardup.pipeline.files.ingestion import is_index
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import require_extraction
+from neardup.pipeline.index.page_terms import extraction_for, require_extraction
 from neardup.sources.keys import key_in
 from neardup.sources.output import atomic
 from neardup.text.extraction import Extraction
@@ -130,6 +130,8 @@ class Crawl:
         self._stats = crawler.stats
         self._resumes = self._marker is not None and self._marker.exists()
         try:
+            if self._extraction is not None and isinstance(self.index, Index):
+                self._extraction = extraction_for(self.index, self._extraction)
             self.pages, self._signed = _pages_of(self.index, self.settings, self._extraction)
             self.fields = tuple(dict.fromkeys([*self._signed, *self.index.fields]))
             self._since = self._begun()
@@ -377,8 +379,10 @@ def _require_same(client: Client, extraction: Extraction | None, settings: Setti
     known = client.about["extraction"]
     if extraction is None or known == extraction.identity or (known is None and extraction.templates is None):
         return
-    same = (known or {}).get("templates") == extraction.identity.get("templates")
+    theirs = (known or {}).get("templates")
     how = "start it with neardup serve --templates and the same file, before its first page"
+    how = how if theirs is None else "copy templates.arrow in the folder of its index"
+    same = theirs == extraction.identity.get("templates")
     require(same, "NEARDUP_TEMPLATES", settings.templates, f"must be those of the service; {how}")
     rule = f"must extract texts as the service does: {known}"
     raise ParameterError("NEARDUP_TEXT_VIEW", settings.text_view, rule)

@@ -5,4 +5,5 @@ from typing import Final
 INDEX: Final = ("manifest.json", "manifest.copy")
 STATE: Final = ("state.json", "state.lock")
 RUN: Final = ("terms.json", "coordinator.lock")
+TEMPLATES: Final = "templates.arrow"  # inside an index or a state: the templates of hosts that pages are read with
 WORK: Final = "work"  # inside a state: the work folder of runs that name none

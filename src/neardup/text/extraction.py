@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
-from typing import Any, Final, Literal, NamedTuple, Self, get_args
+from typing import Any, Final, Literal, NamedTuple, Self, cast, get_args
 
 import numpy as np
 
@@ -119,6 +119,12 @@ class Extraction:
         own, before = self.identity, known.get("templates")
         replaced = self.templates is not None and before in self.templates.earlier
         return known == own or (replaced and {**known, "templates": own["templates"]} == own)
+
+    @classmethod
+    def of(cls, known: Mapping[str, str | None], templates: Callable[[], HostTemplates | None]) -> Self:
+        """Return the extraction with an identity, whose *templates* are read; without them for another library."""
+        plain = cls(view=cast("View", known["text_view"]))
+        return plain if plain.extractor != known["extractor"] else replace(plain, templates=templates())
 
     @property
     def extractor(self) -> str | None:

@@ -3,17 +3,20 @@
 import io
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, counted, require
+from neardup.model.errors import DataError, InputRefused, StorageDamaged, counted, require
+from neardup.model.folders import TEMPLATES
 from neardup.text import files
 
 PageView = Literal["main", "visible"]
@@ -23,6 +26,7 @@ LARGEST: Final = 1 << 31  # bytes of a file
 _FORMAT: Final = 1
 _ABOUT: Final = b"neardup.templates"
 _NOT_TEMPLATES: Final = "is not a file of templates"
+_RESTORE: Final = "restore it from a copy, or name a file of the same templates"
 _SCHEMA: Final = pa.schema(
     [
         pa.field("host", pa.string(), nullable=False),
@@ -88,10 +92,8 @@ class HostTemplates:
     def __init__(self, templates: Iterable[Template], rule: dict[str, Any], earlier: Iterable[str] = ()) -> None:
         self.templates = tuple(sorted(templates, key=lambda one: one.host))
         self.rule, self.earlier = rule, tuple(earlier)
-        self._numbers = {one.host: number for number, one in enumerate(self.templates)}
-        require(
-            len(self._numbers) == len(self.templates), "templates", len(self.templates), "must be of different hosts"
-        )
+        different = all(one.host != other.host for one, other in pairwise(self.templates))
+        require(different, "templates", len(self.templates), "must be of different hosts")
 
     def __len__(self) -> int:
         return len(self.templates)
@@ -118,6 +120,25 @@ class HostTemplates:
         """Return the template of a host; ``None`` if it has none."""
         number = self._numbers.get(host) if host is not None else None
         return None if number is None else self.templates[number]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """The number of each host's template."""
+        return {one.host: number for number, one in enumerate(self.templates)}
+
+    def since(self, before: "HostTemplates") -> "HostTemplates | None":
+        """Return those templates that *before* does not have; ``None`` if *before* has hosts without a template here.
+
+        ``added_to(before)`` returns all of them again.
+        """
+        known = {one.host: one.id for one in before.templates}
+        new = [one for one in self.templates if known.pop(one.host, None) != one.id]
+        return None if known or before.rule != self.rule else HostTemplates(new, self.rule, self.earlier)
+
+    def added_to(self, before: "HostTemplates") -> "HostTemplates":
+        """Return these templates, and those of *before* of all other hosts."""
+        together = {one.host: one for one in (*before.templates, *self.templates)}.values()
+        return HostTemplates(together, self.rule, self.earlier)
 
     def numbers(self, hosts: Sequence[str | None]) -> Positions:
         """Return the number of each host's template; -1 if it has none."""
@@ -183,8 +204,34 @@ class HostTemplates:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read templates from a file; ``InputRefused`` if it cannot be read, ``DataError`` for another kind of file."""
+        """Read templates from a file, or those that an index or a state in a folder has.
+
+        Raises ``InputRefused`` for a folder without templates, and for a file that cannot be read; ``DataError`` for a
+        file of another kind.
+        """
+        if os.path.isdir(path):  # noqa: PTH112 - of any type
+            folder, path = path, os.path.join(path, TEMPLATES)  # noqa: PTH118
+            if not os.path.exists(path):  # noqa: PTH110
+                rule = "is a folder without templates; name a file of templates, or an index or a state that has some"
+                raise InputRefused(os.fspath(folder), rule)
         return cls.from_bytes(files.load(path, "the templates", LARGEST), os.fspath(path))
+
+
+def kept_templates(folder: Path, identity: str, read: Callable[[Path], bytes] = Path.read_bytes) -> HostTemplates:
+    """Return the templates that an index or a state in a folder keeps: those of an *identity*, or some made of them.
+
+    Raises ``StorageDamaged`` if their file is missing, damaged, or has others.
+    """
+    path = folder / TEMPLATES
+    try:
+        found = HostTemplates.from_bytes(read(path), str(path))
+    except FileNotFoundError:
+        raise StorageDamaged(str(path), f"is missing; {_RESTORE}") from None
+    except DataError as error:
+        raise StorageDamaged(str(path), f"{error.rule}; {_RESTORE}") from error
+    if identity not in {found.identity, *found.earlier}:  # the file is replaced before its templates are recorded
+        raise StorageDamaged(str(path), f"has other templates than those that pages here were read with; {_RESTORE}")
+    return found
 
 
 def _opened(content: bytes) -> tuple[Any, pa.Table]:

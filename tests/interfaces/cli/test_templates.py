@@ -3,6 +3,7 @@
 import json
 import shutil
 from errno import ENOSPC
+from urllib.parse import urlsplit
 
 import fsspec
 import pytest
@@ -13,6 +14,7 @@ from neardup import DataError, Index, ParameterError, SimHash, audit_files, dedu
 from neardup.interfaces.cli import main
 from neardup.model.errors import RunChanged
 from neardup.pipeline.crawl.templates import RunTemplates
+from neardup.pipeline.spilled import files as spilled_files
 from neardup.pipeline.spilled import run as stages
 from neardup.pipeline.spilled.state import State
 from neardup.text.extraction import Extraction
@@ -95,7 +97,9 @@ def test_an_index_uses_them(folder, tmp_path, capsys):
     how = ("--html", "html", "--url", "url", "--templates", folder / "templates.arrow", "--json")
     assert run("index", folder / "pages.jsonl", "--to", tmp_path / "seen", *how) == 0
     assert json.loads(capsys.readouterr().out)["near"] == 1
-    assert run("index", folder / "pages.jsonl", "--to", tmp_path / "seen", *how[:4]) == 2
+    assert run("index", folder / "pages.jsonl", "--to", tmp_path / "seen", *how[:4], "--json") == 0
+    assert json.loads(capsys.readouterr().out)["unchanged"] == 46  # it has kept them
+    assert run("index", folder / "pages.jsonl", "--to", tmp_path / "seen", *how[:4], "--no-templates") == 2
     assert "with templates" in capsys.readouterr().err
 
 
@@ -161,7 +165,7 @@ def decided(crawl, tmp_path):
 def test_archives_are_read_with_the_templates_that_the_run_learns(crawl, tmp_path, decided):
     run_over, extraction = decided
     expected, done = run_over(extraction=extraction)
-    assert done.templates is None
+    assert (done.templates, done.hosts_learned) == (extraction.templates, 0)
     for options in ({}, {"work": tmp_path / "work"}):
         found, done = run_over(**options)
         assert [one.id for one in done.templates.templates] == [one.id for one in extraction.templates.templates]
@@ -206,14 +210,66 @@ def test_nothing_is_learned_unasked_from_files_that_are_read_only_once(crawl, tm
 
 
 @pytest.mark.parametrize("against", ["state", "index"])
-def test_nothing_is_learned_unasked_for_texts_that_were_read_before(crawl, tmp_path, decided, against):
+def test_pages_that_were_stored_without_templates_are_compared_without_any(crawl, tmp_path, decided, against):
     run_over, _ = decided
     assert run("dedup", crawl / "crawl.warc.gz", "--state", tmp_path / "state", "--dry-run") == 2
     place = tmp_path / against
     options = ("--state", place, "--out", tmp_path / "k.warc.gz") if against == "state" else ("--to", place, "--texts")
-    assert run("dedup" if against == "state" else "index", crawl / "crawl.warc.gz", *options) == 0
+    verb = "dedup" if against == "state" else "index"
+    assert run(verb, crawl / "crawl.warc.gz", *options, "--no-templates") == 0
     _, done = run_over(against=place)
     assert (done.templates, done.result.summary.kept) == (None, 0)
+    assert run_over(["pages.jsonl"], html="html", id="url", against=place)[1].templates is None
+    force = ("--force",) if verb == "dedup" else ()
+    assert run(verb, crawl / "crawl.warc.gz", *options, *force) == 0  # without templates, as before
+    with pytest.raises(DataError, match="is a folder without templates"):
+        HostTemplates.load(place)
+
+
+def archives(folder, crawl, groups):
+    """Return archives of the pages of some hosts each."""
+    pages = [json.loads(line) for line in (crawl / "pages.jsonl").read_text().splitlines()]
+    paths = [folder / f"part-{number}.warc.gz" for number in range(len(groups))]
+    for path, sites in zip(paths, groups, strict=True):
+        hosts = {site.host for site in sites}
+        own = [one for one in pages if urlsplit(one["url"]).hostname in hosts]
+        path.write_bytes(
+            packed([record(uri=one["url"], number=one["n"], block=http(one["html"].encode())) for one in own])
+        )
+    return paths
+
+
+@pytest.mark.parametrize("keeper", ["state", "index"])
+def test_a_state_and_an_index_keep_the_templates_of_their_pages(crawl, tmp_path, neardup, keeper):
+    """Each run learns those of new hosts: the decisions are those with a named file that every run extends."""
+    parts = archives(tmp_path, crawl, [SITES[:1], SITES])
+
+    def results(place, *ways):
+        found = []
+        for number, part in enumerate(parts):
+            report = tmp_path / f"why-{number}.jsonl"
+            if keeper == "state":
+                out = ("--out", tmp_path / "kept.warc.gz", "--report", report, "--force")
+                done = json.loads(neardup("dedup", part, "--state", place, *out, *ways, "--json").out.splitlines()[-1])
+                found.append(report.read_text())
+            else:
+                done = json.loads(neardup("index", part, "--to", place, *ways, "--json").out)
+            found.append({name: done[name] for name in done if name not in {"seconds", "hosts_learned"}})
+        return found
+
+    named = results(tmp_path / "named", "--templates", tmp_path / "t.arrow", "--learn-templates")
+    assert results(tmp_path / "kept") == named
+    assert [one["hosts_with_templates"] for one in named if isinstance(one, dict)] == [1, 2]
+    kept = HostTemplates.load(tmp_path / "kept")
+    assert kept == HostTemplates.load(tmp_path / "t.arrow") == HostTemplates.load(tmp_path / "named")
+    assert kept.identity in neardup("templates", "show", "--templates", tmp_path / "kept").out
+    archive = crawl / "crawl.warc.gz"
+    done = dedup_files([archive], against=tmp_path / "kept") if keeper == "state" else None
+    if done is not None:
+        assert (done.templates, done.hosts_learned, done.result.summary.kept) == (kept, 0, 1)  # a note
+    else:
+        said = [json.loads(line)["verdict"] for line in neardup("seen", tmp_path / "kept", archive).out.splitlines()]
+        assert said.count("known") == 46  # but for a note
 
 
 def test_nothing_is_learned_unasked_from_other_inputs(crawl, tmp_path, decided):
@@ -283,8 +339,8 @@ def test_an_index_of_an_archive_uses_them(crawl, tmp_path, capsys):
     how = ("--templates", crawl / "templates.arrow", "--json")
     assert run("index", crawl / "crawl.warc.gz", "--to", tmp_path / "seen", *how) == 0
     assert json.loads(capsys.readouterr().out)["near"] == 1
-    assert run("index", crawl / "crawl.warc.gz", "--to", tmp_path / "seen") == 2
-    assert "with templates" in capsys.readouterr().err
+    assert run("index", crawl / "crawl.warc.gz", "--to", tmp_path / "seen", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["unchanged"] == 47  # it has kept them
 
 
 def test_one_host_is_learned_again(folder, tmp_path, capsys):
@@ -502,6 +558,50 @@ def test_an_interrupted_run_continues_with_what_it_learned(crawl, part, monkeypa
     monkeypatch.setattr(stages, "sign", sign)
     begin("new.arrow")
     assert (part / "t.arrow.jsonl").read_text() == (part / "new.arrow.jsonl").read_text()
+
+
+def test_an_interrupted_run_with_a_state_continues_with_what_it_learned(crawl, tmp_path, monkeypatch):
+    first, both = archives(tmp_path, crawl, [SITES[:1], SITES])
+    ways = {"state": tmp_path / "state", "report": tmp_path / "why.jsonl"}
+    dedup_files([first], state=tmp_path / "state")
+    shutil.copytree(tmp_path / "state", tmp_path / "copy")
+    for module, name in ((stages, "rank"), (spilled_files.Journal, "finish")):  # before the addition, and after it
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                dedup_files([both], **ways)
+    monkeypatch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("templates were learned before"))
+    done = dedup_files([both], **ways)
+    monkeypatch.undo()
+    expected = dedup_files([both], state=tmp_path / "copy", report=tmp_path / "expected.jsonl")
+    assert (tmp_path / "why.jsonl").read_text() == (tmp_path / "expected.jsonl").read_text()
+    assert done.templates == expected.templates == HostTemplates.load(tmp_path / "state")
+
+
+def test_damaged_templates_of_a_state_and_of_an_index_are_named(crawl, tmp_path, neardup):
+    archive, state, seen = crawl / "crawl.warc.gz", tmp_path / "state", tmp_path / "seen"
+    neardup("dedup", archive, "--state", state, "--out", tmp_path / "kept.warc.gz")
+    neardup("index", archive, "--to", seen)
+    other = ("templates", "learn", *archives(tmp_path, crawl, [SITES[:1]]), "--out", tmp_path / "other.arrow")
+    neardup(*other)
+    own = (state / "templates.arrow").read_bytes()
+    for content, message in (
+        (None, "is missing"),
+        (own[:-9], "is not a file of templates"),
+        ((tmp_path / "other.arrow").read_bytes(), "has other templates than"),
+    ):
+        for folder in (state, seen):
+            (folder / "templates.arrow").unlink() if content is None else (folder / "templates.arrow").write_bytes(
+                content
+            )
+        for command in (("dedup", archive, "--dry-run", "--against", state), ("index", archive, "--to", seen)):
+            shown = neardup(*command, code=1).err
+            assert f"{command[-1]}/templates.arrow" in shown
+            assert message in " ".join(shown.split())
+        assert message in neardup("check", seen, code=1).out
+    neardup("index", archive, "--to", seen, "--templates", crawl / "templates.arrow")  # the same ones
+    assert HostTemplates.load(seen) == HostTemplates.load(crawl / "templates.arrow")
+    neardup("check", seen)
 
 
 def test_a_run_that_found_no_template_continues_without_learning_again(crawl, tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Pages of crawls, sent over HTTP."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -9,7 +10,8 @@ from neardup.interfaces.http.operations import KEY_HEADER
 from neardup.interfaces.http.service import Service
 from neardup.model.errors import StorageRefused
 from neardup.model.verdicts import as_record
-from neardup.pipeline.crawl.templates import rule_of
+from neardup.pipeline.crawl.page_texts import index_fields
+from neardup.pipeline.crawl.templates import learn_templates, rule_of
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.text.host_templates import HostTemplates
@@ -185,6 +187,27 @@ def test_pages_need_the_extraction_of_the_index(serve, texts, crawled):
     answer = serve(crawled).post("/v1/seen/judge", {"pages": [{"url": "http://a.example/", "html": "a"}]})
     assert answer.status_code == 422
     assert "another text view" in answer.json()["detail"]
+
+
+def test_pages_are_read_with_the_templates_that_the_index_keeps(serve, tmp_path):
+    menu = "".join(f"<p>line {number} of the menu that all pages have</p>" for number in range(12))
+    texts = [" ".join(f"word{number}x{own}" for own in range(30)) for number in range(22)]
+    found = [(f"http://a.example/{n}", f"<title>{n}</title>{menu}<p>{text}</p>") for n, text in enumerate(texts)]
+    learned = learn_templates(found)
+    extraction = Extraction(templates=learned)
+    with Index.create(tmp_path / "kept", fields=index_fields(extraction)) as index:
+        require_extraction(index, extraction)
+    ask = serve(tmp_path / "kept")
+    given = [{"url": url, "html": html} for url, html in found]
+    assert {one["verdict"] for one in verdicts(ask.post("/v1/seen", {"pages": given}))} == {"new"}
+    assert ask.get("/v1/index").json()["extraction"] == extraction.identity
+    ask.service.close()
+    grown = Extraction(templates=learned.updated([replace(learned.templates[0], version=2)]))
+    with Index.open(tmp_path / "kept", "w") as index:
+        reader = serve(tmp_path / "kept")  # it cannot write, as another process does
+        assert verdicts(reader.post("/v1/seen/judge", {"pages": given[:1]}))[0]["verdict"] == "known"
+        require_extraction(index, grown)
+        assert verdicts(reader.post("/v1/seen/judge", {"pages": given[:1]}))[0]["verdict"] == "known"
 
 
 def test_templates_must_be_those_of_the_index(crawled):

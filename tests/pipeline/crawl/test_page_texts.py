@@ -29,7 +29,8 @@ def test_thin_pages_match_only_those_of_their_host(extraction):
         assert index.extraction == extraction.identity
         CrawlFilter(index).judge_and_admit(urls, texts, sites)
         with pytest.raises(StorageRefused, match="with templates"):
-            page_texts(index, Extraction(), urls, [THIN] * 4)
+            page_texts(index, Extraction(view="visible"), urls, [THIN] * 4)
+        assert page_texts(index, Extraction(), urls, [THIN + "this page"] * 4) == (texts, sites)  # the index keeps them
         assert page_texts(index, extraction, [], []) == ([], {SITE: []})
 
 

@@ -7,7 +7,7 @@ from neardup import Extraction, Index
 from neardup.model.errors import StorageRefused
 from neardup.pipeline.crawl.page_texts import index_fields
 from neardup.pipeline.crawl.templates import rule_of
-from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
+from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
 from neardup.sources.url_rules import UrlRules
 from neardup.text.host_templates import HostTemplates, Template
 
@@ -40,6 +40,10 @@ def test_templates_may_replace_those_of_earlier_pages(tmp_path):
         last = Extraction(templates=added(later.templates, "c.example"))
         require_extraction(index, last)
         assert index.extraction == later.identity  # a reader records nothing
+        assert index.templates == later.templates
+        assert extraction_for(index, Extraction()) == later
+        assert extraction_for(index, old) == old
+        assert extraction_for(index, Extraction(view="main")) == Extraction(view="main")
     assert not Extraction().follows(old.identity)
     assert not old.follows(Extraction().identity)
 

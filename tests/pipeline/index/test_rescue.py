@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
 
-from neardup import Index, MinHash, SimHash
+from neardup import Extraction, Index, MinHash, SimHash
 from neardup.errors import NeardupError, StorageDamaged, StorageRefused
+from neardup.model.folders import TEMPLATES
+from neardup.pipeline.crawl.page_texts import index_fields
+from neardup.pipeline.crawl.templates import rule_of
+from neardup.pipeline.index.page_terms import require_extraction
 from neardup.pipeline.index.rescue import rescue
+from neardup.text.host_templates import HostTemplates
 
 WORDS = ["the", "storm", "ferry", "harbour", "dawn", "roofs", "nine", "houses", "sea", "lime", "tree", "church", "rye"]
 KEY = bytes(range(16))
@@ -42,6 +47,25 @@ def state(folder, key=None):
     with Index.open(folder, key=key) as index:
         assert index.check().problems == []
         return {one.id: one for one in index.get(list(index.ids()))}
+
+
+def test_templates_are_kept(tmp_path):
+    extraction = Extraction(templates=HostTemplates([], rule_of(Extraction())))
+    with Index.create(tmp_path / "seen", fields=index_fields(extraction)) as index:
+        require_extraction(index, extraction)
+        index.copy(tmp_path / "copy")
+    assert rescue(tmp_path / "seen", tmp_path / "new").losses == []
+    for name in ("copy", "new"):
+        with Index.open(tmp_path / name) as index:
+            assert index.templates == extraction.templates
+    (tmp_path / "seen" / TEMPLATES).write_bytes(b"?")
+    [loss] = rescue(tmp_path / "seen", tmp_path / "without").losses
+    assert (loss.where, loss.documents) == (str(tmp_path / "seen" / TEMPLATES), None)
+    with Index.open(tmp_path / "without", "w") as index:
+        with pytest.raises(StorageDamaged, match="is missing"):
+            _ = index.templates
+        require_extraction(index, extraction)
+        assert index.templates == extraction.templates
 
 
 @pytest.mark.parametrize(

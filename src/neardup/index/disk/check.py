@@ -20,10 +20,11 @@ from neardup.index.disk.merger import KINDS, UPDATES
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.segment import KIND as SEGMENT
 from neardup.model.errors import PERMISSION, StorageError, StorageFailed
+from neardup.model.folders import TEMPLATES
 
 Progress = Callable[[int, int], None]
 
-_OWN: Final = (*KINDS, MANIFEST, SECOND, ATTACHED)
+_OWN: Final = (*KINDS, MANIFEST, SECOND, ATTACHED, TEMPLATES)
 
 LEFT_OUT: Final = "were never acknowledged, or not on the disk yet when the power failed: they are left out"
 

@@ -17,10 +17,11 @@ from neardup.index.disk.merger import KINDS, UPDATES
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.segment import KIND as SEGMENT
 from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
+from neardup.model.folders import TEMPLATES
 
 Progress = Callable[[int, int], None]
 
-_OWN: Final = (*KINDS, ATTACHED, fulltext.NAME)
+_OWN: Final = (*KINDS, ATTACHED, TEMPLATES, fulltext.NAME)
 
 
 class Copied(NamedTuple):
@@ -94,8 +95,8 @@ class _Copying(NamedTuple):
             done += stored.size
             if progress:
                 progress(done, total)
-        if manifest.terms.get("common") is not None:
-            self._write(ATTACHED, self.source.read(self.folder / ATTACHED))
+        for name in _attached(manifest):
+            self._write(name, self.source.read(self.folder / name))
         fulltext.copy(self.folder, self.to)  # before the log, so that it has no documents that the copy lacks
         is_first = MANIFEST not in self.target.names(self.to)
         if is_first:
@@ -131,3 +132,11 @@ class _Copying(NamedTuple):
         new = self.to / f"{name}.new"
         self.target.write(new, data)
         self.target.rename(new, self.to / name)
+
+
+def _attached(manifest: Manifest) -> Iterator[str]:
+    """Yield the names of the files that the terms name."""
+    if manifest.terms.get("common") is not None:
+        yield ATTACHED
+    if "templates" in (manifest.terms.get("extraction") or {}):
+        yield TEMPLATES

@@ -6,7 +6,7 @@ It stores documents and proposes candidates.
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -165,11 +165,20 @@ class Store(Reader):
         seen = {"ordinal": ordinals, "seen": np.array([moment])}
         self._write("see", {**seen, "told": ordinals[news], "numbers": numbers} if len(numbers) else seen)
 
-    def restate(self, **terms: Any) -> None:
-        """Change some of the terms that the manifest states, and commit it."""
+    def restate(self, files: Mapping[str, bytes] | None = None, **terms: Any) -> None:
+        """Change some of the terms that the manifest states, and commit it.
+
+        Before that, *files* that the terms name are written, in place of earlier ones.
+        """
+
+        def commit() -> Manifest:
+            for name, content in (files or {}).items():
+                self._disk.write(self.folder / f"{name}.new", content)
+                self._disk.rename(self.folder / f"{name}.new", self.folder / name)
+            return replace(self.manifest, terms=self.manifest.terms | terms).commit(self._disk, self.folder)
+
         with self.change():
-            following = replace(self.manifest, terms=self.manifest.terms | terms)
-            self.manifest = self._guarded(lambda: following.commit(self._disk, self.folder))
+            self.manifest = self._guarded(commit)
 
     def commit(self) -> None:
         """End a change: its records are on the disk on return, if the durability requires that."""

@@ -98,7 +98,6 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from neardup.pipeline.files.dedup import dedup_files
 
-    hosts = options.hosts_in_templates(arguments)
     started = time.monotonic()
     printed = progress_lines() if arguments.json and in_pieces else None
     with progress_bars(wanted=printed is None) as bars:
@@ -121,7 +120,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(summary_of(done, seconds)))
     else:
         show_summary(done, seconds)
-        show_lines([*options.learned_line(arguments, hosts, done.templates), *_kept_folder(given)])
+        hosts = None if done.templates is None else len(done.templates)
+        show_lines([*options.learned_line(arguments, hosts, done.hosts_learned), *_kept_folder(given)])
     return 1 if done.rejected else 0
 
 
@@ -164,6 +164,7 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
         "skipped": dict(done.documents.skipped),
         "body_faults": dict(done.documents.body_faults),
         "hosts_with_templates": None if done.templates is None else len(done.templates),
+        "hosts_learned": done.hosts_learned,
         "without_text": asdict(without) if without else None,
         "quoted_lines": asdict(quoted) if quoted else None,
     }

@@ -28,6 +28,7 @@ USAGE = f"""
 {options.RULES}
 {options.READING_OF_PAGES}
 {options.LEARN}
+{options.PLAIN}
 [what a new index keeps]
 --texts: keep the texts, and verify near duplicates on them
 --field NAME:KIND ...: keep a field: string, integer, number, time or flag; can be repeated
@@ -63,7 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from neardup.pipeline.files.ingestion import add_files
 
-    hosts = options.hosts_in_templates(arguments)
     started = time.monotonic()
     with progress_bars() as progress:
         added = add_files(
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         complain(advice_on_lines(added.replaced_lines))
     code = _summarise(arguments, added, _rows_of(added), seconds)
     if not arguments.json:
-        show_lines(options.learned_line(arguments, hosts))
+        show_lines(options.learned_line(arguments, added.hosts_with_templates, added.hosts_learned))
     return code
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from neardup.pipeline.index.index import Index
     from neardup.sources.addresses import Addresses
     from neardup.text.extraction import Extraction
-    from neardup.text.host_templates import HostTemplates
 
 _TYPES: dict[Any, Any] = {"whole": whole, "number": number, "text": str}
 _OF_LENGTH: Final = {option.name for option in SHORT}
@@ -49,8 +48,8 @@ VIEW: Final = """
 """
 VIEW_IF_GIVEN: Final = VIEW.replace("=auto", "", 1).rstrip() + " (default: auto)\n"
 TEMPLATES: Final = """
---templates FILE: for web pages: the templates of hosts, whose lines do not count; `neardup templates learn` writes
-  them
+--templates FILE: for web pages: the templates of hosts, whose lines do not count: a file of `neardup templates learn`,
+  or a state or an index that has some (default: those of the index)
 """
 LEARN: Final = """
 --learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
@@ -58,7 +57,7 @@ LEARN: Final = """
 """
 PLAIN: Final = """
 --no-templates: do not learn the templates of hosts; by default, they are learned from web archives before these are
-  read, unless --templates, a state or an index is named, or an input is a URL
+  read, and a state or an index keeps them, unless --templates is named, or an input is a URL
 """
 _READING: Final = f"""
 [reading]
@@ -189,28 +188,22 @@ def extraction_of(arguments: argparse.Namespace) -> "Extraction":
     return Extraction(view=arguments.text_view, templates=None if path is None else HostTemplates.load(path))
 
 
-def hosts_in_templates(arguments: argparse.Namespace) -> int:
-    """Return the number of hosts in the file of templates to which a run adds; 0 if there is none."""
-    from neardup.text.host_templates import HostTemplates
-
+def learned_line(arguments: argparse.Namespace, hosts: int | None, learned: int) -> list[str]:
+    """Return a line about the templates of *hosts* that a run used, if it *learned* some or was to learn some."""
     given = vars(arguments)
-    path = Path(given["templates"]) if given.get("learn_templates") and "templates" in given else None
-    return len(HostTemplates.load(path)) if path is not None and path.exists() else 0
-
-
-def learned_line(arguments: argparse.Namespace, before: int, templates: "HostTemplates | None" = None) -> list[str]:
-    """Return a line about the *templates* that a run has learned, and those added to a file, if it was to learn any."""
-    if not arguments.learn_templates:
-        if not templates:
-            return []
-        found = f"templates of {counted(len(templates), 'host')} learned, whose lines do not count"
-        return [f"{found}; keep them with --templates FILE --learn-templates"]
+    if hosts is None or not (learned or arguments.learn_templates):
+        return []
     from neardup.pipeline.crawl.templates import LEAST
 
-    learned = hosts_in_templates(arguments) - before
-    known = f"; {counted(before, 'host')} had one before" if before else ""
-    rule = f"of hosts with fewer than {LEAST} different pages, none is learned"
-    return [f"templates of {counted(learned, 'new host')} added to {arguments.templates}{known}; {rule}"]
+    known = f"; {counted(hosts - learned, 'host')} had one before" if hosts > learned else ""
+    if arguments.learn_templates:
+        rule = f"of hosts with fewer than {LEAST} different pages, none is learned"
+        return [f"templates of {counted(learned, 'new host')} added to {arguments.templates}{known}; {rule}"]
+    found = f"templates of {counted(learned, 'host')} learned, whose lines do not count{known}"
+    keeper = "state" if "state" in given else "index" if "to" in given else None
+    return [
+        f"{found}; " + (f"the {keeper} keeps them" if keeper else "keep them with --templates FILE --learn-templates")
+    ]
 
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:

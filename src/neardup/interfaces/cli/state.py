@@ -1,6 +1,7 @@
 """Show, merge or forget the documents that dedup --state has kept."""
 
 import argparse
+import shlex
 
 import msgspec
 
@@ -48,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     about = {"scheme": header.scheme, "recipe": header.recipe, **header.policy, "for_index": header.for_index}
     record = {
         **about,
+        "extraction": header.extraction,
         "bytes": size,
         "removed": removed,
         "unknown": len(unknown),
@@ -72,7 +74,18 @@ def run(arguments: argparse.Namespace) -> int:
     lines.append(
         f"scheme {header.scheme['scheme']}, recipe {header.recipe}, verify {header.policy['verify']}{of_index}"
     )
+    if header.extraction is not None:
+        lines.append(_pages(header.extraction, arguments.folder))
     return summarise(arguments, record, rows, lines=lines)
+
+
+def _pages(known: dict[str, str | None], folder: str) -> str:
+    """Describe how web pages became texts."""
+    view = f"web pages read in text view {known['text_view']}"
+    if "templates" not in known:
+        return f"{view}, without templates of hosts"
+    shown = f"`neardup templates show --templates {shlex.quote(folder)}` lists them"
+    return f"{view}, with templates of hosts (id {known['templates']}); {shown}"
 
 
 def _names(inputs: tuple[str, ...]) -> str:

@@ -74,6 +74,7 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
             ("gather", summary.policy.gather),
             ("candidate pairs", f"{summary.candidates:,}"),
             ("compared pairs", f"{summary.compared:,}"),
+            *([] if done.templates is None else [("templates", str(done.templates))]),
         ),
     )
 

@@ -14,7 +14,7 @@ from neardup.pipeline.index.field_values import READ, read_field
 from neardup.pipeline.index.fields import ARROW
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
-from neardup.pipeline.index.page_terms import require_different, require_extraction, require_url_rules
+from neardup.pipeline.index.page_terms import extraction_for, require_different, require_extraction, require_url_rules
 from neardup.pipeline.index.records import address_fields
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
@@ -66,7 +66,7 @@ class Answering:
         require_url_rules(index, self._addresses.rules)
         self._extraction = extraction
         if extraction is not None:
-            require_extraction(index, extraction)
+            require_extraction(index, extraction_for(index, extraction))
         self._text, self._url, self._id = text, url, id
         self._catch_up, self._least = catch_up, changed_at_least
         self._signed: tuple[str, ...] = index.scheme.columns

@@ -147,12 +147,16 @@ class RunTemplates:
     """The templates that a run learns from its inputs before it reads them.
 
     ``known`` are those that it has before, which stay as they are, ``plain`` is how pages are read without any.
-    ``path`` is the file that they are from, and that the others are added to; ``None`` if they are for this run only.
+    ``path`` is the file that they are from, and that the others are added to; ``None`` if there is none. If they are
+    ``kept``, later runs use and extend them; otherwise they are for this run only. Nothing is learned unless the run
+    ``learns``.
     """
 
     known: HostTemplates
     plain: Extraction
     path: AnyPath | None = None
+    kept: bool = False
+    learns: bool = True
 
     @property
     def extraction(self) -> Extraction:
@@ -160,15 +164,20 @@ class RunTemplates:
         return replace(self.plain, templates=self.known)
 
     @classmethod
-    def of_archives(cls, extraction: Extraction, inputs: Sequence[AnyPath], request: Request) -> Self | None:
-        """Begin without any, if some inputs are archives, which have the address of every page; otherwise ``None``.
+    def unasked(
+        cls, inputs: Sequence[AnyPath], request: Request, stored: Sequence[Extraction] | None = None
+    ) -> Self | None:
+        """Begin with those of the pages that are *stored*, or without any; see ``templates_of``.
 
-        Also ``None`` if the *extraction* has templates, and for inputs that can be read only once.
+        Templates are only learned if some inputs are archives, which have the address of every page, and if all can be
+        read twice. Return ``None`` if there is nothing to learn or to use.
         """
-        once = any(is_distant(local(path)) for path in inputs)
-        if once or extraction.templates is not None or not has_archives(inputs, request):
+        known = _latest(stored or (), request.extraction)
+        learns = not any(is_distant(local(path)) for path in inputs) and has_archives(inputs, request)
+        if known is None and (stored or not learns):
             return None
-        return cls(HostTemplates((), rule_of(extraction)), extraction)
+        known = HostTemplates((), rule_of(request.extraction)) if known is None else known
+        return cls(known, request.extraction, kept=stored is not None, learns=learns)
 
     @classmethod
     def of_file(cls, path: AnyPath, extraction: Extraction, inputs: Sequence[AnyPath]) -> Self:
@@ -186,7 +195,7 @@ class RunTemplates:
             raise ParameterError("inputs", one, rule)
         known = HostTemplates.load(path) if Path(path).exists() else HostTemplates((), rule_of(extraction))
         _require_rule(known, extraction)
-        return cls(known, extraction, path)
+        return cls(known, extraction, path, kept=True)
 
     def extended(
         self, inputs: Sequence[AnyPath], request: Request, progress: Progress, threads: int | None = None
@@ -194,14 +203,20 @@ class RunTemplates:
         """Return how pages are read with the templates of hosts without known ones, too, learned from the inputs.
 
         *request* is that of the run. The file, if there is one, is replaced if it changes. The pages that templates are
-        learned from are not extracted again. Without a file, no template at all changes nothing.
+        learned from are not extracted again. No template at all changes nothing, unless they are kept.
         """
+        if not self.learns:
+            return self.extraction
         pages = _pages(Shards.opened(inputs, _asked(request)).cut(SHARD), [], progress)
         extraction = replace(self.plain, known=PageContents.temporary())
         own = {one.host for one in self.known.templates}
         found = _updated(self.known, pages, extraction, own, threads)
         self.save(found)
-        return replace(extraction, templates=found) if self.path is not None or len(found) else self.plain
+        return replace(extraction, templates=found) if self.kept or len(found) else self.plain
+
+    def learned(self, extraction: Extraction) -> int:
+        """Return of how many hosts an extraction of this run has templates that were learned."""
+        return 0 if extraction.templates is None else len(extraction.templates) - len(self.known)
 
     def save(self, found: HostTemplates) -> None:
         """Replace the file, if there is one, by what was *found*, unless it has that."""
@@ -210,16 +225,35 @@ class RunTemplates:
 
 
 def templates_of(
-    learn: AnyPath | Literal[False] | None, inputs: Sequence[AnyPath], request: Request, *, unasked: bool
+    learn: AnyPath | Literal[False] | None,
+    inputs: Sequence[AnyPath],
+    request: Request,
+    stored: Callable[[], Sequence[Extraction] | None] = lambda: None,
 ) -> RunTemplates | None:
-    """Return the templates of a run before it learns others, or ``None`` if it learns none.
+    """Return the templates of a run before it learns others, or ``None`` if it neither learns nor uses any.
 
-    *learn* is the file of templates, ``None`` to learn those of archives if this may be done *unasked*, and ``False``
-    to learn none.
+    *learn* is the file of templates, ``None`` to learn those of archives unasked, and ``False`` to learn none.
+    *stored* returns how the pages of a state or of indexes became texts, with which the documents are compared;
+    ``None`` without a state or index. Their templates are used, and those of other hosts are added. Pages that were
+    stored without templates are compared with pages without templates.
     """
+    if learn is False or (learn is None and request.extraction.templates is not None):
+        return None
     if learn is None:
-        return RunTemplates.of_archives(request.extraction, inputs, request) if unasked else None
-    return None if learn is False else RunTemplates.of_file(learn, request.extraction, inputs)
+        return RunTemplates.unasked(inputs, request, stored())
+    return RunTemplates.of_file(learn, request.extraction, inputs)
+
+
+def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | None:
+    """Return the templates of stored pages that replaced those of all others; these must be read as *plain* otherwise.
+
+    ``None`` if there are none.
+    """
+    for one in stored:
+        same = replace(one, templates=None) == plain
+        if one.templates is not None and same and all(one.follows(other.identity) for other in stored):
+            return one.templates
+    return None
 
 
 def _asked(request: Request) -> Request:

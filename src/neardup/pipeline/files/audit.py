@@ -104,7 +104,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             run = audited(result.decisions, lambda: _texts(done.collections()), documents.ids, done.order, done.scheme)
             return replace(audit_run(run, done.scheme, **ways), rejected=len(documents.rejected))
     request = request_of(text=text, id=id, columns=policy.fields, **reading)
-    templates = templates_of(learn_templates, inputs, request, unasked=True)
+    templates = templates_of(learn_templates, inputs, request)
     if templates is not None:
         with followed(progress) as follow:
             reading["extraction"] = templates.extended(inputs, request, follow, threads)

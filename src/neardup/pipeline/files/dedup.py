@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -68,14 +69,15 @@ class FilesResult:
     """The result of ``dedup_files``.
 
     ``result`` is that of ``dedup``, with the same attributes; ``rejected`` are the records that are not documents, each
-    with its location, the reason and a ``code``; ``documents`` are the others. ``templates`` are those that the run
-    learned, with those that its file had before; ``None`` if it learned none.
+    with its location, the reason and a ``code``; ``documents`` are the others. ``templates`` are those that web pages
+    were read with, of which the run learned those of ``hosts_learned`` hosts; ``None`` without any.
     """
 
     result: "Result | StoredResult"
     rejected: list[Rejected]
     documents: "WholeInputs | StoredDocuments"
     templates: HostTemplates | None = None
+    hosts_learned: int = 0
 
     def __repr__(self) -> str:
         return f"FilesResult({totals(self.result.summary)}, rejected={len(self.rejected):,})"
@@ -157,11 +159,13 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
 
     Of web archives, the templates of hosts are learned first (see ``neardup.learn_templates``), and the pages are read
     with them; the result has them as ``templates``. The inputs are read twice then. Nothing is learned if
-    *learn_templates* is ``False``, if the *extraction* has templates, if no host has enough pages, if an input is
-    standard input or a URL, or with a state or an index, whose texts may have been read otherwise. With
-    *learn_templates*, the name of a file of templates (``.arrow``), those of hosts that it does not have are learned
-    from all inputs that are web pages, and added to it. Those that it has stay as they are. The file need not exist,
-    and *extraction* must have no templates. An interrupted run that is continued does not learn again.
+    *learn_templates* is ``False``, if the *extraction* has templates, if no host has enough pages, or if an input is
+    standard input or a URL. A *state* keeps the templates: later runs with it, or *against* it, use them, and learn
+    those of other hosts. So do runs against an index; pages that it or a state has without templates are compared with
+    pages without templates. With *learn_templates*, the name of a file of templates (``.arrow``), those of hosts that
+    it does not have are learned from all inputs that are web pages, and added to it. Those that it has stay as they
+    are. The file need not exist, and *extraction* must have no templates. An interrupted run that is continued does not
+    learn again.
 
     *executors*, such as those of ``neardup.spark``, do most tasks of a run in pieces, in processes of their own.
     Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
@@ -182,7 +186,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}
     earlier = _earlier(state, against, for_index=for_index)
     everything = [*(earlier.inputs if earlier else ()), *inputs]
-    own = templates_of(learn_templates, everything, request_of(**reading), unasked=not (earlier and earlier.is_stored))
+    own = templates_of(learn_templates, everything, request_of(**reading), partial(_stored_pages, earlier))
     if own is not None:
         reading["extraction"] = own.extraction
     if work is None and earlier is not None:
@@ -200,8 +204,10 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
                 reading["extraction"] = own.extended(everything, request_of(**reading), follow, threads)
             documents = read(inputs, threads=threads, progress=follow, **reading)
             result = decided_documents(documents, chosen, common, policy, engine, follow)
-        templates = None if own is None else reading["extraction"].templates
-        done = FilesResult(result, documents.rejected, documents, templates)
+        used: Extraction = reading["extraction"]
+        learned = 0 if own is None else own.learned(used)
+        templates = used.templates if documents.has_pages else None
+        done = FilesResult(result, documents.rejected, documents, templates, learned)
         rendered = None if page is None else lambda: page(done)
         write_outputs(result, documents, outputs, page=rendered, force=force, revisits=revisits)
         return done
@@ -235,19 +241,31 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         )
         if own is not None:
             check_run(inputs, settings)
-            settings = _with_templates(own, settings, everything, follow, threads)
+            settings = _learned(own, settings, everything, follow, threads)
         done = _stored(dedup_in_pieces(inputs, settings, engine, follow))
-        return done if own is None else replace(done, templates=settings.request.extraction.templates)
+        return replace(done, hosts_learned=0 if own is None else own.learned(settings.request.extraction))
 
 
-def _with_templates(
+def _stored_pages(earlier: "EarlierDocuments | None") -> list[Extraction] | None:
+    """Return how the pages that a state or indexes have became texts; ``None`` without a state or index."""
+    if earlier is None or not earlier.is_stored:
+        return None
+    from neardup.pipeline.spilled.state import stored_extraction
+
+    found = [index.extraction for index in earlier.indexes]
+    if earlier.state is not None:
+        found.append(stored_extraction(earlier.state))
+    return [one for one in found if one is not None]
+
+
+def _learned(
     own: RunTemplates, settings: "RunSettings", inputs: Sequence[AnyPath], progress: Progress, threads: int
 ) -> "RunSettings":
     """Return the settings of a run with the templates of its inputs: of the run that it continues, or new ones."""
     from neardup.pipeline.spilled.workers import begun_extraction
 
     found = None if settings.restart else begun_extraction(settings.work, own.known.identity)
-    if found is None or (found.templates is None and own.path is not None):
+    if found is None or (found.templates is None and own.kept):
         found = own.extended(inputs, settings.request, progress, threads)
     elif found.templates is not None:
         own.save(found.templates)
@@ -343,7 +361,7 @@ def _work_of(earlier: "EarlierDocuments", *outputs: AnyPath | None) -> Path | No
 
 
 def _stored(result: "StoredResult") -> FilesResult:
-    return FilesResult(result, result.documents.rejected, result.documents)
+    return FilesResult(result, result.documents.rejected, result.documents, result.documents.templates)
 
 
 def _check_paths(

@@ -4,11 +4,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -25,8 +26,8 @@ from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl.filter import Moment
 from neardup.pipeline.crawl.page_texts import index_fields
-from neardup.pipeline.crawl.templates import RunTemplates
-from neardup.pipeline.index.fields import field_kinds
+from neardup.pipeline.crawl.templates import templates_of
+from neardup.pipeline.index.fields import field_kinds, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
 from neardup.pipeline.index.records import HOST, URL, NamedRecords, fields_of, is_name_of_line, named, site_field
@@ -37,7 +38,7 @@ from neardup.pipeline.spilled.state import State
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import DEFAULT_URL, Collection, QuotedLines, Rejected, WithoutText
+from neardup.sources.collection import DEFAULT_URL, Collection, QuotedLines, Rejected, Request, WithoutText
 from neardup.sources.formats import common_format, expand
 from neardup.sources.output import AnyPath
 from neardup.sources.own_folders import require_outside
@@ -59,7 +60,8 @@ class Added:
     of the same run, which is admitted instead. All others are new to the index and are counted by their verdict. Of the
     empty ones, ``no_text`` have no text field or null in it, and ``empty`` are the rest. ``without_text`` locates the
     first record without a text, also of known ones. If ``estimated``, near duplicates are decided by estimates, because
-    the index has no texts. ``total`` is the number of documents in the index after the run.
+    the index has no texts. ``total`` is the number of documents in the index after the run. The templates that pages
+    were read with are of ``hosts_with_templates`` hosts (``None`` without any); the run learned ``hosts_learned``.
     """
 
     documents: int
@@ -81,6 +83,8 @@ class Added:
     body_faults: dict[str, int]
     created: bool
     total: int
+    hosts_with_templates: int | None = None
+    hosts_learned: int = 0
 
 
 def is_index(folder: AnyPath) -> bool:
@@ -103,7 +107,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     durability: Durability = "commit",
     memory: int = OF_INDEX,
     extraction: Extraction = AUTO,
-    learn_templates: AnyPath | None = None,
+    learn_templates: AnyPath | Literal[False] | None = None,
     strict: bool = False,
     addresses: Addresses | None = None,
     at: datetime | float | None = None,
@@ -117,7 +121,9 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     several documents with one id, the last counts. Records without an id on standard input are rejected, and so are
     those with ids that are too long. *fields* of the index are filled from the records; ``url`` and ``host``, too.
 
-    *learn_templates* is as in ``neardup.dedup_files``: the index, too, may have the templates that the file had before.
+    *learn_templates* is as in ``neardup.dedup_files``. The index keeps the templates that its pages were read with: by
+    default, they are used, and those of the other hosts in archives are learned. An index that was made without
+    templates has none.
 
     *scheme*, *fields* and *texts* define a new index; an existing one must agree with them. A field of a new index must
     be in at least one record. Admitted documents remain in the index if the run is interrupted, and the same call
@@ -146,7 +152,9 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         signed = scheme.columns if scheme else ()
         wanted = [*signed, *kinds, *([url] if url else [])]
         reading |= {"text": text, "id": id, "url": url or DEFAULT_URL, "strict": strict, "full_names": True}
-        reading["extraction"] = extraction = _extended(learn_templates, extraction, index, inputs, reading, progress)
+        request = request_of(**reading, extraction=extraction)
+        extraction, learned = _with_templates(learn_templates, index, inputs, request, progress)
+        reading["extraction"] = extraction
         documents = read(inputs, progress=progress, columns=wanted, **reading)
         urls = None if url is None or not len(documents) else documents.column(url, literal=True).to_pylist()
         if index is None and search:
@@ -197,6 +205,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         body_faults=dict(documents.body_faults),
         created=created,
         total=total,
+        hosts_with_templates=None if extraction.templates is None else len(extraction.templates),
+        hosts_learned=learned,
     )
 
 
@@ -209,22 +219,28 @@ def _require_accepted(documents: Collection, rejected: Sequence[Rejected], *, st
         raise DataError(left.where, f"{left.rule}; no index is made")
 
 
-def _extended(  # noqa: PLR0913, PLR0917 - how inputs are read
-    learn_templates: AnyPath | None,
-    extraction: Extraction,
+def _with_templates(
+    learn_templates: AnyPath | Literal[False] | None,
     index: Index | None,
     inputs: Sequence[AnyPath],
-    reading: Mapping[str, Any],
+    request: Request,
     progress: Progress | None,
-) -> Extraction:
-    """Return how pages are read: with the templates of a file, after those of new hosts were learned, if requested."""
-    if learn_templates is None:
-        return extraction
-    file = RunTemplates.of_file(learn_templates, extraction, inputs)
+) -> tuple[Extraction, int]:
+    """Return how pages are read, after the templates of new hosts were learned, and the number of these hosts."""
+    own = templates_of(learn_templates, inputs, request, partial(_stored_pages, index))
+    if own is None:
+        return request.extraction, 0
     if index is not None:
-        require_extraction(index, file.extraction)
-    request = request_of(**reading, extraction=file.extraction)
-    return file.extended(inputs, request, progress or (lambda *_: None))
+        require_extraction(index, own.extraction)
+    found = own.extended(inputs, replace(request, extraction=own.extraction), progress or (lambda *_: None))
+    return found, own.learned(found)
+
+
+def _stored_pages(index: Index | None) -> list[Extraction]:
+    """Return how the pages of an index became texts: without templates if it has no field for the sites of pages."""
+    if index is None or (index.extraction is None and (index.scheme.columns or has_sites(index.store))):
+        return []
+    return [Extraction() if index.extraction is None else Extraction.of(index.extraction, lambda: index.templates)]
 
 
 def fill_index(  # noqa: PLR0913 - every one an option of the command line

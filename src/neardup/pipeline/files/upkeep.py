@@ -13,8 +13,8 @@ from neardup.index.disk.manifest import Manifest
 from neardup.model.errors import StorageError
 from neardup.model.seen import Removal, Stats
 from neardup.pipeline.index import terms
-from neardup.pipeline.index.index import Index, stats_of
-from neardup.pipeline.index.page_terms import require_url_rules
+from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.page_terms import require_url_rules, templates_in
 from neardup.pipeline.query.search import keeping_up
 from neardup.sources.addresses import Addresses
 from neardup.sources.formats import is_url
@@ -23,7 +23,7 @@ from neardup.sources.own_folders import require_outside
 
 
 def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:
-    """Verify every byte of the committed files of an index, and its list of common shingles; see ``Report``.
+    """Verify every byte of the committed files of an index, its list of common shingles, and its templates.
 
     Raises ``StorageRefused`` if there is no index.
     """
@@ -31,18 +31,19 @@ def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = N
     if not any(path.glob("log-*")):
         Manifest.read(disk, path)
     report = checking.check(path, disk, progress)
-    try:
-        terms.common_in(path, Manifest.read(disk, path), disk)
-    except StorageError as error:
-        if str(error) not in report.problems:
-            report.problems.append(str(error))
+    for read in (terms.common_in, templates_in):
+        try:
+            read(path, Manifest.read(disk, path), disk)
+        except StorageError as error:
+            if str(error) not in report.problems:
+                report.problems.append(str(error))
     return report
 
 
 def index_stats(folder: AnyPath) -> Stats:
     """Return the contents and the size of an index."""
     with closing(terms.opened(Path(folder))) as store:
-        return stats_of(store)
+        return terms.stats_of(store)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from neardup.model.errors import require_share
 from neardup.model.verdicts import as_record
 from neardup.pipeline.index.fields import ARROW, has_sites
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import require_different, require_extraction, require_url_rules
+from neardup.pipeline.index.page_terms import extraction_for, require_different, require_extraction, require_url_rules
 from neardup.pipeline.index.records import NamedRecords, fields_of, named, site_field
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
@@ -60,7 +60,8 @@ class FileAnswers:
         self._catch_up, self._least, self._url = catch_up, changed_at_least, url
         signed = index.scheme.columns
         columns = [*dict.fromkeys([url, *signed, *index.fields])]
-        self._request = request_of(**reading, url=url, columns=columns, full_names=True)
+        request = request_of(**reading, url=url, columns=columns, full_names=True)
+        self._request = replace(request, extraction=extraction_for(index, request.extraction))
         require_different(text=self._request.text, url=url, id=self._request.id)
         require_url_rules(index, self._addresses.rules)
         self.rejected: list[Rejected] = []

@@ -42,6 +42,7 @@ from neardup.pipeline.index.decisions import Judge
 from neardup.pipeline.index.fields import SITE, documents_at, field_kinds, field_values, moment_of, unknown_field
 from neardup.pipeline.index.group_pages import GroupPages
 from neardup.pipeline.index.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
+from neardup.pipeline.index.page_terms import stated_templates, templates_in
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.state import State
@@ -50,6 +51,7 @@ from neardup.schemes.terms import common_of
 from neardup.schemes.thresholds import require_texts
 from neardup.sources.addresses import Addresses
 from neardup.sources.own_folders import require_outside
+from neardup.text.host_templates import HostTemplates
 
 
 class Index(AbstractContextManager["Index"]):
@@ -69,6 +71,7 @@ class Index(AbstractContextManager["Index"]):
         self._judge, self._asks = Judge(store, scheme), repr(scheme)
         self._admissions = Admissions(store, scheme, self._judge)
         self._groups = GroupPages(store)
+        self._templates: tuple[str | None, HostTemplates | None] = None, None  # the identity that was stated, and they
 
     # Creating and opening.
 
@@ -213,6 +216,13 @@ class Index(AbstractContextManager["Index"]):
         """How web pages became texts of this index: ``Extraction.identity``; ``None`` if there were no pages."""
         known: dict[str, str | None] | None = self._store.manifest.terms.get("extraction")
         return known
+
+    @property
+    def templates(self) -> HostTemplates | None:
+        """The templates of hosts that pages of this index are read with now; ``None`` without any."""
+        if self._templates[0] != (stated := stated_templates(self._store.manifest)):
+            self._templates = stated, templates_in(self._store.folder, self._store.manifest, self._disk)
+        return self._templates[1]
 
     @property
     def store(self) -> Store:
@@ -555,7 +565,7 @@ class Index(AbstractContextManager["Index"]):
 
     def stats(self) -> Stats:
         """Return the contents and the size of the index."""
-        return stats_of(self._store)
+        return own_terms.stats_of(self._store)
 
     def _each(self, places: Places, of: Callable[[Places], Iterable[Any]]) -> list[Any]:
         """Return what a function returns for the documents at some places; ``None`` for an unknown document."""
@@ -564,25 +574,6 @@ class Index(AbstractContextManager["Index"]):
         for row, one in zip(there.tolist(), of(places[there]), strict=True):
             found[row] = one
         return found
-
-
-def stats_of(store: Store) -> Stats:
-    """Return the contents and the size of an index with these files."""
-    with store.busy:
-        store.require_open()
-        return Stats(
-            documents=len(store),
-            kept=sum(part.kept for part in store.parts),
-            segments=len(store.segments),
-            bytes=sum(segment.stored.size for segment in store.segments) + store.log_bytes,
-            bytes_in_log=store.log_bytes,
-            removed_in_files=sum(int((~segment.alive).sum()) for segment in store.segments),
-            oversized_buckets=store.oversized_buckets,
-            discarded_bytes=store.discarded_bytes or store.torn,
-            scheme=store.manifest.terms["name"],
-            recipe=store.manifest.terms["recipe"],
-            generation=store.manifest.generation,
-        )
 
 
 def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:

@@ -1,11 +1,16 @@
 """What an index records about web pages: how they become texts, and which rules their ids follow."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from neardup.model.errors import StorageRefused, require
+from neardup.index.disk.files import Disk
+from neardup.index.disk.manifest import Manifest
+from neardup.model.errors import StorageDamaged, StorageRefused, require
+from neardup.model.folders import TEMPLATES
 from neardup.pipeline.index.fields import has_sites
 from neardup.sources.url_rules import UrlRules
 from neardup.text.extraction import Extraction, other_extraction
+from neardup.text.host_templates import HostTemplates, kept_templates
 
 if TYPE_CHECKING:
     from neardup.pipeline.index.index import Index
@@ -16,18 +21,53 @@ _WITHOUT_TEMPLATES: Final = "was made without templates of hosts; create another
 def require_extraction(index: "Index", extraction: Extraction) -> None:
     """Record how web pages become the texts of an index; call it before admitting texts of pages.
 
-    Templates may have replaced those of earlier pages, which keep their texts. An index that was opened to read records
-    nothing. Raises ``StorageRefused`` if earlier ones were extracted otherwise: they would differ from the same pages
-    now; and for templates of an index without a field for them.
+    Templates may have replaced those of earlier pages, which keep their texts; the index keeps the latest. One that was
+    opened to read records nothing. Raises ``StorageRefused`` if earlier pages were extracted otherwise: they would
+    differ from the same pages now; and for templates of an index without a field for them.
     """
     known, own, store = index.extraction, extraction.identity, index.store
     if extraction.templates is not None and not (index.scheme.columns or has_sites(store)):
         raise StorageRefused(str(store.folder), _WITHOUT_TEMPLATES)
     if known is None or extraction.follows(known):
-        if store.writes and known != own:
-            store.restate(extraction=own)
+        if store.writes and (known != own or not _are_kept(index)):
+            templates = extraction.templates
+            store.restate({} if templates is None else {TEMPLATES: templates.to_bytes()}, extraction=own)
     else:
         raise StorageRefused(str(store.folder), other_extraction(known, own), "other extraction")
+
+
+def _are_kept(index: "Index") -> bool:
+    """Return whether an index has the templates that it states."""
+    try:
+        _ = index.templates
+    except StorageDamaged:
+        return False
+    return True
+
+
+def extraction_for(index: "Index", extraction: Extraction) -> Extraction:
+    """Return how pages are read for an index: with the templates that it keeps, unless *extraction* has some.
+
+    Without templates, and for an index whose pages had another view, this is *extraction*.
+    """
+    if extraction.templates is not None or index.extraction is None:
+        return extraction
+    kept = Extraction.of(index.extraction, lambda: index.templates)
+    return kept if kept.view == extraction.view else extraction
+
+
+def templates_in(folder: Path, manifest: Manifest, disk: Disk) -> HostTemplates | None:
+    """Read the templates that an index keeps; ``None`` if no pages were read with any.
+
+    Raises ``StorageDamaged`` if their file is missing, damaged, or has others.
+    """
+    identity = stated_templates(manifest)
+    return None if identity is None else kept_templates(folder, identity, disk.read)
+
+
+def stated_templates(manifest: Manifest) -> str | None:
+    """Return the identity of the templates that pages of an index were read with; ``None`` without any."""
+    return (manifest.terms.get("extraction") or {}).get("templates")
 
 
 def require_url_rules(index: "Index", rules: UrlRules | None) -> None:

@@ -1,6 +1,7 @@
 """Everything that is intact in a damaged index, as a new index."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -17,12 +18,14 @@ from neardup.index.disk.rescue import Loss, Progress, Salvage
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Signatures, TextBatch
 from neardup.model.errors import StorageDamaged, StorageError
+from neardup.model.folders import TEMPLATES
 from neardup.model.memory import OF_INDEX
 from neardup.model.recipe import RecipeId
 from neardup.pipeline.index import terms
 from neardup.pipeline.index.decisions import Judge
 from neardup.pipeline.index.fields import SITE, has_sites, taken_rows
 from neardup.pipeline.index.inputs import TOGETHER
+from neardup.pipeline.index.page_terms import templates_in
 from neardup.pipeline.index.verification import Asked
 from neardup.schemes.terms import common_of
 from neardup.sources.own_folders import require_outside
@@ -75,6 +78,7 @@ def rescue(
         mark=bytes.fromhex(manifest.mark),
     )
     try:
+        losses += _keep_templates(store, manifest, source, disk)
         judge, salvage = Judge(store, chosen), Salvage(source, disk, manifest, own.columns)
         repeated = promoted = 0
         for batch in salvage.batches(progress):
@@ -97,6 +101,16 @@ def _manifest(disk: Disk, source: Path) -> tuple[Manifest, list[Loss]]:
     except StorageError:
         manifest, instead = Manifest.read(disk, source, sealed=False), "what it contains is used"
     return manifest, [Loss(damaged.where, f"{damaged.rule}; {instead}", None)]
+
+
+def _keep_templates(store: Store, manifest: Manifest, source: Path, disk: Disk) -> Iterator[Loss]:
+    """Write the templates of hosts that the damaged index keeps to the new one; yield their loss."""
+    try:
+        templates = templates_in(source, manifest, disk)
+        if templates is not None:
+            store.restate({TEMPLATES: templates.to_bytes()})
+    except StorageDamaged as error:
+        yield Loss(error.where, f"{error.rule}; name a file of the same templates the next time", None)
 
 
 def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeId) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from neardup.model.errors import DataError, StorageDamaged, StorageRefused, requ
 from neardup.model.memory import LEAST_OF_INDEX
 from neardup.model.policy import Representative
 from neardup.model.protocols import require_scheme
+from neardup.model.seen import Stats
 from neardup.model.tables import TableDesign
 from neardup.pipeline.index.fields import field_kinds
 from neardup.schemes import terms as schemes
@@ -65,6 +66,25 @@ def terms_of(manifest: Manifest) -> Terms:
 def opened(folder: Path) -> Store:
     """Open an index to read what needs no key; its candidates are those of its own keys."""
     return open_(folder, terms_of, Ways("commit", LEAST_OF_INDEX, Disk()), writes=False)
+
+
+def stats_of(store: Store) -> Stats:
+    """Return the contents and the size of an index with these files."""
+    with store.busy:
+        store.require_open()
+        return Stats(
+            documents=len(store),
+            kept=sum(part.kept for part in store.parts),
+            segments=len(store.segments),
+            bytes=sum(segment.stored.size for segment in store.segments) + store.log_bytes,
+            bytes_in_log=store.log_bytes,
+            removed_in_files=sum(int((~segment.alive).sum()) for segment in store.segments),
+            oversized_buckets=store.oversized_buckets,
+            discarded_bytes=store.discarded_bytes or store.torn,
+            scheme=store.manifest.terms["name"],
+            recipe=store.manifest.terms["recipe"],
+            generation=store.manifest.generation,
+        )
 
 
 def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) -> Columns:

@@ -8,9 +8,12 @@ from typing import Any, BinaryIO, Final
 import msgspec
 import numpy as np
 
+from neardup.index.disk.files import Disk
+from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.store import Store
 from neardup.model.errors import DataError, ParameterError, StorageRefused, require
 from neardup.pipeline.index.fields import field_values, has_sites, sites_at
+from neardup.pipeline.index.page_terms import templates_in
 from neardup.pipeline.index.terms import opened
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import SITE, Request
@@ -34,6 +37,17 @@ class IndexTexts:
                 raise ParameterError("against", path, rule, "index without texts")
             self.identity, self._fields = _identity(store), {name for name, _ in store.columns.fields}
             self._extraction = store.manifest.terms.get("extraction")
+
+    @property
+    def extraction(self) -> Extraction | None:
+        """How its pages became texts, with the templates that it keeps; ``None`` if there were no pages.
+
+        Raises ``StorageDamaged`` for templates that cannot be read.
+        """
+        if self._extraction is None:
+            return None
+        folder, disk = Path(self.path), Disk()
+        return Extraction.of(self._extraction, lambda: templates_in(folder, Manifest.read(disk, folder), disk))
 
     def require(self, request: Request, signed: Iterable[str], pages: Extraction | None) -> None:
         """Raise ``ParameterError`` unless it has the *signed* fields, and can be read with the inputs of a request.

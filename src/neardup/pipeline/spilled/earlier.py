@@ -16,9 +16,8 @@ import pyarrow as pa
 from neardup.engines.journal import naming
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError
+from neardup.pipeline.spilled.run_inputs import RunInputs
 from neardup.sources.collection import InputPiece
-from neardup.sources.shards import Shards
-from neardup.text.extraction import Extraction
 
 LEADERS: Final = "leaders.arrow"  # one row for each: equal, equal_high, present, row, representative; perhaps site
 KEPT: Final = "kept.arrow"  # one row for each kept leader: text, length, features, position; for an index, more
@@ -36,17 +35,6 @@ def mapped_table(path: Path) -> pa.Table:
     """Map the table in a file; ``StorageFailed`` if the system refuses to read it."""
     with naming(path, doing="read"):
         return pa.ipc.open_file(pa.memory_map(os.fsencode(path))).read_all()
-
-
-class RunInputs(NamedTuple):
-    """The inputs of one run; the documents of shard *i* have the positions from ``edges[i]`` to ``edges[i + 1]``.
-
-    *keep* is the rule that ranked them (see ``Policy``); ``None`` if a version wrote the state that did not record it.
-    """
-
-    shards: Shards
-    edges: Positions
-    keep: str | None = None
 
 
 class Rows(NamedTuple):
@@ -133,12 +121,6 @@ class Earlier:
             positions[first:end] += begin
             begin += int(segment.texts[-1].edges[-1])
         return np.where(self.representatives < 0, positions, 0)
-
-    @property
-    def extraction(self) -> Extraction | None:
-        """How the pages of the last run that read pages became texts; ``None`` if no run has the inputs of pages."""
-        sources = (texts.shards for segment in reversed(self._segments) for texts in reversed(segment.texts))
-        return next((one.request.extraction for one in sources if one.extraction is not None), None)
 
     @property
     def has_sites(self) -> bool:

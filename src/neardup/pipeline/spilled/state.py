@@ -1,7 +1,8 @@
 """A state: what runs keep of their documents, so that later runs compare new documents with them.
 
 A folder with ``state.json`` and a folder for each segment. A segment has the leaders that one run added, in Arrow
-files (see ``neardup.pipeline.spilled.earlier``), and ``texts.json``, which names the inputs that have their texts.
+files (see ``neardup.pipeline.spilled.earlier``), and ``texts.json``, which names the inputs that have their texts. The
+folder also has ``templates.arrow``, the latest templates of hosts, if pages were read with any.
 """
 
 import json
@@ -14,7 +15,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self, cast
+from typing import Any, Final, NamedTuple, Self
 
 import msgspec
 import numpy as np
@@ -26,16 +27,17 @@ from neardup.engines.journal import has_file, locked, naming, replacing
 from neardup.index.disk.arrays import checksum
 from neardup.model.arrays import Flags
 from neardup.model.errors import Change, ParameterError, StorageDamaged, StorageRefused, require
-from neardup.model.folders import INDEX, STATE, WORK
+from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
 from neardup.model.moments import require_past
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, RunInputs, StoredSegment
+from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, StoredSegment
+from neardup.pipeline.spilled.run_inputs import RecordedRuns, RunInputs
 from neardup.schemes import terms
 from neardup.sources.formats import local_folder
 from neardup.sources.own_folders import require_outside
-from neardup.sources.shards import Shards
-from neardup.text.extraction import Extraction, View, other_extraction
+from neardup.text.extraction import Extraction, other_extraction
+from neardup.text.host_templates import kept_templates
 
 _EMPTY: Final = "it has no documents yet: no run with it was completed"
 _NOT_STATE: Final = "not a state"  # the code of errors about folders of something else
@@ -175,17 +177,19 @@ class State(AbstractContextManager["State"]):
 
     @property
     def extraction(self) -> Extraction | None:
-        """How web pages became texts, with the templates that the runs stored; ``None`` if there were no pages.
+        """How web pages became texts, with the latest templates; ``None`` if there were no pages.
 
-        Raises ``StorageRefused`` if this library extracts texts otherwise than the runs did.
+        Raises ``StorageRefused`` if this library extracts texts otherwise than the runs did, and ``StorageDamaged`` if
+        the file of templates is missing, damaged, or has others.
         """
-        known = self.header.extraction
+        known = None if self._header is None else self._header.extraction
         if known is None:
             return None
-        stored = self.earlier().extraction or Extraction(view=cast("View", known["text_view"]))
-        if stored.extractor != known["extractor"]:
-            raise StorageRefused(str(self.folder), other_extraction(known, stored.identity), "other extraction")
-        return stored
+        identity = known.get("templates")
+        found = Extraction.of(known, lambda: None if identity is None else kept_templates(self.folder, identity))
+        if found.extractor != known["extractor"]:
+            raise StorageRefused(str(self.folder), other_extraction(known, found.identity), "other extraction")
+        return found
 
     def require_extraction(self, own: Extraction | None) -> None:
         """Raise ``StorageRefused`` if texts of pages in the state cannot be compared with those of a run."""
@@ -207,11 +211,16 @@ class State(AbstractContextManager["State"]):
 
     def add(self, part: SegmentInfo, rows: Iterable[Rows], texts: RunInputs, header: StateHeader) -> None:
         """Add the leaders of a run as a segment; *header* is that of a state with only this run."""
+        known = earlier_of(self.folder, [one.name for one in self.segments])
+        recorded, templates = RecordedRuns(known.texts), texts.templates
         with self._removing_new_segments():
-            part = self._write(part, rows, [texts])
-        known = self._header or header
-        extraction = header.extraction or known.extraction
-        self._replace(msgspec.structs.replace(known, segments=(*known.segments, part), extraction=extraction))
+            part = self._write(part, rows, [texts], recorded)
+        if texts.shards.extraction is not None and templates is not None:
+            with naming(self.folder), replacing(self.folder / TEMPLATES, self.folder / f"{TEMPLATES}.partial") as file:
+                file.write(templates.to_bytes())
+        before = self._header or header
+        extraction = header.extraction or before.extraction
+        self._replace(msgspec.structs.replace(before, segments=(*before.segments, part), extraction=extraction))
 
     def compact(self) -> None:
         """Merge the segments into one."""
@@ -246,9 +255,9 @@ class State(AbstractContextManager["State"]):
 
     def bytes(self) -> int:
         """Return the bytes of its files, without those of a run that is under way."""
-        files = (self._folder(part.name) / name for part in self.segments for name in _FILES)
+        files = [self._folder(part.name) / name for part in self.segments for name in _FILES]
         with naming(self.folder, doing="read"):
-            return sum(path.stat().st_size for path in files)
+            return sum(path.stat().st_size for path in [*files, *self.folder.glob(TEMPLATES)])
 
     def _rewrite(self, earlier: Earlier, stays: Flags, *, together: bool) -> None:
         """Write the leaders that stay as new segments, one *together* or one for each."""
@@ -258,6 +267,7 @@ class State(AbstractContextManager["State"]):
         if together and segments:
             groups = [[*range(len(segments))]]
         parts: list[SegmentInfo] = []
+        recorded = RecordedRuns()
         with self._removing_new_segments():
             for group in groups:
                 own = [self.segments[number] for number in group]
@@ -278,7 +288,7 @@ class State(AbstractContextManager["State"]):
                     kept=sum(one.kept for one in own) - int((removed & (earlier.representatives[some] < 0)).sum()),
                     inputs=tuple(dict.fromkeys(path for one in own for path in one.inputs)),
                 )
-                parts += [self._write(part, rows, texts)] if part.leaders or together else []
+                parts += [self._write(part, rows, texts, recorded)] if part.leaders or together else []
         self._replace(msgspec.structs.replace(self.header, segments=tuple(parts)))
         self._remove_leftovers()
 
@@ -294,8 +304,10 @@ class State(AbstractContextManager["State"]):
                 found.append(f"{checksum(np.array(parts, '<u8').tobytes()):016x}")
         return tuple(found)
 
-    def _write(self, part: SegmentInfo, rows: Iterable[Rows], texts: Sequence[RunInputs]) -> SegmentInfo:
-        """Write the files of a segment; return it with their digests."""
+    def _write(
+        self, part: SegmentInfo, rows: Iterable[Rows], texts: Sequence[RunInputs], recorded: RecordedRuns
+    ) -> SegmentInfo:
+        """Write the files of a segment, which follows those *recorded* before; return it with their digests."""
         folder = self._folder(part.name)
         with naming(folder):
             shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed here
@@ -309,9 +321,8 @@ class State(AbstractContextManager["State"]):
                         writers = [stack.enter_context(pa.ipc.new_file(file, one.schema)) for file, one in new]
                     for writer, one in zip(writers, found, strict=True):
                         writer.write_table(one)
-            given = [{"shards": one.shards.to_dict(), "edges": one.edges.tolist(), "keep": one.keep} for one in texts]
             with replacing(folder / _TEXTS, folder / f"{_TEXTS}.partial") as file:
-                file.write(msgspec.json.encode(given))
+                file.write(msgspec.json.encode([*recorded.recorded(texts)]))
         return msgspec.structs.replace(part, digests=self._digests(part.name))
 
     def _replace(self, header: StateHeader) -> None:
@@ -346,6 +357,11 @@ def header_of(
     return StateHeader(_FORMAT, *own)
 
 
+def stored_extraction(folder: Path) -> Extraction | None:
+    """Return the ``extraction`` of the state in a folder, without locking it; ``None`` if there is none yet."""
+    return State(folder, _read(folder), None).extraction
+
+
 def is_state(folder: Path) -> bool:
     """Return whether a folder is a state, even without documents."""
     return has_file(folder, _HEADER, _LOCK)
@@ -357,16 +373,12 @@ def earlier_of(folder: Path, names: Iterable[str]) -> Earlier:
 
 
 def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
-    found = []
+    found, recorded = [], RecordedRuns()
     for name in names:
         own = folder / f"{_SEGMENT}{name}"
         with naming(own, doing="read"):
             given = msgspec.json.decode((own / _TEXTS).read_bytes())
-        texts = [
-            RunInputs(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64), one.get("keep"))
-            for one in given
-        ]
-        found.append(StoredSegment(own, texts))
+        found.append(StoredSegment(own, [*recorded.read(given)]))
     return found
 
 
@@ -459,7 +471,7 @@ def _require_new(folder: Path, *, write: bool) -> None:
         raise StorageRefused(str(folder), f"its folder does not exist: {folder.parent}")
     require_outside(folder)
     others = [path.name for path in folder.iterdir()] if folder.exists() else []
-    own = {_LOCK, WORK, f"{_HEADER}.partial"}
+    own = {_LOCK, WORK, TEMPLATES, f"{TEMPLATES}.partial", f"{_HEADER}.partial"}
     if not write and _LOCK in others:
         raise StorageRefused(str(folder), _EMPTY)
     if not {*INDEX}.isdisjoint(others):

@@ -19,6 +19,7 @@ from neardup.pipeline.spilled.signed import Signed, rejected_in
 from neardup.sources.collection import Collection, QuotedLines, WithoutText
 from neardup.sources.formats import display
 from neardup.text.columns import gathered
+from neardup.text.host_templates import HostTemplates
 
 _POSITION: Final = "representative_position"
 
@@ -73,6 +74,12 @@ class StoredDocuments:
     def without_templates(self) -> bool:
         """Whether some texts are those of HTML that was read without templates."""
         return any(record["without_templates"] for record in self.records)
+
+    @property
+    def templates(self) -> HostTemplates | None:
+        """The templates of hosts that web pages were read with; ``None`` without any."""
+        shards = self._job.shards
+        return None if shards.extraction is None else shards.request.extraction.templates
 
     def places(self) -> pa.Table | None:
         """Return columns with the place of each document; ``None`` if its id is enough."""
