@@ -70,7 +70,7 @@ class FilesResult:
 
     ``result`` is that of ``dedup``, with the same attributes; ``rejected`` are the records that are not documents, each
     with its location, the reason and a ``code``; ``documents`` are the others. ``templates`` are those that web pages
-    were read with, of which the run learned those of ``hosts_learned`` hosts; ``None`` without any.
+    were read with, ``None`` without any; the run learned those of ``hosts_learned`` hosts.
     """
 
     result: "Result | StoredResult"
