@@ -263,6 +263,10 @@ def test_a_state_and_an_index_keep_the_templates_of_their_pages(crawl, tmp_path,
     kept = HostTemplates.load(tmp_path / "kept")
     assert kept == HostTemplates.load(tmp_path / "t.arrow") == HostTemplates.load(tmp_path / "named")
     assert kept.identity in neardup("templates", "show", "--templates", tmp_path / "kept").out
+    again = ("templates", "relearn", SITES[0].host, parts[1], "--templates", tmp_path / "kept")
+    assert "is a folder" in neardup(*again, code=2).err
+    neardup(*again, "--out", tmp_path / "again.arrow")
+    assert HostTemplates.load(tmp_path / "again.arrow").earlier[-1] == kept.identity
     archive = crawl / "crawl.warc.gz"
     done = dedup_files([archive], against=tmp_path / "kept") if keeper == "state" else None
     if done is not None:
@@ -398,7 +402,11 @@ def test_an_extraction_can_be_stored(folder):
             "templates relearn needs a host, then files of its pages",
         ),
         (["templates", "relearn", "h", "pages.jsonl", "--templates", "templates.arrow"], 1, "different pages"),
-        (["templates", "relearn", "h", "pages.jsonl", "--templates", "t", "--out", "a"], 2, "only be used with learn"),
+        (
+            ["templates", "show", "--templates", "templates.arrow", "--out", "a"],
+            2,
+            "only be used with learn and relearn",
+        ),
         (["templates", "show", "h", "--templates", "templates.arrow", "--html", "a"], 2, "only be used with learn"),
         (
             ["templates", "show", "h", "--templates", "templates.arrow"],

@@ -3,18 +3,19 @@
 import argparse
 import json
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.options import FORMAT, VIEW_IF_GIVEN
 from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
-from neardup.model.errors import InputRefused, ParameterError, counted, plural
+from neardup.model.errors import InputRefused, ParameterError, counted, plural, require
 
 if TYPE_CHECKING:
     from neardup.text.host_templates import HostTemplates
 
 _OPTIONS = {  # of each action
     "learn": ("out", "templates", "html", "url", "text_view", "format", "force"),
-    "relearn": ("templates", "html", "url", "format"),
+    "relearn": ("out", "templates", "html", "url", "format", "force"),
     "show": ("templates",),
 }
 
@@ -25,11 +26,13 @@ action learn|relearn|show: learn: find the templates of all hosts in INPUT, file
   hosts; relearn: replace the template of a host (the first INPUT) by one learned from the other INPUTs
 inputs [INPUT ...]: learn: archives, folders of pages, or .jsonl .csv .tsv .parquet with a field of HTML and one of the
   URL; show: hosts (default: a list of all hosts)
---templates FILE: the file that learn has written; relearn replaces it; learn keeps its templates of at least 200
-  different pages, and those of hosts that INPUT does not have
+--templates FILE: a file that learn has written, or a state or an index that has templates; relearn replaces the file,
+  unless --out is given; learn keeps its templates of at least 200 different pages, and those of hosts that INPUT does
+  not have
 --json: print the result as JSON
 [learning]
---out PATH: the templates, a .arrow file
+--out PATH: the file for the templates (.arrow); relearn needs it for those of a state or an index, whose next run must
+  name this file
 --html FIELD: the field with HTML (default: html)
 --url FIELD: the field with the URL (default: url)
 {VIEW_IF_GIVEN}
@@ -78,11 +81,16 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
     if len(inputs) < 2:  # noqa: PLR2004 - the host, and its pages
         raise InputRefused("templates relearn", "needs a host, then files of its pages")
     templates = _loaded(given)
-    from neardup.pipeline.crawl.templates import learn_from_files, relearn
+    out, replaces = given.get("out", given["templates"]), "out" not in given
+    rule = "is a folder, whose templates are those of its pages; name a file for the new ones with --out"
+    require(not (replaces and Path(out).is_dir()), "templates", out, rule)
+    from neardup.pipeline.crawl.templates import ARROW, learn_from_files, relearn
+    from neardup.sources.output import check_file, write_file
 
     host, *paths = inputs
+    check_file(out, ARROW, paths, force=replaces or given["force"])
     found, rejected = learn_from_files(paths, learn=partial(relearn, templates, host), **_reading(given))
-    found.save(given["templates"])
+    write_file(out, found.to_bytes(), ARROW, force=replaces or given["force"])
     one = found.get(host)
     if given["json"]:
         print(json.dumps({**_of(one), "templates": found.identity, "rejected": len(rejected)}))
