@@ -3,6 +3,7 @@
 import json
 import shutil
 from errno import ENOSPC
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import fsspec
@@ -345,6 +346,23 @@ def test_an_index_of_an_archive_uses_them(crawl, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["near"] == 1
     assert run("index", crawl / "crawl.warc.gz", "--to", tmp_path / "seen", "--json") == 0
     assert json.loads(capsys.readouterr().out)["unchanged"] == 47  # it has kept them
+
+
+def test_pairs_and_labels_are_of_the_texts_that_dedup_compares(crawl, neardup):
+    archive, found = crawl / "crawl.warc.gz", {}
+    for name, ways in {"memory": (), "pieces": ("--work", "work"), "plain": ("--no-templates",)}.items():
+        neardup("pairs", archive, "--out", f"{name}.jsonl", "--threshold", 0.2, *ways)
+        found[name] = Path(f"{name}.jsonl").read_text()
+    assert found["memory"] == found["pieces"]
+    assert found["memory"].count("\n") == 1 < found["plain"].count("\n")
+
+    neardup("label", archive, "--out", "labels.jsonl", "--labels", 3, stdin=b"d\n" * 3)
+    texts = [
+        one[name]
+        for one in map(json.loads, Path("labels.jsonl").read_text().splitlines())
+        for name in ("text_a", "text_b")
+    ]
+    assert not any(site._footer in text for site in SITES for text in texts)
 
 
 def test_one_host_is_learned_again(folder, tmp_path, capsys):

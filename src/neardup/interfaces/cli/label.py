@@ -45,6 +45,7 @@ USAGE = f"""
 --draw N: another number draws other pairs (default: 1)
 {options.THREADS}
 {options.READING}
+{options.PLAIN}
 {options.SCHEME}
 """
 EXAMPLE = (
@@ -129,7 +130,7 @@ def _check_out(arguments: argparse.Namespace) -> None:
 def _read(arguments: argparse.Namespace, progress: Any) -> "Collection":
     from neardup.sources.read import read
 
-    return read(arguments.inputs, **options.reading_of(arguments), progress=progress)
+    return read(arguments.inputs, **options.reading_as_dedup(arguments, arguments.inputs, progress), progress=progress)
 
 
 def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":

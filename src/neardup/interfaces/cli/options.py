@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from neardup.model.options import Option
     from neardup.model.protocols import Scheme
     from neardup.pipeline.index.index import Index
+    from neardup.pipeline.progress import Progress
     from neardup.sources.addresses import Addresses
     from neardup.text.extraction import Extraction
 
@@ -57,7 +58,7 @@ LEARN: Final = """
 """
 PLAIN: Final = """
 --no-templates: do not learn the templates of hosts; by default, they are learned from web archives before these are
-  read, and a state or an index keeps them, unless --templates is named, or an input is a URL
+  read, unless --templates is named, or an input is a URL
 """
 _READING: Final = f"""
 [reading]
@@ -428,3 +429,16 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     require(not plain or "templates" not in given, "no_templates", None, "cannot be used with --templates FILE")
     learning = {"learn_templates": given["templates"]} if learn else {"learn_templates": False} if plain else {}
     return {**reading, "extraction": extraction_of(arguments), **learning}
+
+
+def reading_as_dedup(
+    arguments: argparse.Namespace, inputs: Sequence[str], progress: "Progress | None"
+) -> dict[str, Any]:
+    """Return the options for reading, with the templates of hosts that dedup of the same inputs would learn."""
+    from neardup.pipeline.crawl.templates import learned_extraction
+    from neardup.sources.read import request_of
+
+    reading = reading_of(arguments)
+    learn = reading.pop("learn_templates", None)
+    threads = vars(arguments).get("threads")
+    return {**reading, "extraction": learned_extraction(learn, inputs, request_of(**reading), progress, threads)}

@@ -26,6 +26,7 @@ right [B]: another collection, of other files: the pairs are of a document of A 
 --force: replace an output that exists
 {options.JSON}
 {options.READING}
+{options.PLAIN}
 {options.SCHEME}
 [how it runs]
 {options.WORK % ("collections larger than memory: keep the features", "")}
@@ -65,8 +66,12 @@ def _in_pieces(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFi
             **options.chosen(arguments, "out work restart force memory"),
             progress=bars,
             **ways,
-            **options.reading_of(arguments),
+            **options.reading_as_dedup(arguments, _names(arguments), bars),
         )
+
+
+def _names(arguments: argparse.Namespace) -> list[str]:
+    return [one for one in (arguments.left, arguments.right) if one is not None]
 
 
 def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFiles":
@@ -78,11 +83,12 @@ def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFi
     from neardup.sources.output import check_table, write_table
     from neardup.sources.read import read
 
-    names = [one for one in (arguments.left, arguments.right) if one is not None]
+    names = _names(arguments)
     check_table(arguments.out, names, force=arguments.force)
     require_once(expand(names), vars(arguments).get("glob", ()))  # otherwise documents would be pairs with themselves
     with progress_bars() as bars:
-        collections = [read([name], others=names, **options.reading_of(arguments), progress=bars) for name in names]
+        reading = options.reading_as_dedup(arguments, names, bars)
+        collections = [read([name], others=names, **reading, progress=bars) for name in names]
         found = pairs(*(pa.table({"id": one.ids, "text": one.texts}) for one in collections), progress=bars, **ways)
     write_table(arguments.out, found, force=arguments.force)
     rejected = [one for collection in collections for one in collection.rejected]

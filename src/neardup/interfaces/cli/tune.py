@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.audits import table_lines
-from neardup.interfaces.cli.options import READING, THREADS, drawn, reading_of
+from neardup.interfaces.cli.options import PLAIN, READING, THREADS, drawn, reading_as_dedup
 from neardup.interfaces.cli.terminal import progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.tunings import rule_rows, tuning_lines
@@ -30,6 +30,7 @@ inputs [INPUT ...]: the documents, if texts were left out of the labels
 --force: replace an output that exists
 --json: print the tuning as JSON
 {READING}
+{PLAIN}
 """
 EXAMPLE = (
     "Example: neardup label pages.jsonl --out labels.jsonl; neardup tune labels.jsonl --out neardup.toml;"
@@ -62,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.inputs:
             from neardup.sources.read import read
 
-            collection = read(arguments.inputs, **reading_of(arguments), progress=bars)
+            reading = reading_as_dedup(arguments, arguments.inputs, bars)
+            collection = read(arguments.inputs, **reading, progress=bars)
             rejected = collection.rejected
             wanted = {name for one in labels for name in one.pair}
             pairs = zip(collection.ids.to_pylist(), collection.texts, strict=True)

@@ -244,6 +244,19 @@ def templates_of(
     return RunTemplates.of_file(learn, request.extraction, inputs)
 
 
+def learned_extraction(
+    learn: Literal[False] | None,
+    inputs: Sequence[AnyPath],
+    request: Request,
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> Extraction:
+    """Return how the pages of inputs are read: as a run over the same files without a state reads them."""
+    own = templates_of(learn, inputs, request)
+    follow = progress or (lambda *_: None)
+    return request.extraction if own is None else own.extended(inputs, request, follow, threads)
+
+
 def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | None:
     """Return the templates of stored pages that replaced those of all others; these must be read as *plain* otherwise.
 

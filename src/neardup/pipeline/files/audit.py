@@ -21,7 +21,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.documents import ADDRESS
 from neardup.pipeline.corpus.run import chosen_scheme
-from neardup.pipeline.crawl.templates import templates_of
+from neardup.pipeline.crawl.templates import learned_extraction
 from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.files.in_memory import DOCUMENT, ranked_table
 from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, audited, require_texts
@@ -104,11 +104,9 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             run = audited(result.decisions, lambda: _texts(done.collections()), documents.ids, done.order, done.scheme)
             return replace(audit_run(run, done.scheme, **ways), rejected=len(documents.rejected))
     request = request_of(text=text, id=id, columns=policy.fields, **reading)
-    templates = templates_of(learn_templates, inputs, request)
-    if templates is not None:
-        with followed(progress) as follow:
-            reading["extraction"] = templates.extended(inputs, request, follow, threads)
-        request = replace(request, extraction=reading["extraction"])
+    with followed(progress) as follow:
+        reading["extraction"] = learned_extraction(learn_templates, inputs, request, follow, threads)
+    request = replace(request, extraction=reading["extraction"])
     with local_shards(inputs, request) as shards:
         ids, order, rejected = _ranked(shards.every_piece(), policy.keep)
         if not len(ids) and rejected:
