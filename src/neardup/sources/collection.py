@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -209,8 +210,9 @@ class Collection(ABC):
     def rows(self) -> Iterator[pa.Table]:
         """Yield all records with all of their fields, some at a time, at least once."""
 
+    @cached_property
     def schema(self) -> pa.Schema:
-        """Return all fields of the records with types for all of their values; see ``neardup.sources.tables``."""
+        """All fields of the records with types for all of their values; see ``neardup.sources.tables``."""
         return united(", ".join(self.names), (rows.schema for rows in self.rows()))
 
     def extract(self, request: Request) -> None:
@@ -427,9 +429,8 @@ class WholeInputs(Collection):
         Raises the errors of ``check_target``, ``ParameterError`` for invalid *rows*, ``DataError`` if an input has
         changed since it was read, and ``OutputError`` if the system refuses; then nothing is written.
         """
-        mask = selection(rows, len(self))
         check_target(path, self.inputs, self.format, force=force, glob=self.globs)
-        self._write(os.fspath(path), mask, originals)
+        self._write(os.fspath(path), selection(rows, len(self)), originals)
 
     def write_marked(self, path: str | os.PathLike[str], marks: pa.Table, *, force: bool = False) -> None:
         """Write all records, each with the fields of its row of *marks* added at the end.
@@ -444,7 +445,7 @@ class WholeInputs(Collection):
     def _write(self, path: str, mask: Mask, marks: pa.Table | None) -> None:
         how = output_kind(path, self.format)
         own = how.format == self.format
-        with self.pieces[0].writer(path) if own else converter(path, how, self.schema()) as append:
+        with self.pieces[0].writer(path) if own else converter(path, how, self.schema) as append:
             for piece, (begin, end) in zip(self.pieces, pairwise(self._edges.tolist()), strict=True):
                 append(piece, mask[begin:end], None if marks is None else marks[begin:end])
 

@@ -19,6 +19,8 @@ from neardup.text.columns import gathered
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.containers import Rows, rows_where
 
+MARKS: Final = ("neardup_cluster", "neardup_kept", "neardup_representative")  # the fields of marked documents
+
 _MOST_BYTES: Final = (1 << 31) - 1  # the most in one array of short strings
 
 
@@ -212,7 +214,7 @@ def decisions_table(
 def marks_of(clusters: Positions, kept: Flags, ids: pa.ChunkedArray) -> pa.Table:
     """Return the fields that mark the cluster of each document: the position and the id of its kept document."""
     names = gathered(ids, clusters).cast(pa.large_string())
-    return pa.table({"neardup_cluster": clusters, "neardup_kept": kept, "neardup_representative": names})
+    return pa.table([clusters, kept, names], [*MARKS])
 
 
 def with_places(decisions: pa.Table, places: pa.Table | None) -> pa.Table:

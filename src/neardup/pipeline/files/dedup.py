@@ -31,7 +31,7 @@ from neardup.pipeline.corpus.comparison import require_policy
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.templates import RunTemplates, templates_of
-from neardup.pipeline.files.in_memory import check_outputs, decided_documents, write_outputs
+from neardup.pipeline.files.in_memory import check_documents, check_outputs, decided_documents, write_outputs
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import DEFAULT_URL, Quoting, Rejected, WholeInputs
 from neardup.sources.formats import (
@@ -203,6 +203,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
                 common_format(expand(inputs), format)
                 reading["extraction"] = own.extended(everything, request_of(**reading), follow, threads)
             documents = read(inputs, threads=threads, progress=follow, **reading)
+            check_documents(documents, outputs)
             result = decided_documents(documents, chosen, common, policy, engine, follow)
         used: Extraction = reading["extraction"]
         learned = 0 if own is None else own.learned(used)

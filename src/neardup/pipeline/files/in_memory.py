@@ -12,7 +12,7 @@ from neardup.model.errors import FieldMissing, ValueRefused
 from neardup.model.policy import CANONICAL, Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.documents import ADDRESS, SITE
-from neardup.pipeline.corpus.result import Result, marks_of, with_places
+from neardup.pipeline.corpus.result import MARKS, Result, marks_of, with_places
 from neardup.pipeline.corpus.revisits import with_revisits
 from neardup.pipeline.corpus.run import deduplicated
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
@@ -20,7 +20,17 @@ from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
 from neardup.sources.formats import common_format, expand
-from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, write_file, write_table
+from neardup.sources.output import (
+    PAGES,
+    AnyPath,
+    check_table,
+    check_target,
+    is_page,
+    output_kind,
+    write_file,
+    write_table,
+)
+from neardup.sources.tables import check_representable
 from neardup.text.common_shingles import CommonShingles
 
 DOCUMENT: Final = "\0id"  # the column of ids, a name that no field has: the field may rank documents, by its numbers
@@ -46,6 +56,17 @@ def check_outputs(  # noqa: PLR0913 - the outputs, and how they are checked
             check_target(path, paths, found, force=force, glob=glob)
     if (mark := outputs["mark"]) is not None:
         check_marks(os.fspath(mark), {found})
+
+
+def check_documents(documents: WholeInputs, outputs: Mapping[str, AnyPath | None]) -> None:
+    """Raise ``DataError`` for documents that an output cannot have, before any output is written."""
+    for name, path in outputs.items():
+        if path is not None and name != "report":
+            form = output_kind(os.fspath(path), documents.format).format
+            if form != documents.format:
+                check_representable(os.fspath(path), documents.schema, form)
+    for piece in documents.pieces if outputs["mark"] is not None else ():
+        piece.require_new(MARKS, [name for name in MARKS if piece.lacking(name) is None])
 
 
 def decided_documents(  # noqa: PLR0913, PLR0917 - as deduplicated

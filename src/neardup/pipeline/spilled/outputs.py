@@ -165,7 +165,7 @@ def fields(shards: Shards, task: int) -> dict[str, Any]:
     pieces = shards.pieces(shard, whole=True, markup=True)
     if shards.kind(shard.source).format != "jsonl":
         pieces = islice(pieces, shards.of(shard.source)[0] == shard)
-    whole = united(display(shards.inputs[shard.source]), (piece.schema() for piece in pieces))
+    whole = united(display(shards.inputs[shard.source]), (piece.schema for piece in pieces))
     return {"schema": b64encode(whole.serialize()).decode()}
 
 
