@@ -112,6 +112,19 @@ def test_shards_of_captures_give_the_same_answer(tmp_path, archive, monkeypatch)
     assert done.result.summary.documents == 5
 
 
+@pytest.mark.parametrize("lacking", [1, 2, 3, 4])
+@pytest.mark.parametrize(("ending", "written"), [(".warc", ".warc"), (".warc", ".warc.gz"), (".warc.gz", ".warc")])
+def test_a_record_without_its_line_ends_is_copied_with_them(tmp_path, ending, written, lacking):
+    made = [page(1, "One page about bees in the harbour."), page(2, "Another one, on trains that were late.")]
+    inputs = [tmp_path / f"{number}{ending}" for number in range(2)]
+    for path, whole in zip(inputs, made, strict=True):
+        path.write_bytes(packed([whole[:-lacking]]) if ending == ".warc.gz" else whole[:-lacking])
+    kept = tmp_path / f"kept{written}"
+    done = dedup_files(inputs, kept)
+    assert (len(done.documents), done.rejected) == (2, [])
+    assert (gzip.decompress(kept.read_bytes()) if written == ".warc.gz" else kept.read_bytes()) == b"".join(made)
+
+
 @pytest.mark.parametrize("uri", ["http://a.example/{}", None])
 @pytest.mark.parametrize("share", [None, 1])
 def test_metadata_that_refers_to_a_kept_record_are_copied(tmp_path, monkeypatch, uri, share):

@@ -81,7 +81,8 @@ _HTTP: Final = frozenset({"canonical", "noindex"})  # which HTTP may have, too
 class _Capture:
     """A record that is copied: the file, its place, its id, and the records that it names as its own.
 
-    These are the records of the same capture, and the record that an accessory describes.
+    These are the records of the same capture, and the record that an accessory describes. *missing* are its line ends
+    that the file does not have.
     """
 
     path: str
@@ -89,6 +90,7 @@ class _Capture:
     length: int | None
     record_id: str
     named: tuple[str, ...]
+    missing: bytes = b""
     warcinfo: bool = False
 
 
@@ -323,7 +325,7 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
         return
     headers = one.headers
     record_id = _bare(headers.get("warc-record-id", ""))
-    capture = _Capture(pages.path, one.offset, one.length, record_id, tuple(map(_bare, one.concurrent)))
+    capture = _Capture(pages.path, one.offset, one.length, record_id, tuple(map(_bare, one.concurrent)), one.missing)
     kind_ = headers.get("warc-type", "").lower()
     if kind_ in _ACCESSORIES:
         capture.warcinfo = kind_ == "warcinfo"
@@ -449,7 +451,10 @@ def _chosen(pages: _Pages, wanted: Sequence[bool], repeated: Container[int]) -> 
 
 
 def _copied(capture: _Capture, *, packed: bool) -> bytes:
-    """Return the bytes of a record, *packed* as a gzip member or plain; unchanged if the file has them so."""
+    """Return the bytes of a record, *packed* as a gzip member or plain; unchanged if the file has them so.
+
+    A record that is not a member of its own ends with its line ends, as another one may follow it.
+    """
     source = display(capture.path)
     if capture.length is None:
         rule = "its records have no bytes of their own that could be copied; write JSON lines or Parquet instead"
@@ -458,9 +463,10 @@ def _copied(capture: _Capture, *, packed: bool) -> bytes:
         with Path(capture.path).open("rb") as file:
             data = _range(file, capture.offset, capture.length)
         if _compression(capture.path) == "gzip":
-            return data if packed else inflater().decompress(data)
+            return data if packed else inflater().decompress(data) + capture.missing
     except (OSError, GzipError) as error:
         raise DataError(source, f"it was changed while it was read ({error})", "changed") from error
+    data += capture.missing
     return gzip.compress(data, mtime=0) if packed else data
 
 

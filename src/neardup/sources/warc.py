@@ -44,14 +44,14 @@ _ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
 _ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
 _DAMAGED: Final = "its gzip member is damaged"
 CUT: Final = "the file ends in the middle of a record"
-_UNENDED: Final = "the line ends after its last record are missing; the record was read"
 
 
 class Record(NamedTuple):
     """A complete record. *offset* and *length* are bytes of the file; ``None`` if it cannot be read there alone.
 
     The names of *headers* are in lower case; of equal names the first counts. *concurrent* are the records that it
-    names as parts of the same capture. *block* is everything after the headers.
+    names as parts of the same capture. *block* is everything after the headers, and *missing* the line ends that should
+    be after it but are not, as a file, stream or member ends there.
     """
 
     offset: int
@@ -59,6 +59,7 @@ class Record(NamedTuple):
     headers: dict[str, str]
     concurrent: tuple[str, ...]
     block: bytes
+    missing: bytes = b""
 
 
 class Gap(NamedTuple):
@@ -173,7 +174,7 @@ def _of_members(source: str, file: BinaryIO, at: int, last: int, size: int) -> I
                 pass
         else:  # of a single record nothing counts; of gzip around a whole archive, what precedes the damage
             found = list(_in_order(source, _Held(b"", _emptied(pieces))))
-            yield from (_without_place(one, at) for one in found[:-1] if one.offset != found[-1].offset)
+            yield from (_without_place(one, at) for one in found[:-1])
         resumed = member.end
         if resumed is None:
             resumed = _next_member(file, at + 1, last)
@@ -280,7 +281,7 @@ def _of_plain(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Recor
         if blank := _blank(data, at):
             at += blank
             continue
-        found, end, whole = _record(source, data, at)
+        found, end = _record(source, data, at)
         if isinstance(found, Record) and (fault := _digest_fault(found)) is not None:
             found = Gap(at, end, fault)
         if isinstance(found, Gap) and found.damage:
@@ -288,8 +289,6 @@ def _of_plain(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Recor
             yield Gap(at, end, found.reason)
         else:
             yield found
-            if not whole:
-                yield Gap(at, end, _UNENDED)
         at = end
 
 
@@ -367,12 +366,10 @@ def _in_order(source: str, data: _Held, size: int | None = None) -> Iterator[Rec
             continue
         if not data.read(at, at + 1):
             return
-        found, end, whole = _record(source, data, at)
+        found, end = _record(source, data, at)
         yield found
         if isinstance(found, Gap) and found.damage:
             return
-        if not whole and size is None:
-            yield Gap(at, end, _UNENDED)
         data.forget(end)
         at = end
 
@@ -385,36 +382,37 @@ def _blank(data: _Held | _OfFile, at: int) -> int:
     return len(head) - len(head.lstrip())
 
 
-def _record(source: str, data: _Held | _OfFile, at: int) -> tuple[Record | Gap, int, bool]:  # noqa: PLR0911 - each fault
-    """Return the record at a place, or why there is none, where it ends, and if all line ends after it are there."""
+def _record(source: str, data: _Held | _OfFile, at: int) -> tuple[Record | Gap, int]:  # noqa: PLR0911 - each fault
+    """Return the record at a place, or why there is none, and where it ends; after the last one, line ends may miss."""
     head = data.read(at, at + _HEADERS_FIRST)
     if not head.startswith(_VERSION):
         if head.startswith(_ARC):
             raise DataError(source, "it is an ARC file; convert it first, with `warcio recompress`", "arc")
         cut = len(head) < len(_VERSION) and _VERSION.startswith(head)
-        return Gap(at, at, CUT if cut else "these bytes are not the beginning of a record"), at, False
+        return Gap(at, at, CUT if cut else "these bytes are not the beginning of a record"), at
     size, ends = _header_size(head)
     if not size and len(head) == _HEADERS_FIRST:
         head = data.read(at, at + _HEADERS)
         size, ends = _header_size(head)
     if not size:
-        return Gap(at, at, CUT if len(head) < _HEADERS else "its headers are longer than 1 MiB"), at, False
+        return Gap(at, at, CUT if len(head) < _HEADERS else "its headers are longer than 1 MiB"), at
     headers, concurrent = _headers(head[:size])
     given = headers.get("content-length", "")
     if not (given.isascii() and given.isdigit() and len(given) < 16):  # noqa: PLR2004 - a petabyte
-        return Gap(at, at, "it has no valid Content-Length"), at, False
+        return Gap(at, at, "it has no valid Content-Length"), at
     length = int(given)
     begin, end = at + size, at + size + length
     if length > LARGEST:
         after = data.read(end, end + len(ends))
         reason = f"its record is larger than {LARGEST >> 20} MiB"
-        return Gap(at, end + len(ends), reason, damage=after != ends), end + len(ends), True
+        return Gap(at, end + len(ends), reason, damage=after != ends), end + len(ends)
     block, after = data.read(begin, end), data.read(end, end + len(ends))
     if len(block) < length:
-        return Gap(at, at, CUT), at, False
+        return Gap(at, at, CUT), at
     if not ends.startswith(after):
-        return Gap(at, at, "it does not end after the bytes of its Content-Length"), at, False
-    return Record(at, size + length + len(after), headers, concurrent, block), end + len(after), after == ends
+        return Gap(at, at, "it does not end after the bytes of its Content-Length"), at
+    missing = ends[len(after) :]
+    return Record(at, size + length + len(after), headers, concurrent, block, missing), end + len(after)
 
 
 def _header_size(head: bytes) -> tuple[int, bytes]:
