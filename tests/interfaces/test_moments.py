@@ -2,10 +2,20 @@
 
 import pytest
 
+from neardup.errors import ParameterError
 from neardup.interfaces.moments import moment_in
 
 
 @pytest.mark.parametrize("text", ["", "d", "-1d", "1.5d", "1y", "2026-13-01", "999999w", "0001-01-01T00:00:00+01:00"])
 def test_other_texts_are_refused(text):
-    with pytest.raises(ValueError, match=r"."):
-        moment_in(text)
+    with pytest.raises(ParameterError, match="is not a time such as 2026-01-31"):
+        moment_in(text, recorded=False)
+
+
+@pytest.mark.parametrize("text", ["0d", "00h", "0 w"])
+def test_an_age_of_0_is_refused_where_it_would_remove_everything(text):
+    moment_in(text, recorded=False)
+    with pytest.raises(ParameterError, match="is now, so everything would be removed") as refused:
+        moment_in(text, recorded=True)
+    assert refused.value.value == text
+    moment_in(refused.value.rule.rpartition(" ")[2], recorded=True)

@@ -37,6 +37,7 @@ def seen(tmp_path):
         (["--before", "1970-01-02", "--by", "changed_at"], 1, 1),
         (["--before", "1970-01-10", "--by", "published"], 2, 0),
         (["--before", "2999-01-01", "--by", "published"], 3, 0),
+        (["--before", "0d", "--by", "published"], 3, 0),
     ],
 )
 def test_documents_are_removed_by_their_times(neardup, seen, options, removed, promoted):
@@ -59,11 +60,9 @@ def test_the_summary_is_short(neardup, seen):
     ("options", "message"),
     [
         ([], "--before"),
-        (["--before", "yesterday"], "'yesterday' is not a time such as 2026-01-31"),
-        (
-            ["--before", "2999-01-01"],
-            "--before 2999-01-01 00:00 is in the future, so everything would be removed; it is",
-        ),
+        (["--before", "yesterday"], "--before yesterday is not a time such as 2026-01-31"),
+        (["--before", "2999-01-01"], "--before 2999-01-01 is in the future, so everything would be removed; it is"),
+        (["--before", "0d"], "--before 0d is now, so everything would be removed; to do that, write a time: 2"),
         (["--before", "2999-01-01", "--by", "first_seen"], "is in the future"),
         (["--before", "1d", "--by", "rank"], "must be first_seen, changed_at, last_seen or a time field of the index"),
     ],

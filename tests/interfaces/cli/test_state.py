@@ -1,4 +1,5 @@
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -45,7 +46,12 @@ def test_documents_are_forgotten(neardup, crawls):
     (crawls / "gone").write_text("a\n")
     assert neardup("state", "forget", "crawls", "--ids", "gone").out.split()[:3] == ["2", "documents", "removed"]
     assert json.loads(neardup("dedup", "two.jsonl", "--dry-run", "--against", "crawls", "--json").out)["kept"] == 1
-    assert json.loads(neardup("state", "forget", "crawls", "--before", "0h", "--json").out)["removed"] == 1
+    assert (
+        json.loads(neardup("state", "forget", "crawls", "--before", datetime.now(UTC).isoformat(), "--json").out)[
+            "removed"
+        ]
+        == 1
+    )
     assert neardup("state", "info", "crawls", code=0).out.split()[0] == "0"
 
 
@@ -59,8 +65,12 @@ def test_documents_are_forgotten(neardup, crawls):
             "--ids gone cannot be used with --before; forget first",
         ),
         (("info", "crawls", "--ids", "gone"), "can only be used with forget"),
-        (("forget", "crawls", "--before", "yesterday"), "'yesterday' is not a time such as 2026-01-31"),
-        (("forget", "crawls", "--before", "2999-01-01"), "2999-01-01 00:00 is in the future, so everything would be"),
+        (("forget", "crawls", "--before", "yesterday"), "--before yesterday is not a time such as 2026-01-31"),
+        (("forget", "crawls", "--before", "2999-01-01"), "2999-01-01 is in the future, so everything would be"),
+        (
+            ("forget", "crawls", "--before", "0h"),
+            "--before 0h is now, so everything would be removed; to do that, write a",
+        ),
         (("info", "."), "not a state"),
     ],
 )

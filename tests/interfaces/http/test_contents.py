@@ -47,6 +47,7 @@ def test_documents_expire(serve, folder):
         ({"before": "2001-01-01T00:00:00Z", "by": "site"}, "by must be first_seen, changed_at, last_seen or a time"),
         ({"before": "3001-01-01"}, "before is in the future, so everything would be removed; it is 2"),
         ({"before": "3001-01-01", "by": "first_seen"}, "before is in the future"),
+        ({"before": "0d"}, "before is now, so everything would be removed; to do that, write a time: 2"),
     ],
     ids=str,
 )

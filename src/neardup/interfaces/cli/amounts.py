@@ -1,12 +1,9 @@
-"""Numbers, sizes and times as people write them."""
+"""Numbers and sizes as people write them."""
 
 import re
 from argparse import ArgumentTypeError
-from datetime import datetime
 from fractions import Fraction
 from typing import Final
-
-from neardup.interfaces.moments import RULE, moment_in
 
 _NUMBER: Final = re.compile(r"(\d{1,18}(?:[,_]\d{3})*(?:\.\d{1,18})?)(?:[eE](\d{1,2}))? ?([A-Za-z]*)", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?\d*,\d+")
@@ -110,11 +107,3 @@ def _in_digits(text: str) -> str:
         return f" in digits; write {count(text)}"
     except ArgumentTypeError:
         return ""
-
-
-def moment(text: str) -> datetime:
-    """Parse a time in UTC, or an age before now (``moment_in``)."""
-    try:
-        return moment_in(text)
-    except ValueError:
-        raise ArgumentTypeError(f"{text[:50]!r} {RULE}") from None

@@ -4,6 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
 from neardup.interfaces.cli.terminal import summarise
+from neardup.interfaces.moments import moment_in
 from neardup.model.errors import plural
 
 EXAMPLE = "Example: neardup expire seen --before 90d"
@@ -23,7 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.files.upkeep import expire
 
     with opened(arguments, "w") as index:
-        done = expire(index, arguments.before, arguments.by)
+        before = moment_in(arguments.before, recorded=arguments.by not in index.fields)
+        done = expire(index, before, arguments.by)
         total = len(index)
     promoted = len(done.promoted)
     rows = [

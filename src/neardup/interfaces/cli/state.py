@@ -6,6 +6,7 @@ import shlex
 import msgspec
 
 from neardup.interfaces.cli.terminal import shown_ids, summarise
+from neardup.interfaces.moments import moment_in
 from neardup.model.errors import ParameterError, counted, plural
 
 EXAMPLE = "Example: neardup state forget crawls --before 2026-01-01"
@@ -38,13 +39,14 @@ def run(arguments: argparse.Namespace) -> int:
             "ids", chosen["ids"], "cannot be used with --before; forget first by one, then by the other"
         )
     ids = listed(chosen["ids"]) if "ids" in chosen else []
+    before = moment_in(chosen["before"], recorded=True) if "before" in chosen else None
     removed, unknown = 0, list[str]()
     with State.open(arguments.folder, write=arguments.action != "info", make=False) as state:
         header, bytes_before = state.header, state.bytes()
         if arguments.action == "compact":
             state.compact()
         elif arguments.action == "forget":
-            removed, unknown = state.forget(ids, before=chosen.get("before"))
+            removed, unknown = state.forget(ids, before=before)
         segments, size = state.segments, state.bytes()
     about = {"scheme": header.scheme, "recipe": header.recipe, **header.policy, "for_index": header.for_index}
     record = {

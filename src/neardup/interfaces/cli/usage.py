@@ -5,14 +5,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from neardup.interfaces.cli.amounts import moment, number, share, size, whole
+from neardup.interfaces.cli.amounts import number, share, size, whole
 
 _KINDS: Final[Mapping[str, Callable[[str], Any]]] = {  # by the word for a value; other words are texts
     **dict.fromkeys(("N", "GROUP", "GENERATION"), whole),
     **dict.fromkeys(("S", "T", "X", "SECONDS"), number),
     "SHARE": share,
     "SIZE": size,
-    "TIME": moment,
 }
 _CONTINUED: Final = re.compile(r"\n +")
 

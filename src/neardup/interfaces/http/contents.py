@@ -7,8 +7,7 @@ import msgspec
 from neardup.interfaces.http.documents import RemovedAnswer, changing
 from neardup.interfaces.http.requests import Input, Nothing, characters
 from neardup.interfaces.http.service import Service, Writes
-from neardup.interfaces.moments import RULE, moment_in
-from neardup.model.errors import ParameterError
+from neardup.interfaces.moments import moment_in
 from neardup.schemes.terms import written
 
 
@@ -40,8 +39,8 @@ class ExpireBody(Input):
     """A moment, and the time that counts.
 
     *before* is a date or time in UTC, such as ``2026-01-31`` or ``2026-01-31T12:00:00Z``, or an age, such as ``90d``,
-    ``12h`` or ``4w``; not in the future. *by* is ``last_seen``, ``first_seen``, ``changed_at`` or a field of times,
-    which may be in the future.
+    ``12h`` or ``4w``; neither in the future nor an age of 0, which would remove everything. *by* is ``last_seen``,
+    ``first_seen``, ``changed_at`` or a field of times, with which *before* may be any time or age.
     """
 
     before: Annotated[str, characters(1, 64)]
@@ -69,10 +68,7 @@ def index(service: Service, _: Nothing) -> IndexAnswer:
 
 def expire(service: Service, given: ExpireBody) -> RemovedAnswer:
     """Remove the documents that were last seen before a moment; those that they represent are decided again."""
-    try:
-        before = moment_in(given.before)
-    except ValueError:
-        raise ParameterError("before", given.before, RULE) from None
+    before = moment_in(given.before, recorded=given.by not in service.index.fields)
     with changing(service) as own:
         done = own.expire(before, by=given.by)
     return RemovedAnswer(done.removed, len(done.promoted))
