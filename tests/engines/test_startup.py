@@ -36,6 +36,12 @@ def test_kernels_run_without_cffi():
     ]
 
 
+def test_programs_compile_kernels_where_numba_is_switched_off(monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    code = "import neardup; print(len(neardup.dedup(['one two three']).decisions))"
+    assert printed("from neardup.engines.startup import shorten_start; shorten_start();" + code) == ["1"]
+
+
 def test_commands_do_not_load_pandas_and_cffi(tmp_path):
     documents = tmp_path / "documents.jsonl"
     documents.write_text(

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import tempfile
 
 import numba
@@ -23,6 +25,14 @@ def test_a_folder_for_this_user_only(temporary):
     assert folder.startswith(str(own))
     assert own.stat().st_mode & 0o777 == 0o700
     assert machine_code._own_folder("elsewhere") != folder
+
+
+def test_a_process_that_compiles_nothing_is_told_so():
+    code = "import os; os.environ['NUMBA_DISABLE_JIT'] = '1'; import neardup; neardup.dedup(['one'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.endswith(
+        "ImportError: neardup needs compiled kernels, and Numba does not compile: unset NUMBA_DISABLE_JIT\n"
+    )
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o755])

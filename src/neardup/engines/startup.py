@@ -27,11 +27,13 @@ class _WithoutUnused:
 def shorten_start() -> None:
     """Leave out what this program does not use: garbage collections while loading, threads, pandas and cffi.
 
-    The threads are those of NumPy for linear algebra; so call it before NumPy is loaded. Only for programs: in their
+    The threads are those of NumPy for linear algebra; so call it before NumPy is loaded. ``NUMBA_DISABLE_JIT``, which
+    is meant for other programs, does not count, as kernels must be compiled. Only for programs: in their
     process, pandas and cffi can neither be imported nor looked for (``importlib.util.find_spec`` raises an error).
     """
     gc.set_threshold(_YOUNG)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.pop("NUMBA_DISABLE_JIT", None)
     sys.meta_path.insert(0, _WithoutUnused)
 
 

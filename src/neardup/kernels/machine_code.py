@@ -19,6 +19,9 @@ from numba.core import event
 
 Kernel = Callable[..., Any]
 
+if config.DISABLE_JIT:  # kernels use instructions that Python does not have
+    raise ImportError("neardup needs compiled kernels, and Numba does not compile: unset NUMBA_DISABLE_JIT")
+
 _PARENTS: Final = ("/dev/shm",)  # noqa: S108 - after the folder for temporary files; see _own_folder
 
 
