@@ -104,7 +104,9 @@ def test_parameters_are_checked():
 
 def test_a_measure_chooses_the_scheme():
     assert FracMinHash().with_measure("overlap") == FracMinHash(measure="overlap")
-    with pytest.raises(ParameterError, match="cannot be used with fracminhash, only containment or overlap"):
+    with pytest.raises(
+        ParameterError, match="cannot be used with scheme='fracminhash': it has only containment or overlap"
+    ):
         dedup(["a"], scheme=FracMinHash(), measure="resemblance")
     with pytest.raises(ParameterError, match="must be one of resemblance, containment, overlap"):
         dedup(["a"], measure="likeness")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 
 from neardup.model.arrays import Signatures, require_same_recipe
-from neardup.model.errors import ParameterError, require, require_share, require_whole
+from neardup.model.errors import ParameterConflict, ParameterError, require, require_share, require_whole
 from neardup.model.options import ANALYSIS, Option
 from neardup.model.protocols import RankedRule, Reading
 from neardup.model.recipe import Hashing
@@ -100,8 +100,9 @@ class SchemeDefaults:
 
         Raises ``ParameterError`` for a measure that is not one of its *measures*.
         """
-        rule = f"cannot be used with {self.name}, only {' or '.join(self.measures) or 'its own rule'}"
-        require(measure in self.measures, "measure", measure, rule)
+        if measure not in self.measures:
+            why = f"it has only {' or '.join(self.measures) or 'its own rule'}"
+            raise ParameterConflict("measure", measure, "scheme", self.name, why)
         return self if measure == self.rule else self._measuring(measure)
 
     def with_key(self, key: bytes | None) -> Self:
@@ -125,8 +126,8 @@ class SchemeDefaults:
 
     def require_shingles(self) -> None:
         """Raise ``ParameterError`` unless the scheme can have a list of common shingles."""
-        rule = f"cannot be used with {self.name}, which compares fields, not shingles"
-        require(hasattr(self, "common"), "ignore_common", None, rule)
+        if not hasattr(self, "common"):
+            raise ParameterConflict("ignore_common", None, "scheme", self.name, "it compares fields, not shingles")
         listed = getattr(self, "common", None)
         require(listed is None, "ignore_common", None, "cannot be used with a scheme that has a list already")
 
@@ -212,6 +213,11 @@ class SchemeDefaults:
     def curves(self: Any, values: Any) -> dict[str, Any]:
         """Return probabilities at these values of its measure, by name; ``match`` is the first."""
         return {"match": self.probability(values)}
+
+    @property
+    def law_limit(self) -> str:
+        """A sentence that describes what its law leaves out; empty if it leaves nothing out."""
+        return ""
 
     # Ranked hits.
 

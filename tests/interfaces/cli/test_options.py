@@ -335,7 +335,11 @@ def test_an_index_keeps_the_list(neardup, source):
         (["--ignore-common", "0.1", "--common", "no/list.npz"], "its folder does not exist", 2),
         (["--common", "none.npz"], "the common shingles cannot be read: No such file", 2),
         (["--common", "in.jsonl"], "is not a file of common shingles", 1),
-        (["--scheme", "checksum", "--fields", "text", "--ignore-common", "0.1"], "cannot be used with checksum", 2),
+        (
+            ["--scheme", "checksum", "--fields", "text", "--ignore-common", "0.1"],
+            "cannot be used with --scheme checksum",
+            2,
+        ),
     ],
 )
 def test_wrong_usage_of_common_shingles(neardup, source, options, message, code):
@@ -368,7 +372,10 @@ def test_a_preset_makes_the_list_that_does_not_exist(neardup, source, tmp_path):
 def test_an_index_reports_the_share_of_a_preset_that_it_does_not_use(neardup, source):
     shown = neardup("index", source, "--to", "seen", "--preset", "code").err
     assert "--ignore-common 0.002 is not used" in shown
-    assert "neardup index --common FILE" in shown
+    way, ending = shown.split("`")[3], shown.rpartition("then add ")[2].strip()
+    assert ending == "--common FILE.npz"
+    neardup(*way.replace("INPUT", str(source)).split()[1:])
+    neardup("index", source, "--to", "other", "--preset", "code", *ending.split())
 
 
 def test_a_preset_and_a_list(neardup, source):

@@ -49,7 +49,7 @@ def test_some_are_drawn_with_their_defaults(capsys, scheme):
     assert main(["plan", "--scheme", scheme.name]) == 0
     assert capsys.readouterr().out.startswith(str(plan(scheme)))
     assert main(["plan", "--scheme", scheme.name, "--threshold", "0.8", "--recall", "0.9"]) == 2
-    assert f"cannot be used with {scheme.name}, which is drawn with its defaults" in capsys.readouterr().err
+    assert f"cannot be used with --scheme {scheme.name}, which is drawn with its defaults" in capsys.readouterr().err
 
 
 def test_without_braille_it_is_drawn_in_ascii(monkeypatch):

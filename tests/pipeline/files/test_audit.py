@@ -47,7 +47,7 @@ def test_a_report_of_another_run_is_refused(files, tmp_path):
         audit_files(files, report, scheme=LEAKY, keep="last")
     with pytest.raises(
         ParameterError,
-        match=r"or its parameters are not those of the run, which measured .*; repeat them, and how it read web",
+        match=r"or its parameters are not those of the run, which measured .*; repeat them, also a list of common",
     ):
         audit_files(files, report, scheme=MinHash(shingle=2))
     with pytest.raises(DataError, match="no field 'position'"):

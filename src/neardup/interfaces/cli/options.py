@@ -336,8 +336,8 @@ def apply_preset(arguments: argparse.Namespace) -> None:
     if share is not None and arguments.verb != "dedup" and "common" not in given:
         complain(
             f"preset {name}: --ignore-common {share} is not used, as `neardup {arguments.verb}` needs a list of common"
-            f" shingles; make it with `neardup dedup --ignore-common {share} --common FILE`, then use"
-            f" `neardup {arguments.verb} --common FILE`"
+            f" shingles; make it with `neardup dedup INPUT --dry-run --preset {name} --common FILE.npz`, then add"
+            " --common FILE.npz"
         )
 
 

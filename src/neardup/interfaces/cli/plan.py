@@ -108,8 +108,8 @@ def _draw_default(wanted: dict[str, Any]) -> None:
     if "scheme" not in wanted or (kind := named(wanted["scheme"])).plan_numbers:
         return
     for name, value in wanted.items():
-        rule = f"cannot be used with {kind.name}, which is drawn with its defaults; in Python, plan takes any scheme"
-        require(name == "scheme", name, value, rule)
+        rule = f"cannot be used with --scheme {kind.name}, which is drawn with its defaults"
+        require(name == "scheme", name, value, f"{rule}; in Python, plan takes any scheme")
     wanted["scheme"] = kind()
 
 

@@ -421,7 +421,7 @@ class _Sample:
             told, found = stated[other[0]], values[other[0]]
             rule = (
                 f"or its parameters are not those of the run, which measured {told:.4f} for {name!r}, not {found:.4f};"
-                " repeat them, and how it read web pages"
+                " repeat them, also a list of common shingles, and how it read web pages"
             )
             raise ParameterError("scheme", self._scheme.name, rule)
         recorded = run.thresholds[positions]
