@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import neardup
-from neardup import Checksum, MinHash, ParameterError, Sentences
+from neardup import Checksum, Combined, MinHash, ParameterError, Sentences
 from neardup.evaluation.plans import plan
 from neardup.planning import Plan
 
@@ -172,3 +172,9 @@ def test_numpy_numbers_are_numbers():
 def test_it_is_public():
     assert neardup.planning.plan is plan
     assert isinstance(plan(), Plan)
+
+
+def test_the_plan_of_a_combination_names_the_scheme_that_it_leaves_out():
+    assert plan(Combined()).notes == ["These are upper bounds, by the first scheme, trials: pairs must match by simhash, too."]
+    exact = Combined(MinHash(shingle=2), MinHash(shingle=2, permutations=64))
+    assert (plan(exact).limit, plan(MinHash()).limit) == ("", "")

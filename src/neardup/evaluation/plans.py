@@ -39,7 +39,8 @@ class Curve:
 class Plan:
     """The behaviour of a scheme with its parameters: its curves, at the same values, and the bytes that it stores.
 
-    ``signature_bytes`` and ``keys`` (8 bytes each) are of one document; ``None`` is unknown. A plan with
+    ``signature_bytes`` and ``keys`` (8 bytes each) are of one document; ``None`` is unknown. ``limit`` is what the
+    curves leave out, in words. A plan with
     ``requirements`` has ``recommendations`` that meet them (see ``Recommendation``); everything else describes the
     first of these, the cheapest, and ``unreached`` has the best recall of each other scheme. A plan of a scheme for a
     number of documents has ``crowding``, the expected candidates if two unrelated documents have the resemblance
@@ -55,6 +56,7 @@ class Plan:
     signature_bytes: int | None
     keys: int | None
     curves: tuple[Curve, ...]
+    limit: str = ""
     requirements: Requirements | None = None
     recommendations: tuple[Recommendation, ...] = ()
     unreached: tuple[Unreached, ...] = ()
@@ -124,9 +126,10 @@ class Plan:
             ]
         if self.is_classic:
             return ["14 hashes are the default."]
-        if self.signature_bytes is None or self.keys is None:
-            return []
-        return [f"{self.signature_bytes:,} bytes per document, and {self.keys:,} keys of {WORD}"]
+        notes = [self.limit] if self.limit else []
+        if self.signature_bytes is not None and self.keys is not None:
+            notes.append(f"{self.signature_bytes:,} bytes per document, and {self.keys:,} keys of {WORD}")
+        return notes
 
     @property
     def answer(self) -> list[str]:
@@ -289,6 +292,7 @@ def _drawn(scheme: Any, **more: Any) -> Plan:
         threshold=more.pop("threshold", parameters.get("threshold")),
         signature_bytes=scheme.stored_bytes,
         keys=scheme.key_count,
+        limit=scheme.law_limit,
         curves=tuple(
             curve_of(name, scheme.measure, values, chances) for name, chances in scheme.curves(values).items()
         ),

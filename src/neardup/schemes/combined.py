@@ -226,11 +226,17 @@ class Combined(SchemeDefaults):
         True
         """
         chance = self.first.probability(resemblance)
-        one, other = ((part.measure, part.shingling) for part in (self.first, self.second))
-        if one != other:
+        if self.law_limit:
             return chance
         further = self.second.probability(resemblance)
         return np.minimum(chance, further) if self.first.name == self.second.name else chance * further
+
+    @property
+    def law_limit(self) -> str:
+        """A sentence about the second scheme, unless it has the same measure of the same features as the first."""
+        one, other = ((part.measure, part.shingling) for part in (self.first, self.second))
+        bound = f"These are upper bounds, by the first scheme, {self.first.name}: pairs must match by"
+        return "" if one == other else f"{bound} {self.second.name}, too."
 
 
 def _both(signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
