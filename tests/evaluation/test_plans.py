@@ -175,6 +175,8 @@ def test_it_is_public():
 
 
 def test_the_plan_of_a_combination_names_the_scheme_that_it_leaves_out():
-    assert plan(Combined()).notes == ["These are upper bounds, by the first scheme, trials: pairs must match by simhash, too."]
+    assert plan(Combined()).notes == [
+        "These are upper bounds, by the first scheme, trials: pairs must match by simhash, too."
+    ]
     exact = Combined(MinHash(shingle=2), MinHash(shingle=2, permutations=64))
     assert (plan(exact).limit, plan(MinHash()).limit) == ("", "")

@@ -1,5 +1,6 @@
 """Audits against the brute force of their definition, and against what is planted."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,18 @@ import pyarrow as pa
 import pytest
 from audits import LEAKY, TEXTS, collection
 
-from neardup import Checksum, DataError, MinHash, ParameterError, Sentences, SimHash, TermWeights, audit, dedup
+from neardup import (
+    Checksum,
+    Combined,
+    DataError,
+    MinHash,
+    ParameterError,
+    Sentences,
+    SimHash,
+    TermWeights,
+    audit,
+    dedup,
+)
 from neardup.decisions.evidence import WeightedSets
 from neardup.evaluation.measures import resemblance
 from neardup.pipeline.partners import audit as module
@@ -40,6 +52,23 @@ def test_an_audit_of_everything_is_the_definition():
         assert one.reason == "no shared key"
     assert [one.value for one in found.missed] == sorted((one.value for one in found.missed), reverse=True)
     assert abs(found.predicted - found.recall.value) < 0.1
+
+
+def test_without_a_scheme_it_is_that_of_the_run():
+    result = dedup(TEXTS, scheme=LEAKY, ignore_common=0.5)
+    found = audit(result, sample=len(TEXTS))
+    assert found.predicted == audit(result, scheme=LEAKY, sample=len(TEXTS)).predicted < 0.99
+    assert found.scheme == LEAKY.name
+
+
+def test_a_secret_key_is_not_in_a_result():
+    scheme = MinHash(permutations=64, bands=4, key=bytes(range(16)))
+    for one in (scheme, Combined(scheme, SimHash()), Combined(MinHash(), SimHash(key=bytes(range(16))))):
+        result = dedup(TEXTS[:20], scheme=one)
+        assert bytes(range(16)) not in pickle.dumps(result)
+        with pytest.raises(ParameterError, match="is not that of the run"):
+            audit(result)
+        assert audit(result, scheme=one).documents == 20
 
 
 def test_the_law_of_a_run_by_signatures_is_that_of_their_estimates():

@@ -123,7 +123,8 @@ class Result:
       ``warc_record_offset``, ``warc_record_length``.
 
     ``representatives``: int64, for each document the position of the document it is dropped for, or -1. ``source``: the
-    container of documents that ``dedup`` was called with; ``None`` for files.
+    container of documents that ``dedup`` was called with; ``None`` for files. ``scheme``: that of the run, with
+    its list of common shingles; ``None`` if it has a secret key, which must not be stored with a result.
     """
 
     kept: Positions
@@ -131,6 +132,7 @@ class Result:
     representatives: Positions
     summary: Summary
     source: Any = None
+    scheme: Scheme | None = None
 
     @property
     def mask(self) -> Flags:

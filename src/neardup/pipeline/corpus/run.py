@@ -338,7 +338,8 @@ class _Run:
             **what_is_shared(self._documents.ids, self._documents.raw_texts, representative, same, self._scheme),
         )
         decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
-        return Result(kept, decisions, representative, summary)
+        secret = "key:" in self._scheme.key_identity
+        return Result(kept, decisions, representative, summary, scheme=None if secret else self._scheme)
 
     def _shared(self, sets: FeatureSets, left: Positions, right: Positions, shared: Positions) -> Shared:
         """Measure the pairs whose common features were not counted yet, in parallel.

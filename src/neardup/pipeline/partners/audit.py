@@ -28,7 +28,7 @@ from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.corpus.documents import Documents, placed
-from neardup.pipeline.corpus.result import Result
+from neardup.pipeline.corpus.result import Result, Summary
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.pipeline.progress import Progress, followed
@@ -96,11 +96,12 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
 ) -> Audit:
     """Estimate what a run of ``dedup`` missed, with intervals of 95 %.
 
-    *documents* are those of the run, by default the container that it was called with, *text*, *id* and *scheme* as
-    there. *sample* documents are drawn at random by *seed*, and compared exactly with all kept documents, without
-    signatures. With *until*, such as 0.005, more are drawn until the interval of the recall is at most that far from
-    its middle; ``needed`` of the result is the number that this takes if it is above 200,000. See ``Audit`` for the
-    result. A collection without documents or without duplicates has a recall from 0 to 1.
+    *documents* are those of the run, by default the container that it was called with; *text*, *id* and *scheme* are as
+    there. Without *scheme*, it is that of the run, unless this has a secret key. *sample* documents are drawn at random
+    by *seed*, and compared exactly with all kept documents, without signatures. With *until*, such as 0.005, more are
+    drawn until the interval of the recall is at most that far from its middle; ``needed`` of the result is the number
+    that this takes if it is above 200,000. See ``Audit`` for the result. A collection without documents or without
+    duplicates has a recall from 0 to 1.
 
     Raises ``ParameterError`` for a scheme that is not that of the run, and for one that signs fields instead of texts;
     ``DataError`` for other documents than those of the run.
@@ -110,15 +111,11 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     if source is None:
         raise ParameterError("documents", None, "is needed: the run has read them from files, or from a stream")
     policy = result.summary.policy
-    chosen, _ = chosen_scheme(scheme)
+    own = result.scheme if scheme is None else None
+    chosen = own or chosen_scheme(scheme)[0]
     require_texts(chosen)
-    if chosen.threshold != result.summary.threshold:
-        chosen = chosen.with_threshold(result.summary.threshold)
-    chosen = chosen.with_short(result.summary.short, result.summary.short_threshold)
-    if result.summary.common is not None:
-        chosen = chosen.with_common(result.summary.common)
-    if chosen.recipe != result.summary.recipe:
-        raise ParameterError("scheme", chosen.name, f"is not that of the run: {result.summary.recipe}")
+    if own is None:
+        chosen = _as_in(result.summary, chosen)
     table = Documents.of(source, text, id, policy.fields)
     if len(table.texts) != len(result.representatives):
         rule = f"are {len(table.texts):,}, but the run had {len(result.representatives):,}"
@@ -127,6 +124,18 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     order = ranking(policy, text_lengths(table.texts), values, address_ranks(policy, table.addresses, values))
     run = audited(result.decisions, lambda: iter([(table.texts, table.sites)]), table.ids, order, chosen)
     return audit_run(run, chosen, sample=sample, until=until, seed=seed, threads=threads, progress=progress)
+
+
+def _as_in(summary: Summary, scheme: Any) -> Any:
+    """Return a scheme with the thresholds and the common shingles of a run; ``ParameterError`` for another recipe."""
+    if scheme.threshold != summary.threshold:
+        scheme = scheme.with_threshold(summary.threshold)
+    scheme = scheme.with_short(summary.short, summary.short_threshold)
+    if summary.common is not None:
+        scheme = scheme.with_common(summary.common)
+    if scheme.recipe != summary.recipe:
+        raise ParameterError("scheme", scheme.name, f"is not that of the run: {summary.recipe}")
+    return scheme
 
 
 def audited(  # noqa: PLR0913, PLR0917 - a run is made of these
