@@ -117,6 +117,14 @@ def test_an_interrupted_run_does_not_copy_again(memory, tmp_path, monkeypatch):
 def test_what_cannot_be_reached_is_an_error(monkeypatch, tmp_path):
     with pytest.raises(InputRefused, match=r"nothing://x.jsonl: it cannot be reached: Protocol not known"):
         read(["nothing://x.jsonl"])
+    for scheme, package in (("s3", "s3fs"), ("sftp", "paramiko")):
+        with monkeypatch.context() as without:
+            without.setitem(sys.modules, package, None)
+            with pytest.raises(InputRefused, match=rf"{scheme}://x/y.jsonl: .*{package}.*; pip install {package}$"):
+                read([f"{scheme}://x/y.jsonl"])
+    monkeypatch.setattr("fsspec.url_to_fs", lambda _: open("x" * 999))  # noqa: SIM115, PTH123 - too long a name
+    with pytest.raises(InputRefused, match=r"it cannot be reached: .{300}\.\.\.$"):
+        read(["memory://x.jsonl"])
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(InputRefused, match=r"a URL needs the extra remote: pip install 'neardup\[remote\]'"):
         read(["memory://x.jsonl"])

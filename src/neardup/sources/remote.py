@@ -16,6 +16,7 @@ from neardup.model.errors import InputRefused, NeardupError, OutputError
 from neardup.sources.formats import FETCHED, is_url, kind
 
 _STEP: Final = 1 << 24
+_LONGEST: Final = 300  # characters of the error of a file system: some list every place where they look for a library
 
 
 def found(url: str) -> list[str]:
@@ -126,4 +127,14 @@ def _reached(url: str) -> Iterator[tuple[Any, str]]:
     except NeardupError:
         raise
     except Exception as error:
-        raise InputRefused(url, f"it cannot be reached: {error}") from error
+        reason = str(error) if len(str(error)) <= _LONGEST else f"{str(error)[:_LONGEST]}..."
+        raise InputRefused(url, f"it cannot be reached: {reason}{_missing(error)}") from error
+
+
+def _missing(error: Exception) -> str:
+    """Return how to install the package that a file system needs, as the end of a message; empty for other errors."""
+    cause = error.__cause__
+    if not isinstance(error, ImportError) or not isinstance(cause, ModuleNotFoundError):
+        return ""
+    name = (cause.name or "").partition(".")[0]
+    return f"; pip install {name}" if name and name in str(error) else ""
