@@ -19,7 +19,7 @@ import zstandard
 from isal import isal_zlib
 
 from neardup.model.errors import DataError, OutputError
-from neardup.sources.formats import STDIN, display, readable
+from neardup.sources.formats import PACKED, STDIN, display, readable
 from neardup.sources.standard_input import available, standard_input
 
 _STEP: Final = 1 << 14  # zstd may expand by a factor of 32,768: one step stays below 512 MiB
@@ -288,6 +288,7 @@ def check_plain(source: str, head: bytes) -> None:
     if found is None:
         return
     code = encoding_code(found) or ("compressed stream" if source == display(STDIN) else "ending")
+    code = PACKED if found == "zip" else code
     raise DataError(source, f"it should be plain UTF-8 text, but its first bytes are those of {found}", code)
 
 

@@ -42,7 +42,12 @@ KNOWN: Final = (
     ".jsonl, .ndjson, .csv and .tsv (each also with .gz, .zst, .bz2 or .xz), .parquet, and .warc and .wet (both"
     " also with .gz, .zst or .lz4)"
 )
-_UNKNOWN: Final = {".json": "json ending", ".txt": "text ending", ".md": "text ending", ".html": "text ending"}
+PACKED: Final = "packed files"  # the code of an error about a file that other files are packed in
+_UNKNOWN: Final = {
+    ".json": "json ending",
+    **dict.fromkeys((".txt", ".md", ".html"), "text ending"),
+    **dict.fromkeys((".zip", ".tar", ".tgz", ".7z", ".rar"), PACKED),
+}
 _NAME: Final = 60  # shown characters of a name that cannot be a file's
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
@@ -249,7 +254,9 @@ def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - wh
     found = kind(path)
     if found is None:
         rule = f"its name does not end in a known format: {KNOWN}"
-        raise InputRefused(path, rule, _UNKNOWN.get(PurePath(path.lower()).suffix, "ending unknown"))
+        name = PurePath(path.lower())
+        ending = ".tar" if PurePath(name.stem).suffix == ".tar" else name.suffix
+        raise InputRefused(path, rule, _UNKNOWN.get(ending, "ending unknown"))
     return found
 
 

@@ -150,7 +150,10 @@ def test_only_a_work_folder_is_kept(neardup, pages):
     assert "--keep-work cannot be used with --state" in shown
 
 
-def test_wrong_uses_are_explained(neardup, pages):
+def test_wrong_uses_are_explained(neardup, pages, tmp_path):
+    (tmp_path / "why.html").write_text("<p>")
+    assert "name the report of a run: neardup dedup" in neardup("audit", pages, "--of", "why.html", code=2).err
+    assert "name the folder of such files" in neardup("audit", "why.html", code=2).err
     assert "must end in .html or .htm or .json" in neardup("audit", pages, "--report", "x.txt", code=2).err
     assert "--sample 0" in neardup("audit", pages, "--sample", "0", code=2).err
     for verb in (("audit", pages), ("tune", "labels.jsonl"), ("label", pages, "--out", "labels.jsonl")):

@@ -778,6 +778,9 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
             2,
         ),
         ([""], "inputs '' must be a path: not empty", 2),
+        (["in.zip"], "with .gz, .zst or .lz4); unpack it first, and name the files in it, or their folder", 2),
+        (["in.tar.gz"], "with .gz, .zst or .lz4); unpack it first, and name the files in it, or their folder", 2),
+        (["zip.jsonl"], "first bytes are those of zip; unpack it first, and name the files in it, or their folder", 1),
         (
             ["in.jsonl"],
             "the fields are: ID, Text; --text names the field of the text, such as --text Text",
@@ -829,6 +832,8 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
 def test_an_input_that_cannot_be_read_is_answered_with_the_way_out(run, tmp_path, arguments, message, code):
     (tmp_path / "in.jsonl").write_text('{"ID": 1, "Text": "a"}\n')
     (tmp_path / "x.csv").write_text("text\na\n")
+    for name in ("in.zip", "in.tar.gz", "zip.jsonl"):
+        (tmp_path / name).write_bytes(b"PK\x03\x04....")
     (tmp_path / "lines.csv").write_text('\ufeff{"id": 1, "text": "a"}\n')
     for name, separator in (("semicolons.csv", ";"), ("bars.csv", "|"), ("tabs.csv", "\t"), ("commas.tsv", ",")):
         (tmp_path / name).write_text(f"id{separator}text\n1{separator}a\n")

@@ -57,6 +57,12 @@ def test_documents_are_no_report(neardup, report):
     assert sorted(path.name for path in report.iterdir()) == ["pages.jsonl", "why.jsonl"]
 
 
+def test_a_page_is_no_report(neardup, tmp_path):
+    (tmp_path / "why.html").write_text("<p>")
+    shown = neardup("rules", "why.html", "--out", "rules.json", code=2).err
+    assert "name the report of a run: neardup dedup INPUT --report FILE.parquet writes one, and" in shown
+
+
 def test_broken_lines_are_reported(neardup, report):
     with (report / "why.jsonl").open("a") as file:
         file.write("\n{broken")

@@ -52,6 +52,7 @@ _OF_REPORTS = {  # columns of the reports that a verb reads
     "mirrors": ("representative",),
     "rules": ("representative",),
 }
+_ENDINGS = {"ending unknown", "json ending", "text ending"}  # the codes of names of no known format
 _ENCODINGS = {  # by the code of an error or a rejected record
     name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
     for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
@@ -62,6 +63,7 @@ _NEXT = {  # by the code of an error
     "mixed folder": "name the tables, such as '{pattern}', or choose the texts, such as with --glob '{texts}'",
     "json as table": "rename it with the ending .jsonl",
     "ending": "rename it with the ending of its format",
+    "packed files": "unpack it first, and name the files in it, or their folder",
     "compressed stream": "name the file as an input, or, if it has lines, expand it first: zcat FILE | neardup ...",
     "archive stream": "name the file as an input: archives are read from files",
     "too large": "that is the most that is read here",
@@ -131,6 +133,7 @@ _NEXT_IN_PIECES = {  # about inputs
     " remove what its run added: neardup state forget",
 }
 _NEXT_STDIN = {
+    "packed files": "expand one of its files first: unzip -p FILE NAME | neardup ...",
     "all rejected": "nothing was written; name the format of CSV or TSV with --format",
     "json array": "convert it first: jq -c '.[]' FILE | neardup ...",
     "json over lines": "convert them first: jq -c . FILE | neardup ...",
@@ -266,6 +269,9 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     reads = verb in _READING
     if isinstance(error, FieldMissing):
         return _about_field(error, arguments)
+    is_report = error.where == vars(arguments).get("of") if verb == "audit" else verb in _OF_REPORTS
+    if is_report and error.code in _ENDINGS:
+        return "name the report of a run: neardup dedup INPUT --report FILE.parquet writes one, and .html only a page"
     known = {**_NEXT, **_NEXT_READING} if reads else _NEXT
     if isinstance(error, OutputError):
         known = {**known, **_NEXT_OUTPUT}
