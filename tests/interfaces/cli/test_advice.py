@@ -51,6 +51,10 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
             _caused(StorageFailed("log", "cannot be written"), OSError(28, "No space left")),
             "written; make room, and start",
         ),
+        (
+            _caused(StorageFailed("index", "is"), _caused(StorageFailed("log", "is"), OSError(28, "No space left"))),
+            "; make room, and start",
+        ),
         (StorageFailed("log", "cannot be written"), "log cannot be written"),
         (OutputError.by(OSError(28, "No space left"), "out.jsonl"), "make room, or name a path elsewhere, and run the"),
         (
@@ -183,3 +187,17 @@ def test_a_pattern_of_the_tables_in_a_folder_is_named(tmp_path, code, name, patt
     (tmp_path / "data").mkdir()
     (tmp_path / name).touch()
     assert f"'{tmp_path}/{pattern}'" in advice(DataError(str(tmp_path), "holds", code), DEDUP)
+
+
+@pytest.mark.parametrize(
+    ("verb", "ending"),
+    [
+        ("dedup", "again: it continues"),
+        ("index", "again: it continues"),
+        ("compact", "again"),
+        ("state", "again; the state is as it was"),
+    ],
+)
+def test_only_verbs_that_continue_are_said_to(verb, ending):
+    told = advice(StorageFailed("folder", "about 2 GB are needed", "no room"), Namespace(verb=verb))
+    assert told == f"folder: about 2 GB are needed; make room, and start the same command {ending}"

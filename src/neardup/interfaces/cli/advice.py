@@ -46,6 +46,7 @@ _READING = {
     "tune",
     "contamination",
 }  # verbs with options for reading files
+_CONTINUING = {"dedup", "work", "index"}  # verbs that continue where a full disk stopped them
 _FIELDS = {"templates": {"html": "html", "url": "url"}}  # defaults, by verb, that its options do not show
 _OF_REPORTS = {  # columns of the reports that a verb reads
     "audit": ("id", "position", "representative_position", "rule", "resemblance"),
@@ -147,7 +148,6 @@ _NEXT_STORAGE = {
     "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
     "newer format": "update neardup",
     PERMISSION: _NEXT[PERMISSION],
-    FULL: "make room, and start the same command again: it continues",
     TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
     "not empty": "name a new folder",
     "other URL rules": "use the same rules, or another folder",
@@ -183,8 +183,7 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     if isinstance(error, StorageError) and (ending := folder_advice(error, arguments)):
         return f"{message}{ending}"
     if isinstance(error, StorageError):
-        full = isinstance(error.__cause__, OSError) and is_full(error.__cause__)
-        following = _NEXT_STORAGE.get(error.code) or (_NEXT_STORAGE[FULL] if full else "")
+        following = _NEXT_STORAGE.get(error.code) or (_about_room(arguments) if _is_full(error) else "")
     else:
         following = _next(error, arguments)
     return f"{message}; {following}" if following else message
@@ -303,6 +302,22 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if isinstance(error, NothingRead) and (way_out := _about_rejected(error.first, error.where)):
         return f"{following}; {way_out}"
     return following
+
+
+def _is_full(error: BaseException | None) -> bool:
+    """Return whether an error is about a full disk, or one that caused it is."""
+    while error is not None and getattr(error, "code", "") != FULL:
+        if isinstance(error, OSError) and is_full(error):
+            return True
+        error = error.__cause__
+    return error is not None
+
+
+def _about_room(arguments: argparse.Namespace) -> str:
+    """Return what to do if the disk is full: whether the same command continues, or begins again."""
+    verb = getattr(arguments, "verb", "")
+    ending = {"state": "; the state is as it was"}.get(verb, ": it continues" if verb in _CONTINUING else "")
+    return f"make room, and start the same command again{ending}"
 
 
 def _in_memory(arguments: argparse.Namespace) -> bool:
