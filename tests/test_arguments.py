@@ -2,6 +2,7 @@
 
 import inspect
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -10,6 +11,7 @@ import neardup.hamming
 import neardup.planning
 import neardup.urls
 from neardup import Index, MinHash, NeardupError, NearDuplicates, Search, Trials
+from neardup.planning import Banding, Blocks
 
 TEXTS = [
     "The quick brown fox jumps over the lazy dog near the river",
@@ -36,6 +38,7 @@ FUNCTIONS = {
     "contamination_in_files": ({"training": ["nowhere.jsonl"], "items": ["nowhere.jsonl"]}, {}),
     "load_config": ({"path": "nowhere.toml"}, {}),
     "pairs": ({"documents": TABLE}, {}),
+    "pair_files": ({"inputs": ["nowhere.jsonl"], "out": "pairs.parquet", "work": "work"}, {}),
     "draw_pairs": ({"documents": TABLE}, {}),
     "read_labels": ({"path": "nowhere.jsonl"}, {}),
     "tune": ({"labels": [LABELLED]}, {}),
@@ -135,6 +138,56 @@ def test_opening_refuses_wrong_arguments(index, tmp_path):
     assert unrefused(Search.open, {"index": index}, {}) == []
     assert unrefused(Search, {"index": index, "table": None}, dict.fromkeys(["table"], WRONG)) == []
     assert not (tmp_path / "made").exists()
+
+
+KINDS = [MinHash, Trials, neardup.Sentences, neardup.SimHash, neardup.FracMinHash, neardup.Combined, neardup.Checksum]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_scheme_refuses_wrong_signatures(kind):
+    scheme = kind.for_texts()
+    signatures = scheme.sign(TEXTS)
+    rows = {"left": signatures, "right": signatures}
+    pairs = {"signatures": signatures, "left": np.array([0]), "right": np.array([1])}
+    for method, right in (
+        ("keys", {"signatures": signatures}),
+        ("ranked_rule", {"signatures": signatures}),
+        ("matches", rows),
+        ("estimate", rows),
+        ("match_pairs", pairs),
+        ("estimate_pairs", pairs),
+    ):
+        assert unrefused(getattr(scheme, method), right, {}) == [], method
+
+
+@pytest.mark.parametrize(
+    ("scheme", "layouts"),
+    [
+        (MinHash(), [Banding(permutations=10**7, bands=1), Banding(permutations=64, bands=8)]),
+        (neardup.SimHash(), [Blocks(bits=384, distance=3, blocks=6)]),
+    ],
+    ids=["minhash", "simhash"],
+)
+def test_keys_of_another_layout_are_refused(scheme, layouts):
+    for layout in layouts:
+        with pytest.raises(neardup.ParameterError, match="must have the scheme's"):
+            scheme.keys(scheme.sign(TEXTS), layout)
+
+
+def test_class_methods_refuse_wrong_arguments(tmp_path):
+    listed = {"texts": TEXTS, "shingling": MinHash().shingling, "share": 0.5}
+    assert unrefused(neardup.CommonShingles.fitted, listed, {"texts": [""]}) == []
+    assert unrefused(Banding.choose, {"permutations": 128, "threshold": 0.8, "recall": 0.9}, {}) == []
+    assert unrefused(neardup.urls.UrlRules.read, {"path": tmp_path / "nowhere"}, {}) == []
+    numbers = {"distance": 3, "fingerprints": 1000}
+    assert unrefused(neardup.hamming.TableDesign.choose, numbers, {}) == []
+
+
+def test_a_state_refuses_wrong_arguments(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
+    neardup.dedup_files([tmp_path / "in.jsonl"], state=tmp_path / "state")
+    with neardup.State.open(tmp_path / "state", write=True) as state:
+        assert unrefused(state.forget, {}, {"ids": NAMES}) == []
 
 
 def test_the_error_names_the_argument():

@@ -174,12 +174,16 @@ def require_same_recipe(left: RecipeId, right: RecipeId) -> None:
         raise RecipeMismatch(left, right)
 
 
+def require_signatures(name: str, value: object, recipe: RecipeId) -> None:
+    """Raise ``ParameterError`` for anything but signatures, ``RecipeMismatch`` for those of another recipe."""
+    require_kind(name, value, Signatures)
+    require_same_recipe(recipe, value.recipe)  # type: ignore[attr-defined]  # that is checked here
+
+
 def require_comparable(recipe: RecipeId, left: Signatures, right: Signatures) -> None:
     """Raise ``RecipeMismatch`` unless both were made by *recipe*, ``DataError`` unless they have equally many rows."""
-    require_kind("left", left, Signatures)
-    require_kind("right", right, Signatures)
-    require_same_recipe(recipe, left.recipe)
-    require_same_recipe(recipe, right.recipe)
+    require_signatures("left", left, recipe)
+    require_signatures("right", right, recipe)
     if len(left) != len(right):
         raise DataError("signatures", f"{len(left)} rows cannot be compared row by row with {len(right)}")
 

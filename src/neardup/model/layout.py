@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from neardup.model.arrays import Positions, Words, shares
-from neardup.model.errors import ParameterError, require, require_whole
+from neardup.model.errors import ParameterError, require, require_share, require_whole
 
 MOST_BITS: Final = 512
 MOST_TABLES: Final = 1024
@@ -53,6 +53,9 @@ class Banding:
         >>> Banding.choose(permutations=128, threshold=0.8, recall=0.999)
         Banding(permutations=128, bands=22)
         """
+        permutations = require_whole("permutations", permutations, 1)
+        require_share("threshold", threshold)
+        require_share("recall", recall, below_one=True)
         met = bands_law(threshold, permutations, np.arange(1, permutations + 1))
         enough = np.flatnonzero(met >= recall)
         if not enough.size:

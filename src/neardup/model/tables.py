@@ -221,6 +221,9 @@ class TableDesign:
         >>> TableDesign.choose(distance=3, fingerprints=20_000_000, memory=400e6)
         TableDesign(kind='probes', distance=3, pieces=2)
         """
+        fingerprints = require_whole("fingerprints", fingerprints, 0)
+        require(memory is None or is_number(memory), "memory", memory, "must be a number of bytes, or None")
+        require(costs is None or isinstance(costs, Costs), "costs", costs, "must be Costs or None")
         sizes = {design: fingerprints * design.bytes_each(fingerprints) for design in cls.choices(distance)}
         fitting = [design for design, size in sizes.items() if memory is None or size <= memory]
         if not fitting:

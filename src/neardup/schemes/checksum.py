@@ -22,7 +22,7 @@ from neardup.model.arrays import (
     Words,
     require_comparable,
     require_pairs,
-    require_same_recipe,
+    require_signatures,
     shares,
 )
 from neardup.model.errors import ParameterError, require, require_flag, require_whole
@@ -209,7 +209,7 @@ class Checksum(SchemeDefaults):
 
     def keys(self, signatures: Signatures) -> Words:
         """Return the checksum itself: uint64[n, 1]. Documents that match always share a key."""
-        require_same_recipe(self.recipe, signatures.recipe)
+        require_signatures("signatures", signatures, self.recipe)
         return np.asarray(signatures.rows, np.uint64)
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
@@ -229,6 +229,7 @@ class Checksum(SchemeDefaults):
 
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Return whether the checksums of documents ``left[i]`` and ``right[i]`` are equal."""
+        require_signatures("signatures", signatures, self.recipe)
         require_pairs(left, right, len(signatures))
         return self.matches(signatures[left], signatures[right])
 

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.arrays import AnyPositions, Corpus, Flags, Positions, Signatures, Words, require_same_recipe
+from neardup.model.arrays import AnyPositions, Corpus, Flags, Positions, Signatures, Words, require_signatures
 from neardup.model.errors import require
 from neardup.model.options import SHORT, THRESHOLD, Option
 from neardup.model.protocols import FilterScheme, Scheme
@@ -168,7 +168,7 @@ class Combined(SchemeDefaults):
 
     def parts(self, signatures: Signatures) -> tuple[Signatures, Signatures]:
         """Return the signatures of the first and of the second scheme; the last result is cached."""
-        require_same_recipe(self.recipe, signatures.recipe)
+        require_signatures("signatures", signatures, self.recipe)
         if signatures in _apart:
             return _apart[signatures]
         bounds = np.cumsum([0, _words_of(self.first), _words_of(self.second)])

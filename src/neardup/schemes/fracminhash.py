@@ -10,7 +10,7 @@ import numpy.typing as npt
 from neardup.kernels import fracminhash as kernels
 from neardup.kernels import sentences
 from neardup.kernels.sets import CONTAINMENT, OVERLAP
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe, shares
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures, shares
 from neardup.model.errors import require, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.model.recipe import RecipeId, recipe_id
@@ -121,7 +121,7 @@ class FracMinHash(FeatureScheme):
         A key counts in any column. A row with fewer numbers repeats its first one. The keys of rows without a signature
         have no meaning.
         """
-        require_same_recipe(self.recipe, signatures.recipe)
+        require_signatures("signatures", signatures, self.recipe)
         keys = np.empty((len(signatures), self.size), np.uint64)
         sentences.spread(signatures.rows, keys)
         return keys

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import minhash as kernels
-from neardup.model.arrays import AnyPositions, Corpus, Positions, Signatures, Words, require_same_recipe
-from neardup.model.errors import ParameterConflict, require_share, require_whole
+from neardup.model.arrays import AnyPositions, Corpus, Positions, Signatures, Words, require_signatures
+from neardup.model.errors import ParameterConflict, require, require_kind, require_share, require_whole
 from neardup.model.layout import Banding, bands_law
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, whole_term
@@ -138,8 +138,13 @@ class MinHash(FeatureScheme):
         hashed from the low 16 bits of their minima, so that short and whole rows have the same keys; bands of a single
         minimum from all 32 bits. The keys of rows without a signature have no meaning.
         """
-        require_same_recipe(self.recipe, signatures.recipe)
-        cut = layout or self.layout
+        require_signatures("signatures", signatures, self.recipe)
+        cut = self.layout
+        if layout is not None:
+            require_kind("layout", layout, Banding)
+            rule = f"must have the scheme's permutations, {self.permutations}"
+            require(layout.permutations == self.permutations, "layout", layout, rule)
+            cut = layout
         keys = np.empty((len(signatures), cut.bands), np.uint64)
         kernels.band_keys(signatures.rows, cut.edges, self._mask(cut), keys)
         return keys

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from neardup.model.arrays import Signatures, require_same_recipe
+from neardup.model.arrays import Signatures, require_signatures
 from neardup.model.errors import ParameterConflict, ParameterError, require, require_share, require_whole
 from neardup.model.options import ANALYSIS, Option
 from neardup.model.protocols import RankedRule, Reading
@@ -223,7 +223,7 @@ class SchemeDefaults:
 
     def ranked_rule(self: Any, signatures: Signatures) -> RankedRule:
         """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
-        require_same_recipe(self.recipe, signatures.recipe)
+        require_signatures("signatures", signatures, self.recipe)
         rule: RankedRule = self._ranked(signatures)
         return rule
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import sentences as kernels
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures
 from neardup.model.errors import require, require_whole
 from neardup.model.options import MIN_LENGTH, SHORT, STEM, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading
@@ -133,7 +133,7 @@ class Sentences(FeatureScheme):
         A key counts in any column. A row with fewer values repeats its first one. The keys of rows without a signature
         have no meaning.
         """
-        require_same_recipe(self.recipe, signatures.recipe)
+        require_signatures("signatures", signatures, self.recipe)
         keys = np.empty((len(signatures), self.size), np.uint64)
         kernels.spread(signatures.rows, keys)
         return keys

@@ -18,7 +18,7 @@ from neardup.model.arrays import (
     Words,
     require_comparable,
     require_pairs,
-    require_same_recipe,
+    require_signatures,
 )
 from neardup.model.recipe import Hashing, RecipeId
 from neardup.schemes.scheme import SchemeDefaults
@@ -156,6 +156,6 @@ class FeatureScheme(SchemeDefaults):
         return answer(left, right, rows, rows)
 
     def _pair_by_pair(self, answer: Answer[T], signatures: Signatures, left: AnyPositions, right: AnyPositions) -> T:
-        require_same_recipe(self.recipe, signatures.recipe)
+        require_signatures("signatures", signatures, self.recipe)
         require_pairs(left, right, len(signatures))
         return answer(signatures, signatures, left, right)

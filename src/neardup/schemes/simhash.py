@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from neardup.kernels import simhash as kernels
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe, shares
-from neardup.model.errors import require
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures, shares
+from neardup.model.errors import require, require_kind
 from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.options import ANALYSIS, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
@@ -143,7 +143,10 @@ class SimHash(FeatureScheme):
         Fingerprints within the distance share at least one key; ``layout.meeting_probability`` is the probability for
         others. The keys of rows without a signature have no meaning.
         """
-        require_same_recipe(self.recipe, signatures.recipe)
+        require_signatures("signatures", signatures, self.recipe)
+        if layout is not None:
+            require_kind("layout", layout, Blocks)
+            require(layout.bits == self.bits, "layout", layout, f"must have the scheme's bits, {self.bits}")
         masks = _masks(layout or self.layout)
         keys = np.empty((len(signatures), len(masks)), np.uint64)
         kernels.block_keys(signatures.rows, masks, keys)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from neardup.kernels import minhash
 from neardup.kernels import trials as kernels
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_same_recipe
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures
 from neardup.model.errors import require, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHORT, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
@@ -145,7 +145,7 @@ class Trials(FeatureScheme):
 
         The keys of rows without a signature have no meaning.
         """
-        require_same_recipe(self.recipe, signatures.recipe)
+        require_signatures("signatures", signatures, self.recipe)
         choices = np.array([*combinations(range(self.trials), self.needed)], np.int64)
         keys = np.empty((len(signatures), len(choices)), np.uint64)
         kernels.choice_keys(signatures.rows, choices, keys)

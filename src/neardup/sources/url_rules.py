@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from neardup.model.errors import DataError, require
+from neardup.model.errors import DataError, require, require_path
 from neardup.sources.compression import load
 from neardup.sources.formats import require_file
 
@@ -99,7 +99,7 @@ class UrlRules:
 
         Raises ``DataError`` for any other file.
         """
-        name = fspath(path)
+        name = fspath(require_path("path", path))
         require_file(name, MAX_BYTES)
         try:
             found = msgspec.json.decode(bytes(load(name, None, MAX_BYTES).data), type=_File)

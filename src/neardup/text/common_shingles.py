@@ -15,7 +15,7 @@ import pyarrow as pa
 from neardup.kernels import common_shingles as kernels
 from neardup.kernels.checksum import add_field
 from neardup.model.arrays import Features, Flags, Positions, Words
-from neardup.model.errors import DataError, require, require_share
+from neardup.model.errors import DataError, require, require_kind, require_share
 from neardup.text import files
 from neardup.text.columns import batches, gathered, text_column
 
@@ -94,6 +94,9 @@ class CommonShingles:
 
         Raises ``ParameterError`` unless *share* is above 0 and below 1.
         """
+        from neardup.text.shingling import Shingling  # which imports this module
+
+        require_kind("shingling", shingling, Shingling)
         require_share_of_documents("share", share)
         plain = shingling.plain
         features = plain.features(sample(text_column(texts)))

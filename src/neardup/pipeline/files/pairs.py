@@ -11,7 +11,14 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.engines.local import LocalEngine
-from neardup.model.errors import OutputRefused, ParameterError, require_whole
+from neardup.model.errors import (
+    OutputRefused,
+    ParameterError,
+    require_flag,
+    require_path,
+    require_sequence,
+    require_whole,
+)
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -77,8 +84,12 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     chosen = scheme_of_texts(scheme, PAIRS_OF_TEXTS)
     block = require_whole("memory", memory, LEAST_OF_RUN, unit="bytes") // _BLOCKS
     request = request_of(text=text, id=id, **reading)
-    folder = Path(work)
-    names = [*inputs, *(others or ())]
+    folder = require_path("work", work)
+    names = [*require_sequence("inputs", inputs, "names"), *require_sequence("others", others or (), "names")]
+    for name, path in [*(("inputs", path) for path in names), ("out", out)]:
+        require_path(name, path)
+    for name, flag in {"restart": restart, "force": force}.items():
+        require_flag(name, flag)
     check_table(out, [os.fspath(name) for name in names], force=force)
     if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(folder)):
         raise OutputRefused(os.fspath(out), "it must not be inside the work folder")

@@ -236,6 +236,9 @@ class State(AbstractContextManager["State"]):
 
         Raises ``ParameterError`` for a *before* in the future, which would remove everything.
         """
+        listed = isinstance(ids, Iterable) and not isinstance(ids, str | bytes)
+        names = [*ids] if listed else []
+        require(listed and all(isinstance(one, str) for one in names), "ids", ids, "must be a list of strings")
         limit = None if before is None else _moment(before)
         if limit is not None:
             require_past("before", limit)
@@ -244,7 +247,7 @@ class State(AbstractContextManager["State"]):
         for number, part in enumerate(self.header.segments):
             stays[slice(*earlier.edges[number : number + 2])] = limit is None or _moment(part.added) >= limit
         named = pa.chunked_array(earlier.ids(), pa.large_string())
-        wanted = pa.array(dict.fromkeys(ids), pa.large_string())
+        wanted = pa.array(dict.fromkeys(names), pa.large_string())
         stays &= ~pc.is_in(named, wanted).to_numpy()
         own = np.arange(len(earlier))
         stays &= stays[np.where(earlier.representatives < 0, own, earlier.representatives)]
