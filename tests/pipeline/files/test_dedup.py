@@ -52,18 +52,23 @@ def test_an_output_that_exists_is_kept_unless_forced(tmp_path, source):
     assert len(records(out)) == 2
 
 
+@pytest.mark.parametrize("how", [{}, {"work": "work"}], ids=["in memory", "in pieces"])
 @pytest.mark.parametrize(
     ("field", "mark"),
     [("nested", "mark.csv"), ("neardup_kept", "mark.jsonl"), ("neardup_kept", "mark.parquet")],
 )
-def test_records_that_one_output_cannot_have_are_refused_before_another_is_written(tmp_path, field, mark):
+def test_records_that_one_output_cannot_have_are_refused_before_another_is_written(
+    tmp_path, monkeypatch, field, mark, how
+):
+    monkeypatch.chdir(tmp_path)
     source, out = tmp_path / "in.jsonl", tmp_path / "out"
     source.write_text("".join(json.dumps({**line, field: {"a": [1]}}) + "\n" for line in LINES))
     out.mkdir()
     outputs = {"out": out / "out.jsonl", "report": out / "why.jsonl", "dropped": out / "no.jsonl", "mark": out / mark}
     with pytest.raises(DataError, match="objects or lists" if field == "nested" else "already have a field"):
-        dedup_files([source], **outputs)
+        dedup_files([source], **outputs, **how)
     assert [*out.iterdir()] == []
+    assert not (tmp_path / "work").exists()
 
 
 def test_two_outputs_in_one_place_are_refused(tmp_path, source):

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass, replace
 from html import escape
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +19,10 @@ from neardup.text.columns import gathered
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.containers import Rows, rows_where
 
-MARKS: Final = ("neardup_cluster", "neardup_kept", "neardup_representative")  # the fields of marked documents
+if TYPE_CHECKING:
+    from neardup.sources.collection import InputPiece
 
+_MARKS: Final = ("neardup_cluster", "neardup_kept", "neardup_representative")  # the fields of marked documents
 _MOST_BYTES: Final = (1 << 31) - 1  # the most in one array of short strings
 
 
@@ -216,7 +218,12 @@ def decisions_table(
 def marks_of(clusters: Positions, kept: Flags, ids: pa.ChunkedArray) -> pa.Table:
     """Return the fields that mark the cluster of each document: the position and the id of its kept document."""
     names = gathered(ids, clusters).cast(pa.large_string())
-    return pa.table([clusters, kept, names], [*MARKS])
+    return pa.table([clusters, kept, names], [*_MARKS])
+
+
+def require_unmarked(piece: "InputPiece") -> None:
+    """Raise ``DataError`` if records already have fields of the names that ``marks_of`` uses."""
+    piece.require_new(_MARKS, [name for name in _MARKS if piece.lacking(name) is None])
 
 
 def with_places(decisions: pa.Table, places: pa.Table | None) -> pa.Table:

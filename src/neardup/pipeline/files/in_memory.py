@@ -12,7 +12,7 @@ from neardup.model.errors import FieldMissing, ValueRefused
 from neardup.model.policy import CANONICAL, Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.documents import ADDRESS, SITE
-from neardup.pipeline.corpus.result import MARKS, Result, marks_of, with_places
+from neardup.pipeline.corpus.result import Result, marks_of, require_unmarked, with_places
 from neardup.pipeline.corpus.revisits import with_revisits
 from neardup.pipeline.corpus.run import deduplicated
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
@@ -66,7 +66,7 @@ def check_documents(documents: WholeInputs, outputs: Mapping[str, AnyPath | None
             if form != documents.format:
                 check_representable(os.fspath(path), documents.schema, form)
     for piece in documents.pieces if outputs["mark"] is not None else ():
-        piece.require_new(MARKS, [name for name in MARKS if piece.lacking(name) is None])
+        require_unmarked(piece)
 
 
 def decided_documents(  # noqa: PLR0913, PLR0917 - as deduplicated

@@ -36,6 +36,7 @@ from neardup.pipeline.spilled.outputs import (
     FIELDS,
     Output,
     Part,
+    check_first_marks,
     check_outputs,
     fields,
     outputs_of,
@@ -339,6 +340,7 @@ def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> None
 def _check_outputs(shards: Shards, outputs: list[Output], settings: RunSettings) -> dict[str, Any]:
     """Refuse all outputs but the report; once they are accepted, what is there later is the run's own."""
     check_outputs(shards, outputs, force=settings.force)
+    check_first_marks(shards, outputs)
     return {}
 
 

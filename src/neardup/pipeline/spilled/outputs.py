@@ -16,7 +16,7 @@ import pyarrow as pa
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import OutputError, OutputRefused, ParameterError, require
-from neardup.pipeline.corpus.result import marks_of
+from neardup.pipeline.corpus.result import marks_of, require_unmarked
 from neardup.pipeline.corpus.revisits import with_revisits
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
@@ -167,6 +167,17 @@ def fields(shards: Shards, task: int) -> dict[str, Any]:
         pieces = islice(pieces, shards.of(shard.source)[0] == shard)
     whole = united(display(shards.inputs[shard.source]), (piece.schema for piece in pieces))
     return {"schema": b64encode(whole.serialize()).decode()}
+
+
+def check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
+    """Raise ``DataError`` if the first records already have fields of marks; those of others are found when written.
+
+    Inputs that are not cut yet are not read.
+    """
+    marked = next((output for output in outputs if output.target == "mark"), None)
+    for shard in shards.of(marked.sources[0])[:1] if marked is not None else ():
+        for piece in islice(shards.pieces(shard, whole=True, markup=True), 1):
+            require_unmarked(piece)
 
 
 def schema_of(shards: Shards, output: Output, records: Sequence[dict[str, Any]]) -> pa.Schema:
