@@ -64,7 +64,7 @@ def check_documents(documents: WholeInputs, outputs: Mapping[str, AnyPath | None
         if path is not None and name != "report":
             form = output_kind(os.fspath(path), documents.format).format
             if form != documents.format:
-                check_representable(os.fspath(path), documents.schema, form)
+                check_representable(", ".join(documents.names), documents.schema, form)
     for piece in documents.pieces if outputs["mark"] is not None else ():
         require_unmarked(piece)
 
