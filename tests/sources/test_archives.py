@@ -121,7 +121,7 @@ def test_a_record_without_its_line_ends_is_copied_with_them(tmp_path, ending, wr
         path.write_bytes(packed([whole[:-lacking]]) if ending == ".warc.gz" else whole[:-lacking])
     kept = tmp_path / f"kept{written}"
     done = dedup_files(inputs, kept)
-    assert (len(done.documents), done.rejected) == (2, [])
+    assert (len(done.documents), [one.code for one in done.rejected]) == (2, ["endless"] * 2 * (ending == ".warc"))
     assert (gzip.decompress(kept.read_bytes()) if written == ".warc.gz" else kept.read_bytes()) == b"".join(made)
 
 

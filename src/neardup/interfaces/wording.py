@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.model.errors import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
     from neardup.pipeline.corpus.result import Summary
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from neardup.pipeline.files.ingestion import Added
     from neardup.pipeline.files.visits import FileAnswers
     from neardup.pipeline.spilled.stored import StoredDocuments
-    from neardup.sources.collection import Collection, WithoutText
+    from neardup.sources.collection import Collection, Rejected, WithoutText
 
 _NAME = 60  # shown characters of an id
 _LARGE = 10  # documents of a cluster that is described
@@ -165,12 +165,22 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
         (summary.too_short, "no words to compare, kept unless equal byte by byte"),
         (repeated, f"{plural(repeated, 'document')} with the id of an earlier document"),
         (0 if summary.common is None else len(summary.common), common_words(summary)),
-        (len(done.rejected), f"{plural(len(done.rejected), 'record')} rejected, in no output"),
+        *rejected_rows(done.rejected, ", in no output"),
         (lines, f"{plural(lines, 'record')} with line ends inside quotation marks"),
         (read.ignored, f"other {plural(read.ignored, 'file')} ignored"),
         *archive_totals(read),
     ]
     return [row for row in rows if row[0]]
+
+
+def rejected_rows(rejected: "Sequence[Rejected]", where: str = "") -> list[tuple[int, str]]:
+    """Return the number of rejected records, which are *where* the words say, and of archives that only lack an end."""
+    endless = sum(one.code == "endless" for one in rejected)
+    number = len(rejected) - endless
+    return [
+        (number, f"{plural(number, 'record')} rejected{where}"),
+        (endless, f"{plural(endless, 'archive')} without the line ends after the last record, which was read"),
+    ]
 
 
 def decimals(share: float, places: int = 2) -> str:

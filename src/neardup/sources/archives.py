@@ -23,6 +23,7 @@ from neardup.model.errors import DataError
 from neardup.sources.collection import (
     DEFAULT_ID,
     DEFAULT_TEXT,
+    ENDLESS,
     Advance,
     Append,
     InputPiece,
@@ -39,7 +40,7 @@ from neardup.sources.output import atomic
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, host_of, without_empty
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
-from neardup.sources.warc import CUT, Gap, Record, records
+from neardup.sources.warc import CUT, UNENDED, Gap, Record, records
 from neardup.text.html import decoded, forbids_index
 
 PLACES: Final = {
@@ -317,7 +318,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
 def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) -> None:
     """Add a record to the pages, or count it."""
     if isinstance(one, Gap):
-        code = "damaged" if one.damage else "too long"
+        code = ENDLESS if one.reason == UNENDED else "damaged" if one.damage else "too long"
         resumed = one.damage and one.reason != CUT and one.offset < one.end < Path(pages.path).stat().st_size
         until = f"; reading resumes at byte {one.end:,}" if resumed else ""
         pages.rejected.append(Rejected(pages.shown, one.offset, f"{one.reason}{until}", code))

@@ -36,6 +36,7 @@ DEFAULT_TEXT: Final = "text"
 DEFAULT_URL: Final = "url"
 DEFAULT_ID: Final = "id"  # the one id field that may be missing from every record
 SITE: Final = "neardup_site"  # the field of texts of pages that were stored, with their sites as signed integers
+ENDLESS: Final = "endless"  # the code of an archive without the line ends after its last record
 _SHOWN: Final = 20  # how many column names a message lists
 _NAME: Final = 40  # characters of each
 
@@ -48,7 +49,8 @@ class Rejected:
     this encoding, or another one of this kind), ``json`` (invalid JSON), ``type`` (a value of a wrong type),
     ``fields`` (more or fewer than the header has), ``quotes are text`` (the same, with quotation marks that were
     read as text), ``torn quotes``, ``too large`` (a file above the cap), ``too long`` (a record), ``unreadable`` (a
-    file), ``damaged`` (a part of an archive); in an index also ``id too long``, ``no id`` and ``value``.
+    file), ``damaged`` (a part of an archive), ``endless`` (an archive without the line ends after its last record: this
+    is read, but the file may be cut off); in an index also ``id too long``, ``no id`` and ``value``.
     """
 
     source: str  # the file, or "<stdin>"

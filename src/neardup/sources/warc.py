@@ -44,6 +44,7 @@ _ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
 _ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
 _DAMAGED: Final = "its gzip member is damaged"
 CUT: Final = "the file ends in the middle of a record"
+UNENDED: Final = "the file ends without the line ends after its last record; the record was read"
 
 
 class Record(NamedTuple):
@@ -174,7 +175,7 @@ def _of_members(source: str, file: BinaryIO, at: int, last: int, size: int) -> I
                 pass
         else:  # of a single record nothing counts; of gzip around a whole archive, what precedes the damage
             found = list(_in_order(source, _Held(b"", _emptied(pieces))))
-            yield from (_without_place(one, at) for one in found[:-1])
+            yield from (_without_place(one, at) for one in found[:-1] if one.offset != found[-1].offset)
         resumed = member.end
         if resumed is None:
             resumed = _next_member(file, at + 1, last)
@@ -289,6 +290,8 @@ def _of_plain(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Recor
             yield Gap(at, end, found.reason)
         else:
             yield found
+            if isinstance(found, Record) and found.missing:
+                yield Gap(at, end, UNENDED)
         at = end
 
 
@@ -370,6 +373,8 @@ def _in_order(source: str, data: _Held, size: int | None = None) -> Iterator[Rec
         yield found
         if isinstance(found, Gap) and found.damage:
             return
+        if size is None and isinstance(found, Record) and found.missing:
+            yield Gap(at, end, UNENDED)
         data.forget(end)
         at = end
 

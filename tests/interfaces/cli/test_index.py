@@ -80,6 +80,8 @@ def test_twice_changes_nothing(neardup, pages):
         "ignored": 0,
         "skipped": {},
         "body_faults": {},
+        "hosts_with_templates": None,
+        "hosts_learned": 0,
         "seconds": 0,
     }
     after = json.loads(neardup("stats", "seen", "--json").out)

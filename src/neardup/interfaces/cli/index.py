@@ -10,7 +10,7 @@ from neardup.interfaces.cli import options
 from neardup.interfaces.cli.advice import advice_on_lines, advice_on_quotes
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import archive_totals, without_text
+from neardup.interfaces.wording import archive_totals, rejected_rows, without_text
 from neardup.model.errors import ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_INDEX
 
@@ -134,7 +134,7 @@ def _rows_of(added: "Added") -> list[tuple[int, str, bool]]:
         (added.replaced, "known, with other content: replaced", False),
         (added.unchanged, "known and unchanged", False),
         (added.repeated, "with the id of a later document: left out", False),
-        (len(added.rejected), f"{plural(len(added.rejected), 'record')} rejected, not in the index", False),
+        *((number, words, False) for number, words in rejected_rows(added.rejected, ", not in the index")),
         (added.ignored, f"other {plural(added.ignored, 'file')} ignored", False),
         *((number, words, False) for number, words in archive_totals(added)),
     ]

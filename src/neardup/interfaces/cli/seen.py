@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import archive_totals
+from neardup.interfaces.wording import archive_totals, rejected_rows
 from neardup.model.errors import DataError, OutputRefused, counted, plural, require
 from neardup.model.verdicts import NearDuplicate
 from neardup.sources.formats import STDIN, display
@@ -91,7 +91,7 @@ def _of_files(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
         rows = [(documents, plural(documents, "document"), True)]
         rows += [(count, name, False) for name, count in counts.most_common() if name != _INVALID]
         rows += [
-            (len(answering.rejected), f"{plural(len(answering.rejected), 'record')} rejected", False),
+            *((number, words, False) for number, words in rejected_rows(answering.rejected)),
             (answering.ignored, f"other {plural(answering.ignored, 'file')} ignored", False),
             *((number, words, False) for number, words in archive_totals(answering)),
         ]

@@ -11,7 +11,8 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from neardup.interfaces.cli.advice import advice_on_rejected
 from neardup.interfaces.cli.interruption import PatientTerminal
 from neardup.interfaces.escaping import printable, printable_lines
-from neardup.model.errors import OutputRefused, counted, plural
+from neardup.interfaces.wording import rejected_rows
+from neardup.model.errors import OutputRefused, counted
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -120,8 +121,7 @@ def summarise(
         told = {**record, **({} if rejected is None else {"rejected": [asdict(one) for one in rejected]})}
         print(json.dumps(told))
     else:
-        number = len(rejected or ())
-        show_counts([*rows, (number, f"{plural(number, 'record')} rejected", False)])
+        show_counts([*rows, *((number, words, False) for number, words in rejected_rows(rejected or ()))])
         show_lines(lines)
         show_rejected(rejected or ())
     return 1 if rejected else 0

@@ -205,9 +205,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             documents = read(inputs, threads=threads, progress=follow, **reading)
             check_documents(documents, outputs)
             result = decided_documents(documents, chosen, common, policy, engine, follow)
-        used: Extraction = reading["extraction"]
-        learned = 0 if own is None else own.learned(used)
-        templates = used.templates if documents.has_pages else None
+        templates = reading["extraction"].templates if documents.has_pages else None
+        learned = 0 if own is None else own.learned(reading["extraction"])
         done = FilesResult(result, documents.rejected, documents, templates, learned)
         rendered = None if page is None else lambda: page(done)
         write_outputs(result, documents, outputs, page=rendered, force=force, revisits=revisits)
