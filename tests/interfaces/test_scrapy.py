@@ -630,14 +630,14 @@ def test_lines_of_templates_do_not_count(pipeline, templates, tmp_path):
 
 def test_a_service_must_have_the_same_templates(pipeline, templates, tmp_path):
     from neardup import Extraction
-    from neardup.pipeline.crawl.page_texts import index_fields
     from neardup.text.host_templates import HostTemplates
 
     path, pages = templates
     extraction = Extraction(templates=HostTemplates.load(path))
     folder = tmp_path / "served"
-    Index.create(folder, fields=index_fields(extraction)).close()
-    with serving(folder) as url, pytest.raises(ParameterError, match="those of the serv"):
+    Index.create(folder, templates=extraction.templates).close()
+    Index.create(tmp_path / "without").close()
+    with serving(tmp_path / "without") as url, pytest.raises(ParameterError, match="those of the serv"):
         pipeline(index=url, html=True, templates=path, refetch="never")
     with serving(folder, extraction=extraction) as url:
         with pytest.raises(ParameterError, match="those of the service"):

@@ -26,7 +26,7 @@ from neardup.interfaces.client import Client
 from neardup.model.errors import ParameterError, StorageDamaged, StorageError, require
 from neardup.model.verdicts import Known, NearDuplicate, Verdict, as_record
 from neardup.pipeline.crawl.filter import CrawlFilter
-from neardup.pipeline.crawl.page_texts import extracted_pages, index_fields
+from neardup.pipeline.crawl.page_texts import extracted_pages
 from neardup.pipeline.files.ingestion import is_index
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction
@@ -353,7 +353,8 @@ def _opened(settings: Settings, extraction: Extraction | None) -> Index | Client
         return Client(folder, token=token, signatures=settings.signatures, key=key, **ways)
     if is_index(folder):
         return Index.open(folder, "w", key=key, scheme=settings.scheme, durability=settings.durability)
-    made: dict[str, Any] = {"fields": settings.fields | index_fields(extraction), "texts": settings.texts}
+    made: dict[str, Any] = {"fields": settings.fields, "texts": settings.texts}
+    made["templates"] = None if extraction is None else extraction.templates
     return Index.create(folder, settings.scheme, key=key, durability=settings.durability, **made)
 
 

@@ -10,7 +10,6 @@ from neardup.interfaces.http.operations import KEY_HEADER
 from neardup.interfaces.http.service import Service
 from neardup.model.errors import StorageRefused
 from neardup.model.verdicts import as_record
-from neardup.pipeline.crawl.page_texts import index_fields
 from neardup.pipeline.crawl.templates import learn_templates, rule_of
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.sources.url_rules import HostRules, RuleEvidence
@@ -195,7 +194,7 @@ def test_pages_are_read_with_the_templates_that_the_index_keeps(serve, tmp_path)
     found = [(f"http://a.example/{n}", f"<title>{n}</title>{menu}<p>{text}</p>") for n, text in enumerate(texts)]
     learned = learn_templates(found)
     extraction = Extraction(templates=learned)
-    with Index.create(tmp_path / "kept", fields=index_fields(extraction)) as index:
+    with Index.create(tmp_path / "kept", templates=extraction.templates) as index:
         require_extraction(index, extraction)
     ask = serve(tmp_path / "kept")
     given = [{"url": url, "html": html} for url, html in found]

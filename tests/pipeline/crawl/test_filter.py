@@ -6,8 +6,23 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from invented_sites import Site, article
 
-from neardup import Checksum, CrawlFilter, DataError, Empty, ExactDuplicate, Index, Known, MinHash, NearDuplicate, New
+from neardup import (
+    Checksum,
+    CrawlFilter,
+    DataError,
+    Empty,
+    ExactDuplicate,
+    Extraction,
+    Index,
+    Known,
+    MinHash,
+    NearDuplicate,
+    New,
+    ParameterError,
+    learn_templates,
+)
 from neardup.errors import StorageRefused
 from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.urls import Addresses, UrlRules
@@ -358,3 +373,44 @@ def test_pages_may_be_signatures():
         assert pages.judge_and_admit([other, url], sign(["Calm.", STORM])) == [Known(other), Known(url)]
     with Index.create(texts=True) as index, pytest.raises(DataError, match="not signatures"):
         CrawlFilter(index).judge_and_admit([url], index.scheme.sign([STORM]))
+
+
+SITE = Site("host.example")
+PAGES = [SITE.page(f"p{n}", article(str(n))) for n in range(24)]
+
+
+@pytest.fixture(scope="module")
+def templates():
+    return learn_templates(PAGES)
+
+
+@pytest.mark.parametrize("form", ["pairs", "columns", "table", "bytes"])
+def test_html_is_read_with_the_templates_of_the_index(templates, form):
+    urls, markup = zip(*PAGES, strict=True)
+    given = {
+        "pairs": (PAGES,),
+        "columns": (urls, markup),
+        "table": (pa.table({"url": urls, "text": markup}),),
+        "bytes": (urls, pa.array([page.encode() for page in markup], pa.binary())),
+    }[form]
+    with Index.create(templates=templates, texts=True) as index, Index.create(texts=True) as plain:
+        said = CrawlFilter(index, extraction=Extraction()).judge_and_admit(*given)
+        assert {one.name for one in said} == {"new"}
+        texts = Extraction(templates=templates).pages(markup, hosts=[SITE.host] * len(markup)).texts
+        assert [one.text for one in index.get(urls)] == texts
+        assert CrawlFilter(index, extraction=Extraction()).judge(*PAGES[0]) == Known(urls[0], representative=urls[0])
+        CrawlFilter(plain, extraction=Extraction()).judge_and_admit(*given)
+        assert [one.text for one in plain.get(urls)] == Extraction().pages(markup).texts
+        with pytest.raises(StorageRefused, match="text view visible"):
+            CrawlFilter(index, extraction=Extraction(view="visible")).judge(*PAGES[0])
+
+
+def test_signatures_have_no_html(templates):
+    with Index.create(templates=templates) as index:
+        signatures = index.scheme.sign(["a text of some words"])
+        with pytest.raises(ParameterError, match="must be HTML"):
+            CrawlFilter(index, extraction=Extraction()).judge_each(["http://a.example/"], signatures)
+    with pytest.raises(ParameterError, match="extraction"):
+        CrawlFilter(None, extraction="auto")
+    with pytest.raises(ParameterError, match="templates"):
+        Index.create(templates="templates.arrow")

@@ -5,7 +5,7 @@ from invented_sites import Site, article
 
 from neardup import Checksum, CrawlFilter, Extraction, Field, Index
 from neardup.model.errors import StorageRefused
-from neardup.pipeline.crawl.page_texts import index_fields, page_texts
+from neardup.pipeline.crawl.page_texts import page_texts
 from neardup.pipeline.crawl.templates import learn_templates
 from neardup.pipeline.index.fields import SITE
 
@@ -20,7 +20,7 @@ def extraction():
 
 
 def test_thin_pages_match_only_those_of_their_host(extraction):
-    with Index.create(fields=index_fields(extraction)) as index:
+    with Index.create(templates=extraction.templates) as index:
         assert index.fields == {}
         urls = [f"http://{name}/{n}" for name in ("host.example", "other.example") for n in range(2)]
         texts, sites = page_texts(index, extraction, urls, [THIN + "this page"] * 4)
@@ -36,7 +36,7 @@ def test_thin_pages_match_only_those_of_their_host(extraction):
 
 def test_lines_of_templates_do_not_count(extraction):
     urls, markup = zip(*PAGES, strict=True)
-    with Index.create(fields=index_fields(extraction)) as index, Index.create() as plain:
+    with Index.create(templates=extraction.templates) as index, Index.create() as plain:
         texts, sites = page_texts(index, extraction, urls, markup)
         assert texts == extraction.pages(markup, hosts=["host.example"] * len(markup)).texts
         assert sites[SITE] == [0] * len(markup)
@@ -48,4 +48,3 @@ def test_lines_of_templates_do_not_count(extraction):
 def test_schemes_of_fields_need_no_sites(extraction):
     with Index.create(scheme=Checksum(fields=(Field(name="title"),))) as index:
         assert page_texts(index, extraction, ["http://host.example/"], [THIN])[1] == {}
-    assert index_fields(None) == index_fields(Extraction()) == {}

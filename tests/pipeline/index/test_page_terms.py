@@ -5,7 +5,6 @@ import pytest
 
 from neardup import Extraction, Index
 from neardup.model.errors import StorageRefused
-from neardup.pipeline.crawl.page_texts import index_fields
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
 from neardup.sources.url_rules import UrlRules
@@ -29,7 +28,7 @@ def test_templates_may_replace_those_of_earlier_pages(tmp_path):
         Extraction(templates=one)
         for one in (first, added(first, "a.example"), added(added(first, "a.example"), "b.example"))
     )
-    with Index.create(tmp_path / "index", fields=index_fields(old)) as index:
+    with Index.create(tmp_path / "index", templates=old.templates) as index:
         require_extraction(index, old)
         require_extraction(index, later)
         assert index.extraction == later.identity

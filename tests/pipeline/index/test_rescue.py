@@ -4,7 +4,6 @@ import pytest
 from neardup import Extraction, Index, MinHash, SimHash
 from neardup.errors import NeardupError, StorageDamaged, StorageRefused
 from neardup.model.folders import TEMPLATES
-from neardup.pipeline.crawl.page_texts import index_fields
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.pipeline.index.rescue import rescue
@@ -51,7 +50,7 @@ def state(folder, key=None):
 
 def test_templates_are_kept(tmp_path):
     extraction = Extraction(templates=HostTemplates([], rule_of(Extraction())))
-    with Index.create(tmp_path / "seen", fields=index_fields(extraction)) as index:
+    with Index.create(tmp_path / "seen", templates=extraction.templates) as index:
         require_extraction(index, extraction)
         index.copy(tmp_path / "copy")
     assert rescue(tmp_path / "seen", tmp_path / "new").losses == []

@@ -8,15 +8,17 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.model.arrays import Signatures
-from neardup.model.errors import DataError, counted, kind_of, require_kind, require_share
+from neardup.model.errors import DataError, counted, kind_of, require, require_kind, require_share
 from neardup.model.verdicts import Verdict
-from neardup.pipeline.index.fields import field_table
+from neardup.pipeline.crawl.page_texts import page_texts
+from neardup.pipeline.index.fields import field_table, with_column
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import require_url_rules
 from neardup.pipeline.index.records import URL, address_fields
 from neardup.sources.addresses import Addresses
 from neardup.text.columns import text_column
 from neardup.text.containers import column_missing, table_or_column
+from neardup.text.extraction import Extraction
 
 TEXT = "text"
 
@@ -42,17 +44,27 @@ class CrawlFilter:
     resemblance to the version that was admitted last is at least that much counts as unchanged (see ``Index.visit``).
 
     If the index has string fields named ``url`` and ``host``, they are set: to the original URL and its host.
+
+    With *extraction*, texts are HTML, strings or an Arrow column of bytes, and become texts as it describes. The
+    templates of hosts are those that it has or, if it has none, those that the index keeps (``Index.create``).
     """
 
     def __init__(
-        self, index: Index, addresses: Addresses | None = None, *, changed_at_least: float | None = None
+        self,
+        index: Index,
+        addresses: Addresses | None = None,
+        *,
+        changed_at_least: float | None = None,
+        extraction: Extraction | None = None,
     ) -> None:
         self._index, self._addresses = index, Addresses() if addresses is None else addresses
         require_kind("addresses", self._addresses, Addresses)
         if index is not None:  # without an index: only the ids of pages
             require_kind("index", index, Index)
             require_url_rules(index, self._addresses.rules)
-        self._least = changed_at_least
+        self._least, self._extraction = changed_at_least, extraction
+        if extraction is not None:
+            require_kind("extraction", extraction, Extraction)
         if changed_at_least is not None:
             require_share("changed_at_least", changed_at_least)
         self._busy = threading.RLock()
@@ -117,7 +129,8 @@ class CrawlFilter:
         Known pages with other content lose the old content before the batch is judged, so that no page is dropped for
         content that no longer exists. *ids* are those of the URLs (``ids_of``), if they are known already.
 
-        Raises ``DataError`` for invalid URLs, texts or fields, before anything is changed.
+        Raises ``DataError`` for invalid URLs, texts or fields, before anything is changed; and ``StorageRefused`` if
+        the texts of earlier pages were extracted otherwise.
         """
         urls, column, table = self._parted(pages, texts, fields)
         names = self.ids_of(urls) if ids is None else ids
@@ -126,7 +139,17 @@ class CrawlFilter:
             return self._index.visit(names, column, own, at=at, changed_at_least=self._least)
 
     def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], Any, pa.Table]:
-        return parted(pages, texts, fields, {*self._index.fields, *self._index.scheme.columns} - {TEXT})
+        """Return the URLs, texts and fields of a batch of pages; HTML becomes text, with the site of each page."""
+        known = {*self._index.fields, *self._index.scheme.columns} - {TEXT}
+        urls, column, table = parted(pages, texts, fields, known)
+        if self._extraction is None:
+            return urls, column, table
+        require(not isinstance(column, Signatures), "texts", column, "must be HTML, which signatures do not have")
+        require_urls(urls)
+        found, sites = page_texts(self._index, self._extraction, urls, column.to_pylist())
+        for name, values in sites.items():
+            table = with_column(table, name, pa.array(values, pa.int64()))
+        return urls, pa.array(found, pa.large_string()), table
 
 
 def require_urls(urls: Sequence[Any]) -> None:

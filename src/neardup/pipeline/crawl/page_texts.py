@@ -38,8 +38,3 @@ def extracted_pages(
         return extraction.pages(markup).texts, {}
     found = extraction.pages(markup, hosts=[host_of(url, page) for url, page in zip(urls, markup, strict=True)])
     return found.texts, {SITE: np.array(found.sites, np.uint64).view(np.int64).tolist()}
-
-
-def index_fields(extraction: Extraction | None) -> dict[str, str]:
-    """Return the fields that an index of pages needs in addition to its own: that of sites, for templates."""
-    return {} if extraction is None or extraction.templates is None else {SITE: "integer"}

@@ -25,7 +25,6 @@ from neardup.model.memory import OF_INDEX
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl.filter import Moment
-from neardup.pipeline.crawl.page_texts import index_fields
 from neardup.pipeline.crawl.templates import templates_of
 from neardup.pipeline.index.fields import field_kinds, has_sites
 from neardup.pipeline.index.index import Index
@@ -271,7 +270,6 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
         own = schemes.read(earlier.header.scheme, key) if scheme is None else scheme
         earlier.require(own)
         kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
-        sites = {} if own.columns else index_fields(earlier.extraction)
         if is_index(folder):  # without documents, as of a killed run
             index = stack.enter_context(Index.open(folder, "w", scheme=own, **ways))
             _require_such(index, kinds, texts=texts, search=search)
@@ -281,7 +279,9 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
         else:
             _require_room(folder)
             ways["representative"] = earlier.header.policy["representative"]
-            index = Index.create(folder, own, fields=kinds | sites, texts=texts or search, **ways)
+            pages = earlier.extraction
+            ways["templates"] = None if pages is None else pages.templates
+            index = Index.create(folder, own, fields=kinds, texts=texts or search, **ways)
             undo.callback(rmtree, folder, ignore_errors=True)
             stack.enter_context(index)
         required = _required(fields or (), url=url, search=search)

@@ -42,7 +42,7 @@ from neardup.pipeline.index.decisions import Judge
 from neardup.pipeline.index.fields import SITE, documents_at, field_kinds, field_values, moment_of, unknown_field
 from neardup.pipeline.index.group_pages import GroupPages
 from neardup.pipeline.index.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
-from neardup.pipeline.index.page_terms import stated_templates, templates_in
+from neardup.pipeline.index.page_terms import read_with, require_extraction, site_fields, stated_templates, templates_in
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.state import State
@@ -85,6 +85,7 @@ class Index(AbstractContextManager["Index"]):
         key: bytes | None = None,
         fields: Mapping[str, Any] | None = None,
         texts: bool = False,
+        templates: HostTemplates | None = None,
         representative: Representative = "best-ranked",
         durability: Durability = "commit",
         memory: int = OF_INDEX,
@@ -99,8 +100,9 @@ class Index(AbstractContextManager["Index"]):
         requires it. *layout* replaces the scheme's own: a ``Banding``, ``Blocks``, or the ``TableDesign`` for
         fingerprints of 64 bits. *fields* maps names to ``"string"``, ``"integer"``, ``"number"``, ``"time"`` or
         ``"flag"``. With *texts* the documents' texts are stored, and near duplicates are verified on them; otherwise
-        the scheme's estimate decides. *representative* chooses among the kept documents that a document matches: the
-        ``"best-ranked"``, which is the first admitted, or the ``"closest"``.
+        the scheme's estimate decides. The index keeps *templates* of hosts, with which web pages are read (see
+        ``CrawlFilter``). One that was created without templates never has any. *representative* chooses among the kept
+        documents that a document matches: the ``"best-ranked"``, which is the first admitted, or the ``"closest"``.
 
         *durability* decides what a power failure may lose: with ``"commit"`` nothing that was acknowledged; with
         ``"interval"`` changes of the last second; with ``"bulk"`` all changes since the last ``flush`` or ``sync``. If
@@ -120,14 +122,19 @@ class Index(AbstractContextManager["Index"]):
         folder = FOLDER if path is None else require_path("path", path)
         if path is not None:
             require_outside(folder)
-        columns = own_terms.columns(chosen, field_kinds(fields or {}), texts=texts)
+        extraction = None if templates is None else read_with(templates)
+        kinds = dict(field_kinds(fields or {})) | site_fields(templates, chosen)
+        columns = own_terms.columns(chosen, tuple(kinds.items()), texts=texts)
         terms = own_terms.terms(chosen, layout, columns, chosen=layout is not None)
         require_representative(representative)
         stated = own_terms.stated(chosen, layout, columns, representative)
         common = common_of(chosen)
         attached = None if common is None else common.to_bytes()
         store = create(folder, terms, stated, _ways(durability, memory, disk), attached=attached)
-        return cls(store, chosen, disk)
+        index = cls(store, chosen, disk)
+        if extraction is not None:
+            require_extraction(index, extraction)
+        return index
 
     @classmethod
     def open(  # noqa: PLR0913 - every one a keyword with a default

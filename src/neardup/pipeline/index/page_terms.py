@@ -1,13 +1,13 @@
 """What an index records about web pages: how they become texts, and which rules their ids follow."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from neardup.index.disk.files import Disk
 from neardup.index.disk.manifest import Manifest
-from neardup.model.errors import StorageDamaged, StorageRefused, require
+from neardup.model.errors import StorageDamaged, StorageRefused, require, require_kind
 from neardup.model.folders import TEMPLATES
-from neardup.pipeline.index.fields import has_sites
+from neardup.pipeline.index.fields import SITE, has_sites
 from neardup.sources.url_rules import UrlRules
 from neardup.text.extraction import Extraction, other_extraction
 from neardup.text.host_templates import HostTemplates, kept_templates
@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from neardup.pipeline.index.index import Index
 
 _WITHOUT_TEMPLATES: Final = "was made without templates of hosts; create another index for pages with templates"
+
+
+def read_with(templates: HostTemplates) -> Extraction:
+    """Return how pages are read with templates, in the view that these were learned in.
+
+    Raises ``ParameterError`` for templates that were learned by another version.
+    """
+    require_kind("templates", templates, HostTemplates)
+    return Extraction(view=templates.rule["extraction"]["text_view"], templates=templates)
+
+
+def site_fields(templates: HostTemplates | None, scheme: Any) -> dict[str, str]:
+    """Return the fields that a new index needs in addition to its own: that of the sites of pages with templates."""
+    return {} if templates is None or scheme.columns else {SITE: "integer"}
 
 
 def require_extraction(index: "Index", extraction: Extraction) -> None:
