@@ -174,7 +174,7 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
 
 
 def rejected_rows(rejected: "Sequence[Rejected]", where: str = "") -> list[tuple[int, str]]:
-    """Return the numbers of rejected records, described with *where* they are, and of archives that only lack an end."""
+    """Return the number of rejected records, with *where* they are, and of archives that only lack an end."""
     endless = sum(one.code == "endless" for one in rejected)
     number = len(rejected) - endless
     return [
