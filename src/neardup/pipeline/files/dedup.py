@@ -55,6 +55,7 @@ from neardup.text.host_templates import HostTemplates
 if TYPE_CHECKING:  # runs in pieces are loaded when there is one
     from neardup.pipeline.spilled.files import EarlierDocuments, RunSettings
     from neardup.pipeline.spilled.forecast import Forecast
+    from neardup.pipeline.spilled.state import State
     from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 
 _EXPANDED: Final = 4  # bytes of text in a byte of a compressed file
@@ -185,10 +186,6 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}
     earlier = _earlier(state, against, for_index=for_index)
-    everything = [*(earlier.inputs if earlier else ()), *inputs]
-    own = templates_of(learn_templates, everything, request_of(**reading), partial(_stored_pages, earlier))
-    if own is not None:
-        reading["extraction"] = own.extraction
     if work is None and earlier is not None:
         work = _work_of(earlier, *outputs.values())
     unasked = None if work is not None or out is None else _work_if_large(inputs, out)
@@ -197,11 +194,14 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         for name, value in {"part_size": part_size, "out_format": out_format, "keep_work": keep_work or None}.items():
             require(value is None, name, value, "can only be used with a work folder")
         require(executors is None, "work", work, "must be a folder that the executors see")
+        own = templates_of(learn_templates, inputs, request_of(**reading))
+        if own is not None:
+            reading["extraction"] = own.extraction
         check_outputs(outputs, inputs, force=force, format=format, glob=glob, page=page is not None)
         with followed(progress) as follow, LocalEngine(threads) as engine:
             if own is not None:
                 common_format(expand(inputs), format)
-                reading["extraction"] = own.extended(everything, request_of(**reading), follow, threads)
+                reading["extraction"] = own.extended(inputs, request_of(**reading), follow, threads)
             documents = read(inputs, threads=threads, progress=follow, **reading)
             check_documents(documents, outputs)
             result = decided_documents(documents, chosen, common, policy, engine, follow)
@@ -211,7 +211,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         rendered = None if page is None else lambda: page(done)
         write_outputs(result, documents, outputs, page=rendered, force=force, revisits=revisits)
         return done
-    from neardup.pipeline.spilled.files import EarlierDocuments, RunSettings, check_run, dedup_in_pieces
+    from neardup.pipeline.spilled.files import EarlierDocuments, RunSettings
 
     earlier = earlier or EarlierDocuments()
     require_once(tuple(index.path for index in earlier.indexes))
@@ -237,39 +237,57 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             announce=_announce if unasked else lambda _: None,
             earlier=earlier,
             executors=executors,
-            templates=None if own is None else own.known.identity,
         )
+        return _in_pieces(inputs, settings, learn_templates, engine, follow)
+
+
+def _in_pieces(
+    inputs: Sequence[AnyPath],
+    settings: "RunSettings",
+    learn_templates: AnyPath | Literal[False] | None,
+    engine: LocalEngine,
+    progress: Progress,
+) -> FilesResult:
+    """Learn the templates of a run in pieces, and do it; no other run can add to its state meanwhile."""
+    from neardup.pipeline.spilled.files import check_run, dedup_in_pieces, opened_state
+
+    with opened_state(settings) as state:
+        everything = [*settings.earlier.inputs, *inputs]
+        stored = partial(_stored_pages, settings.earlier, state)
+        own = templates_of(learn_templates, everything, settings.request, stored)
         if own is not None:
-            check_run(inputs, settings)
-            settings = _learned(own, settings, everything, follow, threads)
-        done = _stored(dedup_in_pieces(inputs, settings, engine, follow))
-        return replace(done, hosts_learned=0 if own is None else own.learned(settings.request.extraction))
+            settings = replace(_reading(settings, own.extraction), templates=own.known.identity)
+            check_run(inputs, settings, state)
+            settings = _reading(settings, _learned(own, settings, everything, progress, engine.threads))
+        done = _stored(dedup_in_pieces(inputs, settings, state, engine, progress))
+    return replace(done, hosts_learned=0 if own is None else own.learned(settings.request.extraction))
 
 
-def _stored_pages(earlier: "EarlierDocuments | None") -> list[Extraction] | None:
+def _stored_pages(earlier: "EarlierDocuments", state: "State | None") -> list[Extraction] | None:
     """Return how the pages that a state or indexes have became texts; ``None`` without a state or index."""
-    if earlier is None or not earlier.is_stored:
+    if state is None and not earlier.indexes:
         return None
-    from neardup.pipeline.spilled.state import stored_extraction
-
-    found = [index.extraction for index in earlier.indexes]
-    if earlier.state is not None:
-        found.append(stored_extraction(earlier.state))
+    found = [*(index.extraction for index in earlier.indexes), *([] if state is None else [state.extraction])]
     return [one for one in found if one is not None]
+
+
+def _reading(settings: "RunSettings", extraction: Extraction) -> "RunSettings":
+    """Return the settings of a run that reads pages as an extraction describes."""
+    return replace(settings, request=replace(settings.request, extraction=extraction))
 
 
 def _learned(
     own: RunTemplates, settings: "RunSettings", inputs: Sequence[AnyPath], progress: Progress, threads: int
-) -> "RunSettings":
-    """Return the settings of a run with the templates of its inputs: of the run that it continues, or new ones."""
+) -> Extraction:
+    """Return how pages are read with the templates of the inputs: of the run that is continued, or new ones."""
     from neardup.pipeline.spilled.workers import begun_extraction
 
     found = None if settings.restart else begun_extraction(settings.work, own.known.identity)
     if found is None or (found.templates is None and own.kept):
-        found = own.extended(inputs, settings.request, progress, threads)
-    elif found.templates is not None:
+        return own.extended(inputs, settings.request, progress, threads)
+    if found.templates is not None:
         own.save(found.templates)
-    return replace(settings, request=replace(settings.request, extraction=found))
+    return found
 
 
 def _with_common(

@@ -78,11 +78,6 @@ class EarlierDocuments:
     inputs: tuple[str, ...] = ()
     indexes: tuple[Any, ...] = ()  # see ``IndexTexts``
 
-    @property
-    def is_stored(self) -> bool:
-        """Whether some of their texts were made by earlier runs."""
-        return self.state is not None or bool(self.indexes)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
@@ -108,31 +103,29 @@ class RunSettings:
     templates: str | None = None  # the identity of those that a run knew before it learned others from its inputs
 
 
-def dedup_in_pieces(inputs: Any, settings: RunSettings, engine: LocalEngine, progress: Progress) -> StoredResult:
+def dedup_in_pieces(
+    inputs: Any, settings: RunSettings, state: State | None, engine: LocalEngine, progress: Progress
+) -> StoredResult:
     """Deduplicate files in a work folder, and remove that at the end unless it is kept.
 
-    A run of the same inputs and settings continues an earlier one. Raises the errors of
-    ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its removal
-    was left, and ``StorageBusy`` if another process uses it.
+    *state* is that of ``opened_state``. A run of the same inputs and settings continues an earlier one. Raises the
+    errors of ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its
+    removal was left, and ``StorageBusy`` if another process uses it.
     """
-    _check_places(settings)
     extraction, number = settings.request.extraction, engine.threads if settings.executors is None else 1
     with processes_for(extraction, number) as processes:
         settings = replace(settings, request=replace(settings.request, processes=processes))
-        with _state(settings) as state:
-            return _run(inputs, settings, state, engine, progress)
+        return _run(inputs, settings, state, engine, progress)
 
 
-def check_run(inputs: Any, settings: RunSettings) -> None:
+def check_run(inputs: Any, settings: RunSettings, state: State | None) -> None:
     """Raise what ``dedup_in_pieces`` raises before it reads; a run that continues has checked its outputs."""
-    _check_places(settings)
-    with _state(settings) as state:
-        shards, compared, pages, outputs = _opened(inputs, settings, state)
-        if settings.restart or not settings.work.is_dir() or not any(settings.work.iterdir()):
-            _check(shards, outputs, settings)
-        else:
-            terms = terms_of(shards, settings.scheme, pages, {}, **_unchangeable(compared, settings, state))
-            check_terms(settings.work, terms, settings.scheme)
+    shards, compared, pages, outputs = _opened(inputs, settings, state)
+    if settings.restart or not settings.work.is_dir() or not any(settings.work.iterdir()):
+        _check(shards, outputs, settings)
+    else:
+        terms = terms_of(shards, settings.scheme, pages, {}, **_unchangeable(compared, settings, state))
+        check_terms(settings.work, terms, settings.scheme)
 
 
 def _check_places(settings: RunSettings) -> None:
@@ -161,7 +154,12 @@ def _require_outside(folder: Path, what: str, settings: RunSettings) -> None:
 
 
 @contextmanager
-def _state(settings: RunSettings) -> Iterator[State | None]:
+def opened_state(settings: RunSettings) -> Iterator[State | None]:
+    """Yield the state of a run, if it has one, after its files, the settings and the paths of the run were checked.
+
+    No other run can add to it meanwhile. Raises the errors of ``State.open`` and of ``neardup.dedup_files``.
+    """
+    _check_places(settings)
     earlier = settings.earlier
     if earlier.state is None:
         yield None

@@ -360,11 +360,6 @@ def header_of(
     return StateHeader(_FORMAT, *own)
 
 
-def stored_extraction(folder: Path) -> Extraction | None:
-    """Return the ``extraction`` of the state in a folder, without locking it; ``None`` if there is none yet."""
-    return State(folder, _read(folder), None).extraction
-
-
 def is_state(folder: Path) -> bool:
     """Return whether a folder is a state, even without documents."""
     return has_file(folder, _HEADER, _LOCK)
