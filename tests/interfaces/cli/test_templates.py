@@ -13,7 +13,7 @@ from invented_sites import Site, article, edited
 
 from neardup import DataError, Index, ParameterError, SimHash, audit_files, dedup_files
 from neardup.interfaces.cli import main
-from neardup.model.errors import RunChanged
+from neardup.model.errors import RunChanged, StorageBusy
 from neardup.pipeline.crawl.templates import RunTemplates
 from neardup.pipeline.spilled import files as spilled_files
 from neardup.pipeline.spilled import run as stages
@@ -602,6 +602,24 @@ def test_an_interrupted_run_with_a_state_continues_with_what_it_learned(crawl, t
     expected = dedup_files([both], state=tmp_path / "copy", report=tmp_path / "expected.jsonl")
     assert (tmp_path / "why.jsonl").read_text() == (tmp_path / "expected.jsonl").read_text()
     assert done.templates == expected.templates == HostTemplates.load(tmp_path / "state")
+
+
+def test_a_state_is_locked_and_verified_once_while_a_run_learns(crawl, tmp_path, monkeypatch):
+    first, both = archives(tmp_path, crawl, [SITES[:1], SITES])
+    state = tmp_path / "state"
+    dedup_files([first], state=state)
+    extended, check, done = RunTemplates.extended, State.check, []
+
+    def extending(*given):
+        with pytest.raises(StorageBusy), State.open(state, write=True):
+            pass
+        done.append("learned")
+        return extended(*given)
+
+    monkeypatch.setattr(RunTemplates, "extended", extending)
+    monkeypatch.setattr(State, "check", lambda own: (done.append("checked"), check(own)))
+    dedup_files([both], state=state)
+    assert done == ["checked", "learned"]
 
 
 def test_damaged_templates_of_a_state_and_of_an_index_are_named(crawl, tmp_path, neardup):

@@ -1,12 +1,17 @@
 import json
 
+import numpy as np
 import pytest
 from archives_made import packed, page
 
-from neardup import Checksum, DataError, Index, MinHash, ParameterError
+from neardup import Checksum, DataError, Extraction, Index, MinHash, ParameterError
 from neardup.model.errors import FieldMissing
+from neardup.pipeline.crawl.page_texts import index_fields
+from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.files import visits
 from neardup.pipeline.files.visits import FileAnswers
+from neardup.pipeline.index.page_terms import require_extraction
+from neardup.text.host_templates import HostTemplates, Template
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 
@@ -81,3 +86,20 @@ def test_fields_that_do_not_exist_are_reported(tmp_path, archive):
             answers(tmp_path / next(iter(options)), [archive], **options)
     with pytest.raises(ParameterError, match="must be another field"):
         answers(tmp_path / "same", [archive], url="text")
+
+
+def test_a_reader_continues_when_templates_are_added(tmp_path, archive, monkeypatch):
+    monkeypatch.setattr("neardup.sources.archives.BATCH", 1 << 10)
+    monkeypatch.setattr(visits, "TOGETHER", 1 << 10)
+    templates = HostTemplates([], rule_of(Extraction()))
+    line = Template(host="b.example", view="main", kept=20, lines=np.arange(1, dtype=np.uint64))
+    first, second = (Extraction(templates=one) for one in (templates, templates.updated([line])))
+    with Index.create(tmp_path / "made", fields=index_fields(first)) as writer, Index.open(tmp_path / "made") as reader:
+        require_extraction(writer, first)
+        reader.refresh()
+        pieces = FileAnswers(reader).answer([archive])
+        found = [*next(pieces)]
+        require_extraction(writer, second)
+        found += [one for some in pieces for one in some]
+        assert reader.extraction == second.identity
+    assert [one["verdict"] for one in found] == ["new"] * 60

@@ -47,6 +47,22 @@ def test_templates_may_replace_those_of_earlier_pages(tmp_path):
     assert not old.follows(Extraction().identity)
 
 
+def test_a_reader_uses_the_templates_that_a_writer_adds(tmp_path):
+    first = HostTemplates([], rule_of(Extraction()))
+    old, new = Extraction(templates=first), Extraction(templates=added(first, "a.example"))
+    with Index.create(tmp_path / "index", fields=index_fields(old)) as index, Index.open(tmp_path / "index") as reader:
+        require_extraction(index, old)
+        assert reader.refresh()
+        assert extraction_for(reader, Extraction()) == old
+        require_extraction(index, new)
+        assert reader.refresh()
+        assert not reader.refresh()
+        assert extraction_for(reader, Extraction()) == new
+        require_extraction(reader, old)  # of pages that it began to read before
+        with pytest.raises(StorageRefused, match="cannot be compared"):
+            require_extraction(reader, Extraction(templates=added(first, "c.example")))
+
+
 def added(known, host):
     return known.updated([Template(host=host, view="main", kept=20, lines=np.arange(3, dtype=np.uint64))])
 

@@ -6,6 +6,7 @@ A document's *place* is the number of its part and its position there. It is val
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -275,9 +276,10 @@ class Reader:
                 if self._disk.identity(self.folder) != self._place or manifest.mark != self.manifest.mark:
                     raise StorageMoved(str(self.folder), "was replaced while it was open; open the index again")
                 if manifest.log == self.manifest.log:
-                    before = self._reader.tail
+                    before = self._reader.tail, self.manifest.terms
+                    self.manifest = replace(self.manifest, terms=manifest.terms)
                     self._replay()
-                    return self._reader.tail != before
+                    return (self._reader.tail, self.manifest.terms) != before
                 self._load(manifest)
             except FileNotFoundError:  # a newer manifest does not name it
                 continue

@@ -36,8 +36,9 @@ def require_extraction(index: "Index", extraction: Extraction) -> None:
     """Record how web pages become the texts of an index; call it before admitting texts of pages.
 
     Templates may have replaced those of earlier pages, which keep their texts; the index keeps the latest. One that was
-    opened to read records nothing. Raises ``StorageRefused`` if earlier pages were extracted otherwise: they would
-    differ from the same pages now; and for templates of an index without a field for them.
+    opened to read records nothing, and may be asked with templates that a writer has replaced meanwhile. Raises
+    ``StorageRefused`` if earlier pages were extracted otherwise: they would differ from the same pages now; and for
+    templates of an index without a field for them.
     """
     known, own, store = index.extraction, extraction.identity, index.store
     if extraction.templates is not None and not (index.scheme.columns or has_sites(store)):
@@ -46,7 +47,7 @@ def require_extraction(index: "Index", extraction: Extraction) -> None:
         if store.writes and (known != own or not _are_kept(index)):
             templates = extraction.templates
             store.restate({} if templates is None else {TEMPLATES: templates.to_bytes()}, extraction=own)
-    else:
+    elif store.writes or not Extraction.of(known, lambda: index.templates).follows(own):
         raise StorageRefused(str(store.folder), other_extraction(known, own), "other extraction")
 
 
