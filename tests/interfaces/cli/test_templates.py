@@ -388,6 +388,21 @@ def test_one_host_is_learned_again(folder, tmp_path, capsys):
     assert HostTemplates.load(tmp_path / "u.arrow") == HostTemplates.load(tmp_path / "t.arrow")
 
 
+def test_one_host_of_a_state_is_learned_again_in_a_file_outside(crawl, tmp_path, neardup):
+    archive, state, out = crawl / "crawl.warc.gz", tmp_path / "state", ("--out", tmp_path / "k.warc.gz", "--force")
+    neardup("dedup", archive, "--state", state, *out)
+    before, again = HostTemplates.load(state), ("templates", "relearn", SITES[1].host, archive)
+    assert "--out is needed, as --templates" in neardup(*again, "--templates", state, code=2).err
+    assert "inside the state" in neardup(*again, "--templates", state / "templates.arrow", code=2).err
+    assert HostTemplates.load(state) == before
+    neardup(*again, "--templates", state, "--out", tmp_path / "t.arrow")
+    assert "exists already" in neardup(*again, "--templates", state, "--out", tmp_path / "t.arrow", code=2).err
+    neardup("dedup", archive, "--state", state, "--templates", tmp_path / "t.arrow", *out)
+    after = HostTemplates.load(state)
+    assert after == HostTemplates.load(tmp_path / "t.arrow")
+    assert [one.version for one in after.templates] == [1, 2]
+
+
 def test_an_index_is_filled_from_a_state_with_templates(folder, tmp_path, capsys):
     pages = (folder / "pages.jsonl", "--html", "html", "--templates", folder / "templates.arrow")
     assert run("dedup", *pages, "--id", "url", "--state", tmp_path / "state", "--out", tmp_path / "kept.jsonl") == 0
@@ -425,6 +440,8 @@ def test_an_extraction_can_be_stored(folder):
             2,
             "only be used with learn and relearn",
         ),
+        (["templates", "relearn", "h", "pages.jsonl", "--templates", "t", "--text-view", "main"], 2, "with learn"),
+        (["templates", "relearn", "h", "pages.jsonl", "--templates", "."], 2, "--out is needed"),
         (["templates", "show", "h", "--templates", "templates.arrow", "--html", "a"], 2, "only be used with learn"),
         (
             ["templates", "show", "h", "--templates", "templates.arrow"],
@@ -602,6 +619,19 @@ def test_an_interrupted_run_with_a_state_continues_with_what_it_learned(crawl, t
     expected = dedup_files([both], state=tmp_path / "copy", report=tmp_path / "expected.jsonl")
     assert (tmp_path / "why.jsonl").read_text() == (tmp_path / "expected.jsonl").read_text()
     assert done.templates == expected.templates == HostTemplates.load(tmp_path / "state")
+
+
+@pytest.mark.parametrize("keeper", ["state", "index"])
+def test_a_new_file_begins_with_the_templates_of_the_state_or_index(crawl, tmp_path, neardup, keeper):
+    first, both = archives(tmp_path, crawl, [SITES[:1], SITES])
+    place, file = tmp_path / keeper, tmp_path / "t.arrow"
+    options = ("--state", place, "--out", tmp_path / "k.warc.gz") if keeper == "state" else ("--to", place)
+    verb, force = ("dedup", ("--force",)) if keeper == "state" else ("index", ())
+    neardup(verb, first, *options)
+    before = HostTemplates.load(place)
+    neardup(verb, both, *options, *force, "--templates", file, "--learn-templates")
+    assert HostTemplates.load(file) == HostTemplates.load(place)
+    assert before.identity in HostTemplates.load(file).earlier
 
 
 def test_a_state_is_locked_and_verified_once_while_a_run_learns(crawl, tmp_path, monkeypatch):

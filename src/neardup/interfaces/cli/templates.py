@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.options import FORMAT, VIEW_IF_GIVEN
 from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
-from neardup.model.errors import InputRefused, ParameterError, counted, plural, require
+from neardup.model.errors import InputRefused, ParameterError, counted, plural
 
 if TYPE_CHECKING:
     from neardup.text.host_templates import HostTemplates
@@ -26,8 +26,8 @@ action learn|relearn|show: learn: find the templates of all hosts in INPUT, file
   hosts; relearn: replace the template of a host (the first INPUT) by one learned from the other INPUTs
 inputs [INPUT ...]: learn: archives, folders of pages, or .jsonl .csv .tsv .parquet with a field of HTML and one of the
   URL; show: hosts (default: a list of all hosts)
---templates FILE: a file that learn has written, or a state or an index that has templates; relearn replaces the file,
-  unless --out is given; learn keeps its templates of at least 200 different pages, and those of hosts that INPUT does
+--templates FILE: the file that learn has written, or a state or an index that has some; relearn replaces the file,
+  unless --out is named; learn keeps its templates of at least 200 different pages, and those of hosts that INPUT does
   not have
 --json: print the result as JSON
 [learning]
@@ -81,16 +81,16 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
     if len(inputs) < 2:  # noqa: PLR2004 - the host, and its pages
         raise InputRefused("templates relearn", "needs a host, then files of its pages")
     templates = _loaded(given)
-    out, replaces = given.get("out", given["templates"]), "out" not in given
-    rule = "is a folder, whose templates are those of its pages; name a file for the new ones with --out"
-    require(not (replaces and Path(out).is_dir()), "templates", out, rule)
     from neardup.pipeline.crawl.templates import ARROW, learn_from_files, relearn
     from neardup.sources.output import check_file, write_file
 
     host, *paths = inputs
-    check_file(out, ARROW, paths, force=replaces or given["force"])
+    if "out" not in given and Path(given["templates"]).is_dir():
+        raise ParameterError("out", None, f"is needed, as --templates {given['templates']} is a folder")
+    out, force = given.get("out", given["templates"]), given["force"] or "out" not in given
+    check_file(out, ARROW, paths, force=force)
     found, rejected = learn_from_files(paths, learn=partial(relearn, templates, host), **_reading(given))
-    write_file(out, found.to_bytes(), ARROW, force=replaces or given["force"])
+    write_file(out, found.to_bytes(), ARROW, force=force)
     one = found.get(host)
     if given["json"]:
         print(json.dumps({**_of(one), "templates": found.identity, "rejected": len(rejected)}))

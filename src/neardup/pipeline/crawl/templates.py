@@ -164,9 +164,7 @@ class RunTemplates:
         return replace(self.plain, templates=self.known)
 
     @classmethod
-    def unasked(
-        cls, inputs: Sequence[AnyPath], request: Request, stored: Sequence[Extraction] | None = None
-    ) -> Self | None:
+    def unasked(cls, inputs: Sequence[AnyPath], request: Request, stored: Sequence[Extraction] | None) -> Self | None:
         """Begin with those of the pages that are *stored*, or without any; see ``templates_of``.
 
         Templates are only learned if some inputs are archives, which have the address of every page, and if all can be
@@ -180,11 +178,18 @@ class RunTemplates:
         return cls(known, request.extraction, kept=stored is not None, learns=learns)
 
     @classmethod
-    def of_file(cls, path: AnyPath, extraction: Extraction, inputs: Sequence[AnyPath]) -> Self:
-        """Read the file, which need not exist, before the templates of hosts in the *inputs* are learned.
+    def of_file(
+        cls,
+        path: AnyPath,
+        extraction: Extraction,
+        inputs: Sequence[AnyPath],
+        stored: Callable[[], Sequence[Extraction] | None] = lambda: None,
+    ) -> Self:
+        """Read the file before the templates of other hosts in the *inputs* are learned.
 
-        Raises ``ParameterError`` for an *extraction* that has other templates, for inputs that can be read only once,
-        and for templates that were learned by another rule; the errors of reading, and of writing such a file.
+        If it does not exist, begin with those of the pages that are *stored*; see ``templates_of``. Raises
+        ``ParameterError`` for an *extraction* that has other templates, for inputs that can be read only once, and for
+        templates that were learned by another rule; the errors of reading, and of writing such a file.
         """
         rule = "must not have templates if a file of templates is named in learn_templates"
         require(extraction.templates is None, "extraction", extraction, rule)
@@ -193,7 +198,8 @@ class RunTemplates:
         for one in filter(is_distant, paths):
             rule = "cannot be standard input or a URL if templates are learned, which reads the inputs twice; save it"
             raise ParameterError("inputs", one, rule)
-        known = HostTemplates.load(path) if Path(path).exists() else HostTemplates((), rule_of(extraction))
+        known = HostTemplates.load(path) if Path(path).exists() else _latest(stored() or (), extraction)
+        known = HostTemplates((), rule_of(extraction)) if known is None else known
         _require_rule(known, extraction)
         return cls(known, extraction, path, kept=True)
 
@@ -241,7 +247,7 @@ def templates_of(
         return None
     if learn is None:
         return RunTemplates.unasked(inputs, request, stored())
-    return RunTemplates.of_file(learn, request.extraction, inputs)
+    return RunTemplates.of_file(learn, request.extraction, inputs, stored)
 
 
 def learned_extraction(
