@@ -634,6 +634,35 @@ def test_a_new_file_begins_with_the_templates_of_the_state_or_index(crawl, tmp_p
     assert before.identity in HostTemplates.load(file).earlier
 
 
+def test_pages_of_tables_are_read_with_the_templates_of_a_state(crawl, tmp_path, neardup):
+    (first,) = archives(tmp_path, crawl, [SITES[:1]])
+    state, table, report = tmp_path / "state", tmp_path / "pages.jsonl", tmp_path / "why.jsonl"
+    neardup("dedup", first, "--state", state, "--out", tmp_path / "k.warc.gz")
+    table.write_text((crawl / "pages.jsonl").read_text().replace('"url"', '"address"'))
+    asked = ("dedup", table, "--html", "html", "--url", "address", "--id", "address", "--force")
+    asked += ("--out", tmp_path / "k.jsonl", "--report", report)
+    found = []
+    for ways in (("--against", state), ("--against", state, "--templates", state)):
+        neardup(*asked, *ways)
+        found.append(report.read_text())
+    assert found[0] == found[1]
+    assert found[0].count("same text") == 23
+    assert "--url address needs" in neardup(*asked, code=2).err
+
+
+def test_pages_of_indexes_that_were_read_otherwise_are_not_compared_with(crawl, tmp_path, neardup):
+    parts = archives(tmp_path, crawl, [SITES[:1], SITES[1:]])
+    for name, part, *more in (("a", parts[0]), ("b", parts[1]), ("plain", parts[1], "--no-templates")):
+        neardup("index", part, "--to", tmp_path / name, "--texts", *more)
+    run_over = ("dedup", crawl / "crawl.warc.gz", "--dry-run", "--against", tmp_path / "a")
+    for other in ("b", "plain"):
+        shown = " ".join(neardup(*run_over, "--against", tmp_path / other, code=2).err.split())
+        assert f"--against {tmp_path / other} has pages that were read with other templates" in shown
+        assert f"than those of {tmp_path / 'a'}; compare with one of the two, and then with the other" in shown
+    shown = " ".join(neardup(*run_over, "--no-templates", code=2).err.split())
+    assert "leave out --templates and --no-templates, as its own templates are used then" in shown
+
+
 def test_a_state_is_locked_and_verified_once_while_a_run_learns(crawl, tmp_path, monkeypatch):
     first, both = archives(tmp_path, crawl, [SITES[:1], SITES])
     state = tmp_path / "state"

@@ -151,8 +151,8 @@ _NEXT_STORAGE = {
     TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
     "not empty": "name a new folder",
     "other URL rules": "use the same rules, or another folder",
-    "other extraction": "use the same --text-view, version and --templates (or ones learned from these), or another"
-    " folder",
+    "other extraction": "use the same --text-view and version, and leave out --templates and --no-templates, as its own"
+    " templates are used then; or use another folder",
     "other settings": "leave out these options, or use the values of the index",
 }
 _UNPACKERS = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}  # commands, by endings

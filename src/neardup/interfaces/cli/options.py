@@ -77,7 +77,7 @@ _READING: Final = f"""
 --max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8GiB); of
   archives, each record is limited instead: to 64 MiB, and its HTTP body to 16 MiB
 """
-READING: Final = _READING % "with --html and --templates: the field with the URL (default: url)"
+READING: Final = _READING % "with --html and templates of hosts: the field with the URL (default: url)"
 READING_OF_PAGES: Final = _READING % "the field with the URL, whose normal form is the id then"
 KEEP: Final = """
 --keep WHICH=first: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
@@ -412,7 +412,8 @@ def _any_of(names: Sequence[str]) -> str:
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options for reading as parameters of the library; refuse ``--url`` where it has no effect."""
     given = vars(arguments)
-    used = arguments.verb == "index" or {"html", "templates"} <= given.keys()
+    known = {"templates", "state", "against"} if arguments.verb == "dedup" else {"templates"}  # they have templates
+    used = arguments.verb == "index" or ("html" in given and not known.isdisjoint(given))
     rule = "needs --html FIELD and --templates FILE: it names the field with the URL of such pages"
     require("url" not in given or used, "url", given.get("url"), rule)
     learn = given.get("learn_templates", False)

@@ -248,7 +248,7 @@ def _in_pieces(
     engine: LocalEngine,
     progress: Progress,
 ) -> FilesResult:
-    """Learn the templates of a run in pieces, and do it; no other run can add to its state meanwhile."""
+    """Learn the templates of a run in pieces, and do it, while its state is locked."""
     from neardup.pipeline.spilled.files import check_run, dedup_in_pieces, opened_state
 
     with opened_state(settings) as state:

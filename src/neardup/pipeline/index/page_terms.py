@@ -36,7 +36,7 @@ def require_extraction(index: "Index", extraction: Extraction) -> None:
     """Record how web pages become the texts of an index; call it before admitting texts of pages.
 
     Templates may have replaced those of earlier pages, which keep their texts; the index keeps the latest. One that was
-    opened to read records nothing, and may be asked with templates that a writer has replaced meanwhile. Raises
+    opened to read records nothing, and may be used with templates that a writer has replaced since. Raises
     ``StorageRefused`` if earlier pages were extracted otherwise: they would differ from the same pages now; and for
     templates of an index without a field for them.
     """

@@ -49,11 +49,13 @@ class IndexTexts:
         folder, disk = Path(self.path), Disk()
         return Extraction.of(self._extraction, lambda: templates_in(folder, Manifest.read(disk, folder), disk))
 
-    def require(self, request: Request, signed: Iterable[str], pages: Extraction | None) -> None:
+    def require(
+        self, request: Request, signed: Iterable[str], pages: Extraction | None, indexes: Iterable["IndexTexts"] = ()
+    ) -> None:
         """Raise ``ParameterError`` unless it has the *signed* fields, and can be read with the inputs of a request.
 
         *pages* is how the texts of web pages among these are extracted; ``StorageRefused`` if its own cannot be
-        compared with them.
+        compared with them, and ``ParameterError`` if they cannot be compared with those of some of the other *indexes*.
         """
         rule = "cannot be used when comparing with an index; the endings of the inputs must be those of their formats"
         require(request.format is None, "format", request.format, rule)
@@ -62,7 +64,16 @@ class IndexTexts:
             require(name in self._fields | {BODY, request.text}, "against", self.path, rule)
         known = self._extraction
         if pages is not None and known is not None and not pages.follows(known):
+            for other in indexes:
+                rule = f"has pages that were read with other templates, or in another view, than those of {self.path}"
+                rule += "; compare with one of the two, and then with the other"
+                require(self._is_comparable(other), "against", other.path, rule)
             raise StorageRefused(self.path, other_extraction(known, pages.identity), "other extraction")
+
+    def _is_comparable(self, other: "IndexTexts") -> bool:
+        """Return whether its pages can be compared with those of another index."""
+        one, two = self.extraction, other.extraction
+        return one is None or two is None or one.follows(two.identity) or two.follows(one.identity)
 
     def write(self, file: BinaryIO, request: Request) -> None:
         """Write all documents, in the order of admission, as records with the fields of a request.

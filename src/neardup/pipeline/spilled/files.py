@@ -157,7 +157,8 @@ def _require_outside(folder: Path, what: str, settings: RunSettings) -> None:
 def opened_state(settings: RunSettings) -> Iterator[State | None]:
     """Yield the state of a run, if it has one, after its files, the settings and the paths of the run were checked.
 
-    No other run can add to it meanwhile. Raises the errors of ``State.open`` and of ``neardup.dedup_files``.
+    No other run can add to it until the end of the block. Raises the errors of ``State.open`` and of
+    ``neardup.dedup_files``.
     """
     _check_places(settings)
     earlier = settings.earlier
@@ -188,7 +189,7 @@ def _opened(
         for path in filter(is_distant, shards.inputs if earlier.adds else ()):
             raise ParameterError("inputs", path, f"{rule}; save it first")
     for index in earlier.indexes:
-        index.require(settings.request, settings.scheme.columns, own)
+        index.require(settings.request, settings.scheme.columns, own, earlier.indexes)
     shards = shards.behind({index.path: index.identity for index in earlier.indexes})
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
