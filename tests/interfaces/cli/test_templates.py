@@ -663,6 +663,26 @@ def test_pages_of_indexes_that_were_read_otherwise_are_not_compared_with(crawl, 
     assert "leave out --templates and --no-templates, as its own templates are used then" in shown
 
 
+def test_templates_of_a_killed_run_are_not_those_of_a_state_without_any(crawl, tmp_path, monkeypatch, neardup):
+    state = tmp_path / "state"
+    with monkeypatch.context() as patch:
+        patch.setattr(State, "_replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files([crawl / "crawl.warc.gz"], state=state)
+    assert (state / "templates.arrow").exists()
+    dedup_files([crawl / "crawl.warc.gz"], state=state, learn_templates=False, restart=True)
+    assert "is a folder without templates" in neardup("templates", "show", "--templates", state, code=2).err
+
+
+def test_a_folder_with_a_file_of_templates_is_not_a_state(crawl, tmp_path, neardup):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    shutil.copy(crawl / "templates.arrow", folder)
+    run_over = ("dedup", crawl / "crawl.warc.gz", "--state", folder, "--out", tmp_path / "k.warc.gz")
+    assert "it is not a state of neardup" in neardup(*run_over, code=2).err
+    assert HostTemplates.load(folder) == HostTemplates.load(crawl / "templates.arrow")
+
+
 def test_a_state_is_locked_and_verified_once_while_a_run_learns(crawl, tmp_path, monkeypatch):
     first, both = archives(tmp_path, crawl, [SITES[:1], SITES])
     state = tmp_path / "state"

@@ -221,6 +221,7 @@ class State(AbstractContextManager["State"]):
         before = self._header or header
         extraction = header.extraction or before.extraction
         self._replace(msgspec.structs.replace(before, segments=(*before.segments, part), extraction=extraction))
+        self._remove_leftovers()
 
     def compact(self) -> None:
         """Merge the segments into one."""
@@ -344,6 +345,10 @@ class State(AbstractContextManager["State"]):
             raise
 
     def _remove_leftovers(self) -> None:
+        """Remove segments that are not part of the state, and templates if its pages were read without any."""
+        if self._header is not None and "templates" not in (self._header.extraction or {}):
+            with naming(self.folder):
+                (self.folder / TEMPLATES).unlink(missing_ok=True)
         known = {f"{_SEGMENT}{part.name}" for part in self.segments}
         for path in self.folder.glob(f"{_SEGMENT}*"):
             if path.name not in known:
@@ -469,7 +474,9 @@ def _require_new(folder: Path, *, write: bool) -> None:
         raise StorageRefused(str(folder), f"its folder does not exist: {folder.parent}")
     require_outside(folder)
     others = [path.name for path in folder.iterdir()] if folder.exists() else []
-    own = {_LOCK, WORK, TEMPLATES, f"{TEMPLATES}.partial", f"{_HEADER}.partial"}
+    own = {_LOCK, WORK, f"{_HEADER}.partial"}
+    if _LOCK in others:  # otherwise it is a file of templates that a user keeps there
+        own |= {TEMPLATES, f"{TEMPLATES}.partial"}
     if not write and _LOCK in others:
         raise StorageRefused(str(folder), _EMPTY)
     if not {*INDEX}.isdisjoint(others):
