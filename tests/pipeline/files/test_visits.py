@@ -6,7 +6,6 @@ from archives_made import packed, page
 
 from neardup import Checksum, DataError, Extraction, Index, MinHash, ParameterError
 from neardup.model.errors import FieldMissing
-from neardup.pipeline.crawl.page_texts import index_fields
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.files import visits
 from neardup.pipeline.files.visits import FileAnswers
@@ -94,7 +93,7 @@ def test_a_reader_continues_when_templates_are_added(tmp_path, archive, monkeypa
     templates = HostTemplates([], rule_of(Extraction()))
     line = Template(host="b.example", view="main", kept=20, lines=np.arange(1, dtype=np.uint64))
     first, second = (Extraction(templates=one) for one in (templates, templates.updated([line])))
-    with Index.create(tmp_path / "made", fields=index_fields(first)) as writer, Index.open(tmp_path / "made") as reader:
+    with Index.create(tmp_path / "made", templates=first.templates) as writer, Index.open(tmp_path / "made") as reader:
         require_extraction(writer, first)
         reader.refresh()
         pieces = FileAnswers(reader).answer([archive])
