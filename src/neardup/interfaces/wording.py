@@ -1,5 +1,6 @@
 """Descriptions of runs and decisions, the same on the terminal and on pages."""
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from neardup.model.errors import plural
@@ -171,6 +172,15 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
         *archive_totals(read),
     ]
     return [row for row in rows if row[0]]
+
+
+def extraction_line(known: "Mapping[str, str | None]", folder: str) -> str:
+    """Describe how web pages became texts of a state or an index in a folder."""
+    view = f"web pages read in text view {known['text_view']}"
+    if "templates" not in known:
+        return f"{view}, without templates of hosts"
+    shown = f"`neardup templates show --templates {shlex.quote(folder)}` lists them"
+    return f"{view}, with templates of hosts (id {known['templates']}); {shown}"
 
 
 def rejected_rows(rejected: "Sequence[Rejected]", where: str = "") -> list[tuple[int, str]]:

@@ -1,12 +1,12 @@
 """Show, merge or forget the documents that dedup --state has kept."""
 
 import argparse
-import shlex
 
 import msgspec
 
 from neardup.interfaces.cli.terminal import shown_ids, summarise
 from neardup.interfaces.moments import moment_in
+from neardup.interfaces.wording import extraction_line
 from neardup.model.errors import ParameterError, counted, plural
 
 EXAMPLE = "Example: neardup state forget crawls --before 2026-01-01"
@@ -77,17 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
         f"scheme {header.scheme['scheme']}, recipe {header.recipe}, verify {header.policy['verify']}{of_index}"
     )
     if header.extraction is not None:
-        lines.append(_pages(header.extraction, arguments.folder))
+        lines.append(extraction_line(header.extraction, arguments.folder))
     return summarise(arguments, record, rows, lines=lines)
-
-
-def _pages(known: dict[str, str | None], folder: str) -> str:
-    """Describe how web pages became texts."""
-    view = f"web pages read in text view {known['text_view']}"
-    if "templates" not in known:
-        return f"{view}, without templates of hosts"
-    shown = f"`neardup templates show --templates {shlex.quote(folder)}` lists them"
-    return f"{view}, with templates of hosts (id {known['templates']}); {shown}"
 
 
 def _names(inputs: tuple[str, ...]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 from neardup.interfaces.cli.options import INDEX
 from neardup.interfaces.cli.terminal import summarise
+from neardup.interfaces.wording import extraction_line
 from neardup.model.errors import plural
 
 INTERRUPTED = "interrupted; the index is as it was"
@@ -26,4 +27,6 @@ def run(arguments: argparse.Namespace) -> int:
         (left, f"{plural(left, 'byte')} {unacknowledged}", False),
     ]
     lines = [f"scheme {stats.scheme}, recipe {stats.recipe}, generation {stats.generation}"]
+    if stats.extraction is not None:
+        lines.append(extraction_line(stats.extraction, arguments.index))
     return summarise(arguments, asdict(stats), rows, lines=lines)

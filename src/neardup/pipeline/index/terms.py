@@ -84,6 +84,7 @@ def stats_of(store: Store) -> Stats:
             scheme=store.manifest.terms["name"],
             recipe=store.manifest.terms["recipe"],
             generation=store.manifest.generation,
+            extraction=store.manifest.terms["extraction"],
         )
 
 
