@@ -251,8 +251,15 @@ class Oracle:
             if unchanged[place]:
                 before = [other for other in self.alive.values() if other.ordinal < self.by_id[name].ordinal]
                 verdicts[place] = self.decide(given[place], contents[place], before)[0]
-        self.see([name for name, stays in zip(ids, unchanged, strict=True) if stays], time)
+        again = [place for place, stays in enumerate(unchanged) if stays]
+        self.see_again([ids[place] for place in again], [rows[place] for place in again], time)
         return verdicts
+
+    def see_again(self, ids, rows, time):
+        """Do what is done with known documents of the same content: they get the fields that came with them."""
+        for name, row in zip(ids, rows, strict=True):
+            self.by_id[name].fields = row
+        return self.see(ids, time)
 
     def see(self, ids, time):
         """Give for each what it may be dropped for, ``None`` where nobody was told yet to keep it."""
@@ -285,7 +292,8 @@ class Oracle:
                 verdict if there[place] is None else Known(ids[place], True, verdict.representative, *changes[place])
             )
         known = [place for place in range(len(ids)) if same[place]]
-        for place, kept in zip(known, self.see([ids[place] for place in known], time), strict=True):
+        kept_now = self.see_again([ids[place] for place in known], [rows[place] for place in known], time)
+        for place, kept in zip(known, kept_now, strict=True):
             verdicts[place] = Known(ids[place], False, kept)
         return verdicts
 
@@ -425,6 +433,14 @@ class Life:
         most = len(self.pool) if self.random.random() < self.variety else 40
         return self.random.integers(0, most, number).tolist()
 
+    def which_of(self, ids):
+        """Choose documents for these ids, often those that they have already."""
+        chosen = self.which(len(ids))
+        for place, name in enumerate(ids):
+            if name in self.oracle.by_id and self.random.random() < 0.4:
+                chosen[place] = self.oracle.by_id[name].which
+        return chosen
+
     def rows(self, number):
         """Make values of fields, some of them null."""
         rows = []
@@ -451,7 +467,8 @@ class Life:
 
     def admit(self):
         number = self.some(12) if self.random.random() < 0.9 else self.some(60)
-        ids, which, rows = self.ids(number), self.which(number), self.rows(number)
+        ids, rows = self.ids(number), self.rows(number)
+        which = self.which_of(ids)
         fields = self.given_fields(which, rows)
         self.now += timedelta(seconds=int(self.random.integers(-10, 100)))
         texts = [self.pool.documents[place] for place in which]
@@ -463,7 +480,8 @@ class Life:
         if self.texts:
             return
         number = self.some(5)
-        ids, which, rows = self.ids(number), self.which(number), self.rows(number)
+        ids, rows = self.ids(number), self.rows(number)
+        which = self.which_of(ids)
         columns = {name: [row[name] for row in rows] for name in FIELDS}
         for row in rows:
             row |= {name: None for name in self.declared if name not in FIELDS}
@@ -472,8 +490,8 @@ class Life:
 
     def visit(self):
         number = self.some(12)
-        ids, which, rows = list(dict.fromkeys(self.ids(number))), self.which(number), self.rows(number)
-        which, rows = which[: len(ids)], rows[: len(ids)]
+        ids = list(dict.fromkeys(self.ids(number)))
+        which, rows = self.which_of(ids), self.rows(len(ids))
         fields = self.given_fields(which, rows)
         self.now += timedelta(seconds=int(self.random.integers(-10, 100)))
         texts = [self.pool.documents[place] for place in which]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from disks import FOLDER, ROOT, MemoryDisk
-from lives import AT, Record, answers, create, quiet, reopen, script, some_of_each
+from lives import AT, Record, answers, create, fields_of, quiet, reopen, script, some_of_each
 
 from neardup import ExactDuplicate, Index, New, SimHash
 from neardup.index.disk.files import LOCK, Disk, _named
@@ -88,7 +88,7 @@ def require_refused(index):
     """Every change is refused, and reading goes on."""
     told = answers(index)
     tries = [
-        lambda: index.admit(["x"], ["some text or other"], {"version": [0], "name": ["x!"]}),
+        lambda: index.admit(["x"], ["some text or other"], fields_of(["x"], 0)),
         index.flush,
         index.compact,
         lambda: index.see(["document 1"]),
@@ -104,7 +104,7 @@ def require_refused(index):
 def require_writes_again(index, files):
     """A change succeeds where the system does, on top of what was answered before it."""
     told, [verdict, *_] = answers(index), index.judge(["one more text that nobody knows"])
-    index.admit(["one more"], ["one more text that nobody knows"], {"version": [0], "name": ["one more!"]}, at=AT)
+    index.admit(["one more"], ["one more text that nobody knows"], fields_of(["one more"], 0), at=AT)
     assert index.failure is None
     index.remove(["one more"])
     assert (answers(index), verdict) == (told, New())

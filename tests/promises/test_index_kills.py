@@ -12,7 +12,7 @@ import traceback
 
 import pytest
 from disks import Deadly
-from lives import AT, Step, create, kills_apart, reopen, require_representatives, script
+from lives import AT, Step, create, fields_of, kills_apart, reopen, require_representatives, script
 
 from neardup.index.disk.files import Disk
 from neardup.model.verdicts import ExactDuplicate
@@ -36,16 +36,24 @@ class Known:
             for name in step.ids:
                 self.documents.pop(name, None)
         if step.does == "admit":
-            met = set()
+            batch = {}
             for name, own in zip(step.ids, step.documents, strict=True):
-                if name in met or len(met) == TOGETHER:
-                    states.append(self.told())
-                    met = set()
-                met.add(name)
-                if self.documents.get(name, (0, None))[1] != own:
-                    self.documents.pop(name, None)
-                    self.documents[name] = (step.seed, own)
+                if name in batch or len(batch) == TOGETHER:
+                    states += self.admitted(batch)
+                    batch = {}
+                batch[name] = (step.seed, own)
+            states += self.admitted(batch)
         return [*states, self.told()]
+
+    def admitted(self, batch):
+        """Apply a batch; give what there is after the record of other contents, and after that of other fields."""
+        again = {name: own for name, own in batch.items() if self.documents.get(name, (0, None))[1] == own[1]}
+        for name in batch.keys() - again.keys():
+            self.documents.pop(name, None)
+        self.documents |= {name: own for name, own in batch.items() if name not in again}
+        before = self.told()
+        self.documents |= again
+        return [before, self.told()]
 
     def told(self):
         return list(self.documents.items())
@@ -125,7 +133,7 @@ def kills(path, number, seed):
     """Kill a writer so many times, one index outliving them all; give how many documents and steps there were."""
     create(path, "minhash" if seed % 2 else "simhash", Disk()).close()
     warmed = reopen(path, Disk())
-    warmed.admit(["warm"], ["everything is loaded before the first fork"], {"version": [0], "name": ["warm!"]}, at=AT)
+    warmed.admit(["warm"], ["everything is loaded before the first fork"], fields_of(["warm"], 0), at=AT)
     warmed.flush()
     warmed.compact()
     warmed.remove(["warm"])

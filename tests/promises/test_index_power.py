@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 from disks import FOLDER, MemoryDisk
-from lives import Record, answers, create, read_of, reopen, script, some_of_each
+from lives import Record, answers, create, fields_of, read_of, reopen, script, some_of_each
 
 from neardup.model.errors import StorageRefused
 
@@ -46,7 +46,7 @@ def require_the_same_to_read(record, least, most, files):
 def go_on(writer, files):
     """A writer that was opened on what was found can be worked with, and leaves nothing that troubles a check."""
     before = len(writer)
-    writer.admit(["one more"], ["it is never too late to come"], {"version": [0], "name": ["one more!"]})
+    writer.admit(["one more"], ["it is never too late to come"], fields_of(["one more"], 0))
     writer.flush()
     writer.close()
     again = reopen(FOLDER, MemoryDisk(files), "r")
@@ -169,7 +169,7 @@ def interrupted(record, least, most, files, rng):
 
 def go_on_acknowledged(record, writer, files, rng):
     """What is acknowledged after a recovery outlives the next power failure, too."""
-    writer.admit(["one more"], ["it is never too late to come"], {"version": [0], "name": ["one more!"]})
+    writer.admit(["one more"], ["it is never too late to come"], fields_of(["one more"], 0))
     if record.durability != "commit":
         writer.sync()
     expected = answers(writer)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.index.disk.buffers import Growing, GrowingStrings, some, taken
+from neardup.index.disk.buffers import ChangedStrings, Growing, GrowingStrings, differing, some, taken
 from neardup.index.disk.columns import decoded, encoded
 
 
@@ -46,3 +46,43 @@ def test_some_strings():
     assert np.shares_memory(cut.data, strings.data)
     with pytest.raises(IndexError):
         taken(strings, np.array([4]))
+
+
+@given(st.lists(st.text(max_size=3), min_size=1, max_size=9), st.data())
+def test_changed_strings_cover_those_of_the_column(column, data):
+    changed, expected = ChangedStrings(), dict(enumerate(column))
+    whole = encoded(column)
+    place = st.integers(0, len(column) - 1)
+    for _ in range(data.draw(st.integers(0, 4))):
+        news = data.draw(st.dictionaries(place, st.text(max_size=3)))
+        changed.change(np.array([*news], np.int64), encoded([*news.values()]))
+        expected |= news
+    asked = np.array(data.draw(st.lists(place)), np.int64)
+    found = changed.over(lambda positions, most: taken(whole, positions, most), asked)
+    assert decoded(found) == [expected[own] for own in asked]
+    cut = changed.over(lambda positions, most: taken(whole, positions, most), asked, most=1)
+    assert [cut.bytes_at(row) for row in range(len(asked))] == [expected[own].encode()[:1] for own in asked]
+    positions, strings = changed.changes()
+    latest = dict(zip(positions.tolist(), decoded(strings), strict=True))
+    assert {**dict(enumerate(column)), **latest} == expected
+
+
+def test_strings_that_change_again_and_again_take_no_more_memory():
+    changed, place, sizes = ChangedStrings(), np.array([7]), set()
+    for turn in range(5000):
+        changed.change(place, encoded([f"value {turn}"]))
+        sizes.add(changed.nbytes)
+    assert max(sizes) < 10_000
+    assert [part.tolist() for part in (changed.changes()[0],)] == [[7]]
+    assert decoded(changed.changes()[1]) == ["value 4999"]
+
+
+@given(st.lists(st.tuples(st.text("aé", max_size=3), st.text("aé", max_size=3))), st.booleans())
+def test_which_strings_differ(pairs, cut):
+    one, other = (encoded(["before", *side]) for side in ([pair[0] for pair in pairs], [pair[1] for pair in pairs]))
+    if cut:  # strings that do not begin at the beginning of the data
+        one = some(one, slice(1, len(one)))
+        other = taken(other, np.arange(1, len(other)))
+        assert differing(one, other).tolist() == [left != right for left, right in pairs]
+    else:
+        assert differing(one, other).tolist() == [False, *(left != right for left, right in pairs)]

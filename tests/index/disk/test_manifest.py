@@ -64,13 +64,14 @@ def test_every_changed_byte_is_found(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "error", "rule"),
     [
-        ({"format": 5}, StorageRefused, "is of format 5, newer than the 4"),
-        ({"format": 1, "terms": []}, StorageRefused, "is of format 1, older than the 4"),
+        ({"format": 6}, StorageRefused, "is of format 6, newer than the 5"),
+        ({"format": 1, "terms": []}, StorageRefused, "is of format 1, older than the 5"),
         ({"flags": ["colours"]}, StorageRefused, "needs colours"),
         ({"mark": "0"}, StorageDamaged, "invalid index id"),
         ({"log": "../log-00000002"}, StorageDamaged, "unexpected file name"),
         ({"log": "segment-00000001"}, StorageDamaged, "names a file twice"),
         ({"sealed": -1}, StorageDamaged, "makes no sense"),
+        ({"field_changes": -1}, StorageDamaged, "makes no sense"),
         ({"segments": [["segment-00000001", "many", 7]]}, StorageDamaged, "makes no sense"),
         ({"terms": []}, StorageDamaged, "invalid terms"),
         ({"more": 1}, StorageDamaged, "makes no sense"),

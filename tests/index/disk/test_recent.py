@@ -1,7 +1,7 @@
 import numpy as np
 from documents import COLUMNS, batch
 
-from neardup.index.disk.columns import decoded
+from neardup.index.disk.columns import decoded, encoded
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.postings import Query
 from neardup.index.disk.recent import Recent
@@ -58,3 +58,11 @@ def test_values_change_in_place():
     part.change("keeper", np.array([2]), np.array([7]))
     assert part.take("keeper", np.arange(4)).tolist() == [5, 6, 7, 5]
     assert part.kept == 3
+
+
+def test_strings_change_too():
+    part = recent()
+    part.change("field.host", np.array([2, 0]), encoded(["two", "none"]))
+    part.append(batch(2))
+    assert decoded(part.strings("field.host", np.arange(6))) == ["none", "id 1", "two", "id 3", "id 0", "id 1"]
+    assert decoded(part.strings("field.host", np.array([2]), 2)) == ["tw"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from neardup import Index, StorageError
+from neardup import Index, SimHash, StorageError
 
 
 def test_a_closed_store_is_refused(tmp_path):
@@ -11,3 +11,54 @@ def test_a_closed_store_is_refused(tmp_path):
     for question in (lambda: index.judge(["a"]), lambda: len(index), index.flush):
         with pytest.raises((StorageError, ValueError)):
             question()
+
+
+def titled(index, ids, texts, title):
+    return index.visit(ids, texts, {"title": [f"{title} {own}" for own in ids]})
+
+
+@pytest.mark.parametrize("then", ["replay", "flush", "compact"])
+def test_changed_fields_stay(tmp_path, then):
+    """Whatever becomes of the files: the log is read again, updates are written, segments are merged."""
+    ids, texts = ["a", "b", "c"], ["one text", "quite another one", "and the third of them"]
+    with (
+        Index.create(tmp_path / "index", SimHash(), fields={"title": str}) as index,
+        Index.open(tmp_path / "index") as reader,
+    ):
+        titled(index, ids[:2], texts[:2], "old")
+        index.flush()
+        titled(index, ids[2:], texts[2:], "old")
+        titled(index, ids[1:], texts[1:], "new")
+        if then != "replay":
+            getattr(index, then)()
+        expected = ["old a", "new b", "new c"]
+        assert reader.refresh()
+        for one in (index, reader):
+            assert one.values("title", ids) == expected
+            assert one.store.field_changes.number == 1
+        titled(index, ids[1:2], texts[1:2], "newer")
+        assert reader.refresh()
+        assert reader.values("title", ids) == ["old a", "newer b", "new c"]
+        index.copy(tmp_path / "copy")
+    for name in ("index", "copy"):
+        with Index.open(tmp_path / name, "w") as index:
+            assert index.values("title", ids) == ["old a", "newer b", "new c"]
+            assert index.store.field_changes.number == 2
+            assert index.check().problems == []
+
+
+def test_changed_strings_of_segments_take_no_more_memory_than_is_allowed(tmp_path):
+    number, memory = 2000, 1 << 20
+    ids, texts = [f"d{row}" for row in range(number)], [f"word{row} number{row}" for row in range(number)]
+    path = tmp_path / "index"
+    with Index.create(path, SimHash(), fields={"title": str}, durability="bulk", memory=memory) as index:
+        for turn in range(8):
+            titled(index, ids, texts, f"{turn}" * 300)
+            index.store.commit()
+            assert sum(segment.changed_bytes for segment in index.store.segments) <= memory
+        assert index.store.field_changes.number == 7
+        assert index.values("title", ids[::500]) == [f"{'7' * 300} d{row}" for row in range(0, number, 500)]
+        assert len(index) == index.store.next_ordinal == number
+        index.flush()
+        index.store.commit()
+        assert sum(segment.changed_bytes for segment in index.store.segments) <= memory // 4

@@ -168,3 +168,15 @@ def test_the_last_batch_gets_the_same_verdicts_after_a_restart(tmp_path_factory,
             assert again == first
             assert [one.representative for one in again] == [one.representative for one in first]
             assert (index.next_admission, [index.group(own) for own in index.ids()]) == state
+
+
+def test_a_repeated_batch_leaves_fields_as_they_are(index):
+    urls, texts, fields = [url(1), url(2), url(1)], [words(1), words(2), words(1)], {"rank": [1, 2, 3]}
+    pages = KeyedVisits(index)
+    first = pages.judge_and_admit(urls, texts, fields, "one", b"x")
+    assert index.values("rank", urls[:2]) == [3, 2]
+    changes = index.store.field_changes.number
+    assert KeyedVisits(index).judge_and_admit(urls, texts, fields, "one", b"x") == first
+    assert index.values("rank", urls[:2]) == [3, 2]
+    assert index.values("url", urls[:2]) == urls[:2]
+    assert index.store.field_changes.number == changes + 2  # of the page that is in it twice

@@ -1,3 +1,4 @@
+import pyarrow as pa
 import pytest
 
 import neardup
@@ -26,7 +27,7 @@ def test_a_visit_says_what_is_known_and_remembers_the_rest(index):
         neardup.ExactDuplicate("a", "a"),
     ]
     assert asked == said
-    assert index.values("host", ids) == [None, "y", "z"]
+    assert index.values("host", ids) == ["x", "y", "z"]
 
 
 def test_a_visit_of_nothing(index):
@@ -130,3 +131,88 @@ def test_the_least_resemblance_of_unchanged_content_is_a_share(share):
     with pytest.raises(neardup.ParameterError, match="changed_at_least"):
         neardup.CrawlFilter(index, changed_at_least=share)
     assert len(index) == 0
+
+
+FAIR = "a fair is held at the harbour on the first Sunday in May, with forty stalls and two bands"
+KINDS = {"title": "string", "score": "number", "rank": "integer", "at": "time", "ok": "flag"}
+OLD = {"title": ["Storm", None], "score": [1.5, float("nan")], "rank": [1, None], "at": [0, 5], "ok": [True, None]}
+NEW = {"title": ["Storm", "Fair"], "score": [None, float("nan")], "rank": [2, 0], "at": [0, None], "ok": [True, False]}
+
+
+def columns(given):
+    return given | {"at": pa.array(given["at"], pa.timestamp("us", "UTC"))}
+
+
+@pytest.fixture(params=["disk", "memory"])
+def fielded(request, tmp_path):
+    path = tmp_path / "index" if request.param == "disk" else None
+    with neardup.Index.create(path, fields=KINDS) as index:
+        index.admit(["a", "b"], [STORM, FAIR], columns(OLD), at=100)
+        yield index
+
+
+@pytest.mark.parametrize("how", ["admit", "visit", "signatures"])
+@pytest.mark.parametrize("flushed", [False, True])
+def test_a_document_that_comes_again_has_the_fields_that_come_with_it(fielded, how, flushed):
+    index = fielded
+    if flushed:
+        index.flush()
+    before, stats, generation = index.get(["a", "b"]), index.stats(), index.changes().generation
+    texts = index.scheme.sign([STORM, FAIR]) if how == "signatures" else [STORM, FAIR]
+    said = getattr(index, "visit" if how == "visit" else "admit")(["a", "b"], texts, columns(NEW), at=200)
+    known = [neardup.Known(own, representative=own) for own in ("a", "b")]
+    assert said == (known if how == "visit" else [neardup.New()] * 2)
+    after = index.get(["a", "b"])
+    assert [own.fields["title"] for own in after] == NEW["title"]
+    assert [own.fields["rank"] for own in after] == NEW["rank"]
+    assert [own.fields["ok"] for own in after] == NEW["ok"]
+    assert after[0].fields["score"] is None
+    assert after[1].fields["score"] != after[1].fields["score"]
+    assert [own.fields["at"] and own.fields["at"].timestamp() for own in after] == [0, None]
+    for old, now in zip(before, after, strict=True):  # and nothing else is different
+        assert (now.first_seen, now.changed_at, now.representative) == (
+            old.first_seen,
+            old.changed_at,
+            old.representative,
+        )
+        assert now.last_seen.timestamp() == 200
+    assert index.next_admission == 2
+    assert (index.stats().documents, index.stats().kept) == (stats.documents, stats.kept)
+    (table,) = index.changes(generation).documents
+    assert table["id"].to_pylist() == ["a", "b"]
+    assert table["title"].to_pylist() == NEW["title"]
+    index.admit(["a"], [STORM])  # without fields, as of new content
+    assert index.get(["a"])[0].fields == dict.fromkeys(KINDS)
+
+
+def test_equal_fields_are_not_written_again(fielded):
+    def grown(action):
+        before = fielded.store.log_bytes
+        action()
+        return fielded.store.log_bytes - before
+
+    usual = grown(lambda: fielded.see(["a", "b"], at=200))
+    assert grown(lambda: fielded.visit(["a", "b"], [STORM, FAIR], columns(OLD), at=300)) == usual
+    assert grown(lambda: fielded.admit(["a", "b"], [STORM, FAIR], columns(OLD), at=400)) == usual
+    assert fielded.store.field_changes.number == 0
+    one = grown(lambda: fielded.visit(["a", "b"], [STORM, FAIR], columns(OLD | {"rank": [7, None]})))
+    assert usual < one < usual + 200
+
+
+def test_fields_change_beside_new_and_changed_documents_and_small_changes(fielded):
+    ids, texts = ["a", "c", "b"], [f"{STORM} today", STORM, FAIR]
+    said = fielded.visit(ids, texts, {"title": ["A", "C", "B"]}, changed_at_least=0.5)
+    assert [verdict.name for verdict in said] == ["known", "exact duplicate", "known"]
+    assert not said[0].changed
+    assert fielded.values("title", ids) == ["A", "C", "B"]
+    said = fielded.admit(["c", "a", "d"], ["a third text, of nothing in particular", STORM, FAIR], {"title": [*"xyz"]})
+    assert fielded.values("title", ["c", "a", "d", "b"]) == ["x", "y", "z", "B"]
+
+
+def test_the_site_of_a_page_stays_with_its_content(tmp_path):
+    with neardup.Index.create(tmp_path / "index", fields={"neardup_site": int, "title": str}) as index:
+        index.admit(["a"], [STORM], {"neardup_site": [8], "title": ["old"]})
+        index.visit(["a"], [STORM], {"neardup_site": [12], "title": ["new"]})
+        place = index.store.with_ids(["a"])
+        assert index.store.take("field.neardup_site", place).tolist() == [8]
+        assert index.values("title", ["a"]) == ["new"]

@@ -1,5 +1,6 @@
 """Arrays that grow at their end, in amortised constant time per entry."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy.typing as npt
 
 from neardup.kernels.blocks import INTACT
 from neardup.kernels.strings import WHOLE, copy, locate
-from neardup.model.arrays import AnyPositions, Positions, TextBatch
+from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch
 
 _LEAST = 64
 _NOWHERE = np.zeros(2, np.int64)  # the beginning of data that are in no file
@@ -51,6 +52,9 @@ class GrowingStrings:
         self.data, self.offsets = Growing(np.uint8), Growing(np.int64)
         self.offsets.extend(np.zeros(1, np.int64))
 
+    def __len__(self) -> int:
+        return self.offsets.size - 1
+
     @property
     def nbytes(self) -> int:
         """The memory that they take, including reserved memory."""
@@ -65,6 +69,56 @@ class GrowingStrings:
     def take(self, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
         """Copy the strings at these positions, or the first *most* bytes of each."""
         return taken(TextBatch(self.data.values, self.offsets.values), positions, most)
+
+
+class ChangedStrings:
+    """Strings that replace some of a column, by position."""
+
+    def __init__(self) -> None:
+        self._strings = GrowingStrings()
+        self._rows = np.empty(0, np.int64)  # the place of each position in the strings, -1 for unchanged ones
+        self._number = 0  # of changed positions
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the strings take, including reserved memory."""
+        return self._strings.nbytes
+
+    def change(self, positions: AnyPositions, strings: TextBatch) -> None:
+        """Replace the strings at different positions."""
+        missing = int(positions.max(initial=-1)) + 1 - len(self._rows)
+        if missing > 0:
+            self._rows = np.append(self._rows, np.full(max(missing, len(self._rows)), -1))
+        self._number += int((self._rows[positions] < 0).sum())
+        first = len(self._strings)
+        self._strings.extend(strings)
+        self._rows[positions] = np.arange(first, len(self._strings))
+        if len(self._strings) > 2 * self._number + _LEAST:  # most were replaced again
+            changed, latest = self.changes()
+            self._strings = GrowingStrings()
+            self._strings.extend(latest)
+            self._rows[changed] = np.arange(len(changed))
+
+    def changes(self) -> tuple[Positions, TextBatch]:
+        """Return the changed positions, ascending, and their strings."""
+        changed = np.flatnonzero(self._rows >= 0)
+        return changed, self._strings.take(self._rows[changed])
+
+    def over(
+        self, unchanged: Callable[[AnyPositions, int], TextBatch], positions: AnyPositions, most: int = WHOLE
+    ) -> TextBatch:
+        """Copy the first *most* bytes of the strings at these positions; *unchanged* returns those of the column."""
+        rows = np.full(len(positions), -1)
+        within = positions < len(self._rows)
+        rows[within] = self._rows[positions[within]]
+        changed, others = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
+        if not len(changed):
+            return unchanged(positions, most)
+        both, order = GrowingStrings(), np.empty(len(positions), np.int64)
+        both.extend(unchanged(positions[others], most))
+        both.extend(self._strings.take(rows[changed], most))
+        order[np.concatenate([others, changed])] = np.arange(len(positions))
+        return both.take(order)
 
 
 def some(strings: TextBatch, rows: AnyPositions | slice) -> TextBatch:
@@ -95,3 +149,22 @@ def gathered(
     out = np.empty(bounds[-1], np.uint8)
     copy(strings.data, firsts, bounds, out)
     return TextBatch(out, bounds), block
+
+
+def differing(one: TextBatch, other: TextBatch) -> Flags:
+    """Return which of as many strings differ.
+
+    >>> strings = [TextBatch(np.frombuffer(data, np.uint8), np.array([0, 2, 3])) for data in (b"abc", b"abd", b"abc")]
+    >>> differing(strings[0], strings[1]).tolist(), differing(strings[0], strings[2]).tolist()
+    ([False, True], [False, False])
+    """
+    flags = np.asarray(np.diff(one.offsets) != np.diff(other.offsets))
+    rows = np.flatnonzero(~flags)
+    if len(rows) < len(flags):
+        one, other = taken(one, rows), taken(other, rows)
+    begin, end = one.offsets[0], one.offsets[-1]
+    own, theirs = one.data[begin:end], other.data[other.offsets[0] : other.offsets[-1]]
+    if not np.array_equal(own, theirs):
+        places = np.flatnonzero(own != theirs) + begin
+        flags[rows[np.searchsorted(one.offsets, places, side="right") - 1]] = True
+    return flags

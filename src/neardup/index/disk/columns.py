@@ -1,28 +1,23 @@
 """The columns of an index, in memory and in its files."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 from msgspec.msgpack import Encoder
 
 from neardup.index.disk.arrays import MOST, expect
+from neardup.index.disk.buffers import GrowingStrings
 from neardup.kernels.strings import unpack
 from neardup.model.arrays import TextBatch, Words
 from neardup.model.errors import StorageDamaged
 
 STRING: Final = "string"
-CHANGING: Final = (
-    "keeper",
-    "decided",
-    "seen",
-    "told",
-    "leads",
-)  # the columns whose values change after a document was admitted
+CHANGING: Final = ("keeper", "decided", "seen", "told", "leads")  # columns that change, besides fields
 NEVER: Final = -1
 TIMES: Final = {"first_seen": "first", "changed_at": "time", "last_seen": "seen"}  # the columns of their public names
 FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<f8", "time": "<i8", "flag": "|b1"}
@@ -41,7 +36,7 @@ class Columns:
     ``first``     when its id was first admitted, in microseconds since 1970, UTC
     ``time``      when it was admitted with its present content, likewise
     ``keeper``    the ordinal of its representative; its own if it is kept
-    ``decided``   the next ordinal when it got its representative; its own ordinal if it was admitted with it
+    ``decided``   the next ordinal when it got its representative or other fields; its own if it was admitted with them
     ``seen``      when it was last seen, likewise
     ``told``      the next ordinal at the time of the last verdict to keep it; ``NEVER`` before that
     ``content``   a digest of its content; zero if only a signature was given
@@ -81,10 +76,25 @@ class Columns:
         return own
 
     @cached_property
+    def changing(self) -> tuple[str, ...]:
+        """The columns whose values change after a document was admitted: ``CHANGING`` and those of its fields."""
+        return (*CHANGING, *(f"{part}.{name}" for name, _ in self.fields for part in ("known", "field")))
+
+    @cached_property
     def strings(self) -> tuple[str, ...]:
         """The columns of strings."""
         named = tuple(f"field.{name}" for name, kind in self.fields if kind == STRING)
         return ("id", *(("text",) if self.texts else ()), *named)
+
+    def joined(self, name: str, parts: Sequence[Array | TextBatch]) -> Array | TextBatch:
+        """Return the values of a column that are in several parts, or in none, together."""
+        if name in self.strings:
+            strings = GrowingStrings()
+            for part in parts:
+                strings.extend(cast("TextBatch", part))
+            return strings.take(np.arange(len(strings)))
+        kind, shape = self.fixed[name]
+        return np.concatenate([np.empty((0, *shape), kind), *cast("Sequence[Array]", parts)])
 
 
 def flattened(batch: Mapping[str, Array | TextBatch]) -> dict[str, Array]:
@@ -108,13 +118,17 @@ def unflattened(columns: Columns, flat: Mapping[str, Array]) -> Batch:
     ordinals = flat["ordinal"]
     expect(number > 0 and ordinals[0] >= 0 and ordinals[-1] < MOST, "invalid ordinals")
     expect(bool((np.diff(ordinals) > 0).all()), "its documents are not in the order of their admission")
-    for name in columns.strings:
-        data, offsets = flat[f"{name}.data"], flat[f"{name}.offsets"]
-        expect((data.dtype.str, data.ndim, offsets.dtype.str) == ("|u1", 1, "<i8"), f"{name!r} is another column")
-        cut = offsets.shape == (number + 1,) and offsets[0] == 0 and offsets[-1] == len(data)
-        expect(bool(cut and (np.diff(offsets) >= 0).all()), f"{name!r} is not cut as it should be")
     batch: Batch = {name: flat[name] for name in columns.fixed}
-    return batch | {name: TextBatch(flat[f"{name}.data"], flat[f"{name}.offsets"]) for name in columns.strings}
+    return batch | {name: strings_of(name, flat, number) for name in columns.strings}
+
+
+def strings_of(name: str, flat: Mapping[str, Array], number: int) -> TextBatch:
+    """Return a column of a *number* of strings from its two arrays; for use in ``understood``."""
+    data, offsets = flat[f"{name}.data"], flat[f"{name}.offsets"]
+    expect((data.dtype.str, data.ndim, offsets.dtype.str) == ("|u1", 1, "<i8"), f"{name!r} is another column")
+    cut = offsets.shape == (number + 1,) and offsets[0] == 0 and offsets[-1] == len(data)
+    expect(bool(cut and (np.diff(offsets) >= 0).all()), f"{name!r} is not cut as it should be")
+    return TextBatch(data, offsets)
 
 
 def as_bytes(digests: Words) -> list[bytes | None]:

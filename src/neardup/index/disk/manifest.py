@@ -21,7 +21,7 @@ from neardup.model.folders import INDEX
 NAME, SECOND = INDEX
 UNFINISHED: Final = "manifest.new"
 UNFINISHED_SECOND: Final = "manifest.copy.new"
-FORMAT: Final = 4  # of the whole index: raised by every change after which older files cannot be read
+FORMAT: Final = 5  # of the whole index: raised by every change after which older files cannot be read
 FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far
 
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
@@ -33,7 +33,7 @@ class Manifest:
     """A committed state: files by name, size and checksum, and the terms of the index.
 
     ``log`` is the name of the log and ``sealed`` how many of its bytes were records when it was last closed.
-    ``terms`` are the settings that opening it requires.
+    ``terms`` are the settings that opening it requires, ``field_changes`` how often fields had changed before the log.
     """
 
     mark: str
@@ -42,6 +42,7 @@ class Manifest:
     terms: dict[str, Any] = field(default_factory=dict)
     next_file: int = 1
     next_ordinal: int = 0
+    field_changes: int = 0
     log: str = ""
     sealed: int = 0
     segments: tuple[Stored, ...] = ()
@@ -120,7 +121,13 @@ def _require_sense(manifest: Manifest) -> None:
     expect(_MARK.fullmatch(manifest.terms.get("digests", manifest.mark)) is not None, "invalid salt of digests")
     expect(all(_NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
-    for given in (manifest.generation, manifest.next_file, manifest.next_ordinal, manifest.sealed):
+    for given in (
+        manifest.generation,
+        manifest.next_file,
+        manifest.next_ordinal,
+        manifest.field_changes,
+        manifest.sealed,
+    ):
         counted(given)
     for file in manifest.stored:
         counted(file.size)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from neardup.index.disk.arrays import ArraysWriter, Stored
-from neardup.index.disk.columns import CHANGING, Columns
+from neardup.index.disk.columns import Columns, flattened
 from neardup.index.disk.files import Disk
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
@@ -39,11 +39,15 @@ class Files(NamedTuple):
 
 
 class NextLog(NamedTuple):
-    """What a new log begins with: the index's mark, the number of its first record, and the next ordinal."""
+    """What a new log begins with.
+
+    That is the index's mark, the number of its first record, the next ordinal, and how often fields have changed.
+    """
 
     mark: bytes
     following: int
     next_ordinal: int
+    field_changes: int
 
 
 class Committed(NamedTuple):
@@ -99,6 +103,7 @@ def write(
             before,
             next_file=number + 1,
             next_ordinal=next_log.next_ordinal if next_log else before.next_ordinal,
+            field_changes=next_log.field_changes if next_log else before.field_changes,
             log=f"log-{number:08}" if log else before.log,
             sealed=log.size if log else before.sealed,
             segments=tuple(part.stored for part in kept),
@@ -153,10 +158,11 @@ def _write_updates(files: Files, number: int, segments: Sequence[Segment]) -> St
     nothing = np.empty(0, np.int64)
     with ArraysWriter(files.disk, files.folder / f"updates-{number:08}", UPDATES) as writer:
         writer.add("removed", np.concatenate([nothing, *(part.removed for part in segments if len(part.alive))]))
-        for name in CHANGING:
-            none = nothing, np.empty(0, files.columns.fixed[name][0])  # there may be removals, but no segments
-            pairs = [none, *(part.changes(name) for part in segments)]
-            writer.add(name, np.concatenate([ordinals for ordinals, _ in pairs]))
-            writer.add(f"{name}.new", np.concatenate([values for _, values in pairs]))
+        for name in files.columns.changing:
+            pairs = [part.changes(name) for part in segments]
+            writer.add(name, np.concatenate([nothing, *(ordinals for ordinals, _ in pairs)]))
+            new = files.columns.joined(name, [values for _, values in pairs])
+            for own, array in flattened({f"new.{name}": new}).items():
+                writer.add(own, array)
         files.removals.write(writer)
         return writer.finish({})

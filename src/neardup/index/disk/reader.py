@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk.arrays import Stored, StoredArrays, expect, understood
-from neardup.index.disk.buffers import GrowingStrings
-from neardup.index.disk.columns import CHANGING, Columns, decoded, encoded, unflattened
+from neardup.index.disk.buffers import GrowingStrings, taken
+from neardup.index.disk.columns import Array, Columns, decoded, encoded, strings_of, unflattened
+from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
 from neardup.index.disk.lookup import Lookup
@@ -73,6 +74,7 @@ class Reader:
         self.manifest = manifest
         self.next_ordinal = 0
         self.removals = Removals()
+        self.field_changes = LatestFieldChanges(0)
         self._mark, self._place = bytes.fromhex(manifest.mark), disk.identity(self.folder)
         self.salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)  # of the keys of ids
         self._load(manifest)
@@ -235,7 +237,10 @@ class Reader:
         return np.concatenate(found)
 
     def decided_since(self, ordinal: int) -> Iterator[Places]:
-        """Yield the places of the documents that got their representatives when the next ordinal was at least this."""
+        """Yield the places of documents that were admitted, or changed, when the next ordinal was at least this.
+
+        They got a representative or other fields.
+        """
         for places in self.all_places():
             for begin in range(0, len(places), _TOGETHER):
                 some = places[begin : begin + _TOGETHER]
@@ -253,14 +258,24 @@ class Reader:
         """Make documents the leaders of their equals, in memory; ``log_change`` records it."""
         self.set("leads", places, np.ones(len(places), np.bool_))
 
-    def set(self, name: str, places: Places, values: npt.NDArray[Any]) -> None:
-        """Set the values of different documents in one of the ``CHANGING`` columns, in memory."""
+    def set(self, name: str, places: Places, values: Array | TextBatch) -> None:
+        """Set the values of different documents in one of the ``changing`` columns, in memory."""
         for part, rows, positions in self._by_part(places):
-            part.change(name, positions, values[rows])
+            part.change(name, positions, taken(values, rows) if isinstance(values, TextBatch) else values[rows])
 
     def _see(self, places: Places, moment: int, news: Places, numbers: Positions) -> None:
         self.set("seen", places, np.maximum(self.take("seen", places), moment))
         self.set("told", news, numbers)
+
+    def _change_fields(self, changes: FieldChanges, clock: int) -> None:
+        """Replace fields of documents, in memory, when the next ordinal is *clock*."""
+        for name, change in changes.items():
+            places = self.with_ordinals(change.ordinals)
+            self.set(f"known.{name}", places, change.known)
+            self.set(f"field.{name}", places, change.values)
+        changed = changed_ordinals(changes)
+        self.set("decided", self.with_ordinals(changed), np.full(len(changed), clock))
+        self.field_changes.add(changed)
 
     # The files.
 
@@ -319,10 +334,7 @@ class Reader:
                 removals = Removals.of(file)
                 for segment in segments:
                     segment.update_removed(removed)
-                for name in CHANGING:
-                    ordinals, values = _ordinals(file.whole(name)), file.whole(f"{name}.new")
-                    stated = (self.columns.fixed[name][0], ordinals.shape)
-                    expect((values.dtype.str, values.shape) == stated, f"invalid changed values of {name!r}")
+                for name, ordinals, values in changed_values(file, self.columns):
                     for segment in segments:
                         segment.update(name, ordinals, values)
         reader = LogReader(self._disk, self.folder / manifest.log, self._mark, manifest.sealed)
@@ -330,6 +342,7 @@ class Reader:
         self.segments, self._reader, self.manifest = segments, reader, manifest
         self.recent = self._new_recent()
         self.next_ordinal, self.removals = manifest.next_ordinal, removals
+        self.field_changes = LatestFieldChanges(manifest.field_changes)
         self._replay()
 
     def _segment(self, stored: Stored) -> Segment:
@@ -371,6 +384,10 @@ class Reader:
             expect(len(moments) == 1 and len(told) == len(numbers), "the record of seen documents is incomplete")
             places = self.with_ordinals(ordinals)
             self._see(places[places >= 0], int(moments[0]), self.with_ordinals(told), numbers)
+            if changes := of_arrays(self.columns, arrays):
+                clock = _ordinals(arrays["clock"])
+                expect(len(clock) == 1, "its time is missing")
+                self._change_fields(changes, int(clock[0]))
         else:
             raise StorageRefused(str(self.folder), f"its log has records of the unknown kind {record.kind!r}")
 
@@ -417,6 +434,20 @@ class Reader:
         for part, (begin, end) in zip(parts, pairwise(bounds.tolist()), strict=True):
             if end > begin:
                 yield part, order[begin:end], positions[begin:end]
+
+
+def changed_values(updates: StoredArrays, columns: Columns) -> Iterator[tuple[str, Positions, Array | TextBatch]]:
+    """Yield each column in the updates of an index, with ordinals and values; for use in ``understood``."""
+    for name in columns.changing:
+        ordinals = _ordinals(updates.whole(name))
+        if name in columns.strings:
+            flat = {own: updates.whole(own) for own in (f"new.{name}.data", f"new.{name}.offsets")}
+            yield name, ordinals, strings_of(f"new.{name}", flat, len(ordinals))
+        else:
+            values = updates.whole(f"new.{name}")
+            stated = (columns.fixed[name][0], ordinals.shape)
+            expect((values.dtype.str, values.shape) == stated, f"invalid changed values of {name!r}")
+            yield name, ordinals, values
 
 
 def _ordinals(array: npt.NDArray[Any]) -> Positions:

@@ -3,13 +3,14 @@
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from neardup.index.disk.columns import Batch, Columns, as_bytes, decoded
+from neardup.index.disk.buffers import ChangedStrings
+from neardup.index.disk.columns import Array, Batch, Columns, as_bytes, decoded
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.part import Rows
 from neardup.index.disk.postings import Chains, Division, KeyHits, LateChains, Query
+from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 from neardup.model.candidates import ROOM
 
@@ -19,6 +20,7 @@ class Recent(Gathered):
 
     def __init__(self, columns: Columns, lookup: Lookup, salt: Words) -> None:
         super().__init__(columns, lookup, salt)
+        self._changed: dict[str, ChangedStrings] = {}
         self._chains = Chains(pooled=lookup.pooled)
         self._late: LateChains | None = None  # the keys of documents that became leaders
         self._ids: dict[str, int] = {}
@@ -54,8 +56,17 @@ class Recent(Gathered):
                 self._equals.setdefault(group, []).append(place)
         return hits
 
-    def change(self, name: str, positions: AnyPositions, values: npt.NDArray[Any]) -> None:
-        """Replace the values of different documents in one of the ``CHANGING`` columns."""
+    def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
+        """Copy the first *most* bytes of the values of a column of strings for some documents."""
+        if name in self._changed:
+            return self._changed[name].over(self._strings[name].take, positions, most)
+        return super().strings(name, positions, most)
+
+    def change(self, name: str, positions: AnyPositions, values: Array | TextBatch) -> None:
+        """Replace the values of different documents in one of the ``changing`` columns."""
+        if isinstance(values, TextBatch):
+            self._changed.setdefault(name, ChangedStrings()).change(positions, values)
+            return
         if name == "leads":
             found = positions[self.take("present", positions) & (values > self.take(name, positions))]
             self._late = self._late or LateChains(pooled=self._lookup.pooled)

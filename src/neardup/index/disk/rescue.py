@@ -5,15 +5,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.index.disk.arrays import Stored, StoredArrays, expect, understood
 from neardup.index.disk.buffers import taken
-from neardup.index.disk.columns import CHANGING, Batch, Columns, unflattened
+from neardup.index.disk.columns import Array, Batch, Columns, unflattened
+from neardup.index.disk.field_changes import of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.merger import UPDATES
+from neardup.index.disk.reader import changed_values
 from neardup.index.disk.segment import KIND as SEGMENT
 from neardup.kernels.blocks import BLOCK
 from neardup.model.arrays import Flags, Positions, TextBatch
@@ -37,7 +38,7 @@ class Salvage:
         self._folder, self._disk, self._manifest, self._columns = folder, disk, manifest, columns
         self.losses: list[Loss] = []
         self._removed: set[int] = set()
-        self._changed: dict[str, dict[int, Any]] = {name: {} for name in CHANGING}
+        self._changed: dict[str, dict[int, Any]] = {name: {} for name in columns.changing}
         self._recent: list[Batch] = []
 
     def batches(self, progress: Progress | None = None) -> Iterator[Batch]:
@@ -65,14 +66,14 @@ class Salvage:
             file = StoredArrays(self._disk, where, UPDATES, stored)
             with understood(where):
                 removed = file.whole("removed").tolist()
-                changed = {name: (file.whole(name).tolist(), file.whole(f"{name}.new").tolist()) for name in CHANGING}
+                changed = list(changed_values(file, self._columns))
         except (StorageError, FileNotFoundError) as error:
-            what = "lost: earlier removals and times; removed documents may be back"
+            what = "lost: earlier removals, times and changes of fields; removed documents may be back"
             self.losses.append(Loss(str(where), f"{_reason(error, where)}; {what}", None))
             return
         self._removed.update(removed)
-        for name, (ordinals, values) in changed.items():
-            self._changed[name].update(zip(ordinals, values, strict=True))
+        for name, ordinals, values in changed:
+            self._change(name, ordinals, values)
 
     def _read_log(self) -> None:
         """Read the latest changes, and the documents that are not in segments yet."""
@@ -101,7 +102,7 @@ class Salvage:
         if record.kind == "change":
             batch = unflattened(self._columns, arrays) if "ordinal" in arrays else None
             self._removed.update(arrays["removed"].tolist())
-            self._changed["keeper"].update(zip(arrays["moved"].tolist(), arrays["keepers"].tolist(), strict=True))
+            self._change("keeper", arrays["moved"], arrays["keepers"])
             if batch is not None:
                 self._recent.append(batch)
         elif record.kind == "see":
@@ -110,7 +111,15 @@ class Salvage:
             for ordinal in arrays["ordinal"].tolist():
                 seen[ordinal] = max(seen.get(ordinal, moment), moment)
             if "told" in arrays:
-                self._changed["told"].update(zip(arrays["told"].tolist(), arrays["numbers"].tolist(), strict=True))
+                self._change("told", arrays["told"], arrays["numbers"])
+
+            for name, (ordinals, known, values) in of_arrays(self._columns, arrays).items():
+                self._change(f"known.{name}", ordinals, known)
+                self._change(f"field.{name}", ordinals, values)
+
+    def _change(self, name: str, ordinals: Positions, values: Array | TextBatch) -> None:
+        each = map(values.bytes_at, range(len(values))) if isinstance(values, TextBatch) else values.tolist()
+        self._changed[name].update(zip(ordinals.tolist(), each, strict=True))
 
     def _of_segment(self, stored: Stored) -> Batch | None:
         """Return the intact documents of a segment."""
@@ -142,14 +151,23 @@ class Salvage:
             name: taken(column, rows) if isinstance(column, TextBatch) else column[rows]
             for name, column in batch.items()
         }
-        for name in ("keeper", "seen", "told"):
-            column, changed = cast("npt.NDArray[Any]", found[name]).copy(), self._changed[name]
-            for place, row in enumerate(rows.tolist()):
-                if ordinals[row] in changed:
-                    value = changed[ordinals[row]]
-                    column[place] = max(int(column[place]), value) if name == "seen" else value
-            found[name] = column
+        for name in self._columns.changing:
+            changed = self._changed[name]
+            news = {place: changed[own] for place, row in enumerate(rows.tolist()) if (own := ordinals[row]) in changed}
+            if news:
+                found[name] = _changed_column(name, found[name], news)
         yield found
+
+
+def _changed_column(name: str, column: Array | TextBatch, news: dict[int, Any]) -> Array | TextBatch:
+    """Return a column with *news*, values by place; of two times when a document was seen, the later one counts."""
+    if isinstance(column, TextBatch):
+        raw = [news[place] if place in news else column.bytes_at(place) for place in range(len(column))]
+        return TextBatch(np.frombuffer(b"".join(raw) or bytes(1), np.uint8), np.cumsum([0, *map(len, raw)]))
+    places, new = np.array([*news]), np.array([*news.values()], column.dtype)
+    changed = column.copy()
+    changed[places] = np.maximum(changed[places], new) if name == "seen" else new
+    return changed
 
 
 def _intact(arrays: StoredArrays, columns: Columns, documents: int) -> Flags:

@@ -1,7 +1,7 @@
 """Documents in a file, which never changes: sorted lists and columns."""
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk.arrays import ArraysWriter, Stored, StoredArrays, counted, expect, understood
-from neardup.index.disk.columns import Columns
+from neardup.index.disk.buffers import ChangedStrings, taken
+from neardup.index.disk.columns import Array, Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.fingerprints import NearbyTables, write_tables
 from neardup.index.disk.lookup import Lookup
@@ -64,6 +65,7 @@ class Segment:
             expect(self._tables is None or len(self._tables) == self.documents, "its tables are of other documents")
         self.alive: Flags = np.empty(0, np.bool_)
         self._changes: dict[str, tuple[npt.NDArray[Any], Flags]] = {}  # whole columns, and which values changed
+        self._strings: dict[str, ChangedStrings] = {}
         self._late = LateChains(pooled=lookup.pooled)  # the keys of documents that became leaders
 
     def propose(self, rows: Rows, query: Query) -> KeyHits:
@@ -157,6 +159,8 @@ class Segment:
 
     def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
         """Copy the first *most* bytes of the values of a column of strings for some documents."""
+        if name in self._strings:
+            return self._strings[name].over(partial(self.arrays.strings, name), positions, most)
         return self.arrays.strings(name, positions, most)
 
     def remove(self, positions: AnyPositions) -> None:
@@ -171,8 +175,11 @@ class Segment:
         """The ordinals of removed documents."""
         return np.asarray(self.arrays.take("ordinal", np.flatnonzero(~self.alive)))
 
-    def change(self, name: str, positions: AnyPositions, values: npt.NDArray[Any]) -> None:
-        """Replace the values of different documents in one of the ``CHANGING`` columns."""
+    def change(self, name: str, positions: AnyPositions, values: Array | TextBatch) -> None:
+        """Replace the values of different documents in one of the ``changing`` columns."""
+        if isinstance(values, TextBatch):
+            self._strings.setdefault(name, ChangedStrings()).change(positions, values)
+            return
         if name == "leads":
             self._add_leaders(positions[values > self.take(name, positions)])
         if name not in self._changes:
@@ -191,11 +198,19 @@ class Segment:
         found = positions[self.take("present", positions)].astype(np.int64)
         return self._lookup.keyed(self.take("rows", found), np.ones(len(found), np.bool_)), found
 
-    def changes(self, name: str) -> tuple[Positions, npt.NDArray[Any]]:
+    @property
+    def changed_bytes(self) -> int:
+        """The memory of the changed strings."""
+        return sum(strings.nbytes for strings in self._strings.values())
+
+    def changes(self, name: str) -> tuple[Positions, Array | TextBatch]:
         """Return the ordinals of documents whose value in a column was changed, and the values."""
+        if name in self._strings:
+            positions, strings = self._strings[name].changes()
+            return np.asarray(self.arrays.take("ordinal", positions)), strings
         if name not in self._changes:
             nothing = np.empty(0, np.int64)
-            return nothing, self.arrays.take(name, nothing)
+            return nothing, (self.strings if f"{name}.data" in self.arrays else self.take)(name, nothing)
         column, changed = self._changes[name]
         positions = np.flatnonzero(changed)
         return np.asarray(self.arrays.take("ordinal", positions)), column[positions]
@@ -203,7 +218,7 @@ class Segment:
     @property
     def is_changed(self) -> bool:
         """Whether documents were removed or changed since the file was written."""
-        return bool(len(self.alive) or self._changes)
+        return bool(len(self.alive) or self._changes or self._strings)
 
     def update_removed(self, ordinals: Positions) -> None:
         """Mark documents as removed, given by ordinals, also of other segments."""
@@ -212,13 +227,14 @@ class Segment:
             found = self.with_ordinals(own)
             self.remove(found[found >= 0])
 
-    def update(self, name: str, ordinals: Positions, values: npt.NDArray[Any]) -> None:
+    def update(self, name: str, ordinals: Positions, values: Array | TextBatch) -> None:
         """Replace values of a column for documents given by ordinals, also of other segments."""
         inside = (ordinals >= self.first) & (ordinals <= self.last)
         if inside.any():
             positions = self.with_ordinals(ordinals[inside])
             expect(bool((positions >= 0).all()), f"a document whose {name!r} was changed is missing")
-            self.change(name, positions, values[inside])
+            rows = np.flatnonzero(inside)
+            self.change(name, positions, taken(values, rows) if isinstance(values, TextBatch) else values[rows])
 
     def with_ordinals(self, ordinals: Positions) -> Positions:
         """Return the document of each ordinal, or -1."""

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk import merger
-from neardup.index.disk.columns import NEVER, Batch, flattened
+from neardup.index.disk.columns import NEVER, Array, Batch, flattened
+from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, as_arrays
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
@@ -156,14 +157,22 @@ class Store(Reader):
         if part.documents:
             yield part
 
-    def see(self, places: Places, moment: int) -> None:
-        """Record that different documents were seen at a *moment*, and that callers know which of them are kept."""
+    def see(self, places: Places, moment: int, changes: FieldChanges) -> None:
+        """Write one record: different documents were seen at a *moment*, some with other fields.
+
+        It also has which of them callers know to be kept.
+        """
         ordinals, keepers, told = self.take_all(("ordinal", "keeper", "told"), places)
         news = (keepers == ordinals) & (told == NEVER)
         numbers = np.full(int(news.sum()), self.next_ordinal)
         self._see(places, moment, places[news], numbers)
-        seen = {"ordinal": ordinals, "seen": np.array([moment])}
-        self._write("see", {**seen, "told": ordinals[news], "numbers": numbers} if len(numbers) else seen)
+        record: dict[str, Array] = {"ordinal": ordinals, "seen": np.array([moment])}
+        if len(numbers):
+            record |= {"told": ordinals[news], "numbers": numbers}
+        if changes:
+            self._change_fields(changes, self.next_ordinal)
+            record |= {"clock": np.array([self.next_ordinal]), **as_arrays(changes)}
+        self._write("see", record)
 
     def restate(self, files: Mapping[str, bytes] | None = None, **terms: Any) -> None:
         """Change some of the terms that the manifest states, and commit it.
@@ -329,10 +338,17 @@ class Store(Reader):
             self._guarded(self._log.sync)
 
     def _merge_tail(self) -> None:
-        """Merge segments of similar size, so that their number grows as the logarithm of the index."""
+        """Merge segments of similar size, so that their number grows as the logarithm of the index.
+
+        Also write segments again whose changed strings take too much memory.
+        """
         while (begin := merger.tail(self.segments, self._most())) is not None:
             with self.change():
                 self._replace_segments(begin, len(self.segments))
+        while sum(changed := [segment.changed_bytes for segment in self.segments]) > self._memory // 4:
+            begin = int(np.argmax(changed))
+            with self.change():
+                self._replace_segments(begin, begin + 1)
 
     def _most(self) -> int:
         return merger.most_documents(self.segments, self._memory)
@@ -345,7 +361,7 @@ class Store(Reader):
     def _commit_all(self) -> None:
         """Write the recent documents as the last segment, and begin a new log."""
         following = self._reader.tail.following if self._log is None else self._log.following
-        next_log = merger.NextLog(self._mark, following, self.next_ordinal)
+        next_log = merger.NextLog(self._mark, following, self.next_ordinal, self.field_changes.number)
         self._commit_parts(self.segments, [self.recent], next_log)
 
     def _commit_parts(
@@ -357,6 +373,7 @@ class Store(Reader):
         if log:
             old, self._log, self._log_begin = self._log, log, log.size
             self.recent = self._new_recent()
+            self.field_changes = LatestFieldChanges(self.manifest.field_changes)
             if old is not None:
                 self._guarded(old.close)
         for name in sorted(set(before.files) - set(self.manifest.files)):

@@ -15,7 +15,9 @@ from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, StorageFailed
 from neardup.model.verdicts import Known, Verdict
 from neardup.pipeline.crawl.filter import CrawlFilter
+from neardup.pipeline.index.fields import field_table
 from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.records import address_fields
 from neardup.sources.addresses import Addresses
 from neardup.sources.output import atomic
 
@@ -120,17 +122,20 @@ class KeyedVisits:
         numbers, told = range(visit.first, visit.first + len(ids) + 1), set(visit.told)
         verdicts = pages.judge_and_admit(urls, texts, fields, ids=ids)
         own: dict[str, int] = {}  # the pages that were admitted then, by their first rows
+        last: dict[str, int] = {}  # and by their last ones, whose fields they have
         for row, (admission, found) in enumerate(zip(there, now, strict=True)):
             if admission is None or found is None or found.changed:
                 continue
             if admission.number in numbers and found.resemblance is None:
                 own.setdefault(ids[row], row)
+                last[ids[row]] = row
             elif admission.told in numbers and row not in told:
                 verdicts[row] = Known(ids[row], resemblance=found.resemblance, contained=found.contained)
         rows, known = list(own.values()), set(visit.known)
-        columns = {name: [values[row] for row in rows] for name, values in (fields or {}).items()}
+        columns = {name: [values[row] for row in last.values()] for name, values in (fields or {}).items()}
+        table = address_fields(index.fields, [urls[row] for row in last.values()], field_table(columns, len(last)))
         some = texts[np.array(rows, np.int64)] if isinstance(texts, Signatures) else [texts[row] for row in rows]
-        judged = index.admit(list(own), some, columns or None)
+        judged = index.admit(list(own), some, table)
         for row, verdict in zip(rows, judged, strict=True):
             verdicts[row] = Known(ids[row], True, verdict.representative) if row in known else verdict
         return verdicts

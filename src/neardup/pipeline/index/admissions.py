@@ -10,10 +10,10 @@ from neardup.decisions.admission import NONE
 from neardup.index.disk.columns import NEVER, Batch, encoded
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
-from neardup.model.arrays import Flags
+from neardup.model.arrays import Flags, Positions
 from neardup.model.verdicts import Known, New, Verdict
 from neardup.pipeline.index.decisions import Judge
-from neardup.pipeline.index.fields import taken_rows
+from neardup.pipeline.index.fields import changed_fields, taken_rows
 from neardup.pipeline.index.inputs import Given
 from neardup.pipeline.index.verification import Asked, contents
 from neardup.text.columns import whole_batch
@@ -86,8 +86,20 @@ class Admissions:
         """Record that documents were seen, and return the representative of each, as ``Index.see`` does."""
         places = self._store.with_ids(ids)
         kept = self._kept(places)
-        self._judge.seen(np.unique(places[places >= 0]), moment)
+        self._judge.seen(np.unique(places[places >= 0]), moment, {})
         return kept
+
+    def _found_again(self, known: list[Known | None], same: list[int]) -> Places:
+        """Return the places of unchanged documents after a change, and name their representatives in *known*."""
+        verdicts = [cast("Known", known[row]) for row in same]
+        places = self._store.with_ids([verdict.of for verdict in verdicts])
+        for row, verdict, kept in zip(same, verdicts, self._kept(places), strict=True):
+            known[row] = replace(verdict, representative=kept)
+        return places
+
+    def _see_again(self, places: Places, columns: Batch, moment: int) -> None:
+        """Record that unchanged documents were seen, with these fields."""
+        self._judge.seen(places, moment, changed_fields(self._store, places, columns))
 
     def admitted(self, ids: list[str], given: Given, columns: Batch, moment: int) -> list[Verdict]:
         """Admit documents, and return for each what it repeats among those admitted before."""
@@ -112,7 +124,7 @@ class Admissions:
             said: list[Verdict] = [New()] * len(own)
             rest = [row for row, found in enumerate(known) if found is None or found.changed]
             if rest:
-                asked = given.at(np.array(rest) + step.start if len(rest) < len(own) else step)
+                asked = given.at(_rows_of(step, rest))
                 changed = [row for row in rest if known[row]]
                 if changed:
                     of = np.searchsorted(rest, changed)
@@ -121,21 +133,21 @@ class Admissions:
                     if not stay.all():
                         asked, rest = asked.at(np.flatnonzero(stay)), np.array(rest)[stay].tolist()
             if rest:
-                before, rows = places[rest], np.array(rest) + step.start if len(rest) < len(own) else step
+                before = places[rest]
                 if columns is None:
                     judged = self._judge.judged(asked, before)
                 else:
                     names = [own[row] for row in rest]
-                    judged = self._admitted(names, before, asked, taken_rows(columns, rows), moment)
+                    judged = self._admitted(names, before, asked, taken_rows(columns, _rows_of(step, rest)), moment)
                 for row, verdict in zip(rest, judged, strict=True):
                     kept, was = None if verdict.representative == own[row] else verdict.representative, known[row]
                     said[row] = verdict if was is None else replace(was, representative=kept)
             same = [row for row, found in enumerate(known) if found and not found.changed]
-            again = self.seen([own[row] for row in same], moment) if same and columns is not None else ()
+            if same and columns is not None:
+                there = self._found_again(known, same) if rest else places[same]
+                self._see_again(there, taken_rows(columns, _rows_of(step, same)), moment)
             for row in same:
                 said[row] = cast("Known", known[row])
-            for row, kept in zip(same, again, strict=False):
-                said[row] = replace(cast("Known", known[row]), representative=kept)
             verdicts += said
         return verdicts
 
@@ -160,9 +172,16 @@ class Admissions:
             for row, verdict in zip(new.tolist(), remembered, strict=True):
                 verdicts[row] = verdict
         if len(same):
-            places = self._store.with_ids([ids[row] for row in same.tolist()])
-            again = self._judge.judged(given.at(same), places, before=True)
+            if len(new):
+                before = self._store.with_ids([ids[row] for row in same.tolist()])
+                given, columns = given.at(same), taken_rows(columns, same)
+            again = self._judge.judged(given, before, before=True)
             for row, verdict in zip(same.tolist(), again, strict=True):
                 verdicts[row] = verdict
-            self._judge.seen(places, moment)
+            self._see_again(before, columns, moment)
         return verdicts
+
+
+def _rows_of(step: slice, rows: list[int]) -> slice | Positions:
+    """Return some rows of a step, ascending, as rows of all documents; a slice if it is the whole step."""
+    return np.array(rows) + step.start if len(rows) < step.stop - step.start else step

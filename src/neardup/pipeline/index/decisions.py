@@ -7,6 +7,7 @@ import numpy as np
 from neardup.decisions.admission import NONE, Matches, Standing
 from neardup.decisions.exact import leaders_by_content
 from neardup.index.disk.columns import NEVER, Batch, as_bytes
+from neardup.index.disk.field_changes import FieldChanges
 from neardup.index.disk.reader import PlacedCandidates, Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags, Positions, Words
@@ -157,10 +158,10 @@ class Judge:
             store.commit()
         return names
 
-    def seen(self, places: Places, moment: int) -> None:
-        """Record that different documents were seen at a moment."""
+    def seen(self, places: Places, moment: int, changes: FieldChanges) -> None:
+        """Record that different documents were seen at a moment, and which of their fields have changed."""
         with self._store.change():
-            self._store.see(places, moment)
+            self._store.see(places, moment, changes)
             self._store.commit()
 
     def unchanged(self, before: Places, given: Asked) -> Flags:

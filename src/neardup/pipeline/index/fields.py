@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.index.disk.buffers import some
+from neardup.index.disk.buffers import differing, some, taken
 from neardup.index.disk.columns import FIELD_KINDS, STRING, TIMES, Batch
+from neardup.index.disk.field_changes import FieldChange
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, TextBatch, Words
@@ -101,6 +102,32 @@ def sites_at(store: Store, places: Places) -> Words:
 def has_sites(store: Store) -> bool:
     """Return whether the documents of an index may belong to sites."""
     return (SITE, "integer") in store.columns.fields
+
+
+def changed_fields(store: Store, places: Places, given: Batch) -> dict[str, FieldChange]:
+    """Return the fields of stored documents that differ from the *given* ones, which are columns without others.
+
+    The site of a page belongs to its content, with which it decides.
+    """
+    kinds = {name: kind for name, kind in store.columns.fields if name != SITE}
+    if not kinds or not len(places):
+        return {}
+    fixed = [f"known.{name}" for name in kinds] + [f"field.{name}" for name, kind in kinds.items() if kind != STRING]
+    stored: Batch = dict(zip(fixed, store.take_all(fixed, places), strict=True))
+    changes: dict[str, FieldChange] = {}
+    for name, kind in kinds.items():
+        known: Any = given[f"known.{name}"]
+        now: Any = given[f"field.{name}"]
+        if kind == STRING:
+            differs = differing(now, store.strings(f"field.{name}", places))
+        else:
+            bits = f"u{now.itemsize}"  # by which NaN equals itself
+            differs = now.view(bits) != cast("Any", stored[f"field.{name}"]).view(bits)
+        rows = np.flatnonzero((known != stored[f"known.{name}"]) | (known & differs))
+        if len(rows):
+            values = taken(now, rows) if kind == STRING else now[rows]
+            changes[name] = FieldChange(store.take("ordinal", places[rows]), known[rows], values)
+    return changes
 
 
 def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any]:
