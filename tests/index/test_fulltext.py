@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from neardup.index import fulltext
 from neardup.index.disk.columns import encoded
-from neardup.index.fulltext import FullText, TableState, Texts, TimeLimit
+from neardup.index.fulltext import FullText, TableState, Texts, TimeLimit, Titles, site_word
 from neardup.model.errors import FULL, QueryTimeout, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
+from neardup.model.query import Term
 from neardup.text.search_words import query_words, search_words
 
 MARK = "ab" * 16
@@ -156,7 +157,7 @@ def test_ranks_are_bm25_of_what_is_there_however_it_came_there(shared_folder, ro
     table.update(len(everything), given_rows(range(len(rows), len(everything))))
     state = table.update(len(everything), gone=sorted(gone))
     left = {own: row for own, row in everything.items() if own not in gone}
-    assert state == table.state() == TableState(len(everything), len(left), state.built)
+    assert state == table.state() == TableState(len(everything), len(left), state.built, 0, len(rows))
     assert table.ordinals().tolist() == sorted(left)
     expected = bm25(left, words) if left else {}
     found = table.find(query_words(" ".join(words)), 100, SOON)
@@ -443,3 +444,26 @@ def test_a_table_that_changes_while_it_is_copied_is_copied_again(tmp_path, monke
     monkeypatch.setattr(fulltext, "_written", lambda _: next(times))
     with pytest.raises(StorageBusy, match="another process is changing it"):
         fulltext.copy(tmp_path, tmp_path / "to")
+
+
+def test_titles_and_sites_are_replaced(path):
+    rows = [("a", "weather", "storm at dawn"), ("b", "", "storm at noon")]
+    FullText.build(path, MARK, 2, [texts(rows)], 7)
+    table = FullText(path, MARK, writes=True)
+    before = table.state()
+    assert (before.following, before.field_changes, before.clock) == (2, 7, 2)
+
+    def found(query):
+        return sorted(table.find(query_words(query), 9, SOON).ordinals.tolist())
+
+    assert found("weather") == [0]
+    site = site_word("a.example")
+    table.update_titles(Titles([1, 0, 5], ["forecast", "news", "nobody"], [site, "", site]))
+    state = table.end_update(8, 3)
+    assert state == table.state() == before._replace(field_changes=8, clock=3)
+    assert [found(word) for word in ("weather", "news", "forecast", "nobody", "storm")] == [[], [0], [1], [], [0, 1]]
+    assert table.find((Term(site),), 9, SOON).ordinals.tolist() == [1]
+    assert table.update(6, gone=[0]) == before._replace(following=6, documents=1, field_changes=8, clock=3)
+    table.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO documents(documents, rank) VALUES ('integrity-check', 1)")

@@ -23,6 +23,7 @@ from neardup.pipeline.query.search import Search
 
 WORDS = ("storm", "harbour", "dawn", "rye", "baker", "tram")
 LONGEST = 0.06  # seconds that a life lasts at most
+TITLES = ("weather", "bread", "news")
 NAMES = [f"d{number}" for number in range(60)]
 
 
@@ -71,10 +72,17 @@ def live(path, seed, ready):
     search = Search.open(index, make=True)
     os.write(ready, b"o")
     for step in count():
-        does = rng.choice(["admit", "admit", "remove", "compact", "rebuild"])
+        does = rng.choice(["admit", "admit", "retitle", "remove", "compact", "rebuild"])
         if does == "admit":
             names = rng.sample(NAMES, rng.randint(1, 20))
-            index.admit(names, [" ".join([*rng.choices(WORDS, k=3), f"seed{seed}step{step}"]) for _ in names])
+            texts = [" ".join([*rng.choices(WORDS, k=3), f"seed{seed}step{step}"]) for _ in names]
+            index.admit(names, texts, {"title": rng.choices(TITLES, k=len(names))})
+        elif does == "retitle":
+            there = [own for own in index.get(rng.sample(NAMES, 20)) if own]
+            titles = {"title": rng.choices(TITLES, k=len(there))}
+            index.admit([own.id for own in there], [own.text for own in there], titles)
+            if rng.random() < 0.3:
+                index.flush()  # and then it is not known any more whose titles have changed
         elif does == "remove":
             index.remove(rng.sample(NAMES, 10))
         elif does == "compact":
@@ -115,8 +123,12 @@ def killed(path, seed):
     return os.WIFSIGNALED(status), told
 
 
-def require_true(search, texts, *, whole):
+def require_true(search, documents, *, whole):
     """What is found is there, and says so; and if the table is *whole*, all of it is found, and nothing else."""
+    texts = {own.id: own.text for own in documents}
+    for title in TITLES if whole else ():
+        found = {hit.id for hit in search.find(title, top=1_000).hits}
+        assert found == {own.id for own in documents if own.fields["title"] == title}
     for word in WORDS:
         found = search.find(word, top=1_000)
         wanted = {own for own, text in texts.items() if word in text.split()}
@@ -130,7 +142,7 @@ def require_true(search, texts, *, whole):
 
 def kills(path, number, seed):
     """Kill so many times, one index outliving them all; give how many were, and in the middle of what."""
-    with Index.create(path, SimHash(), texts=True) as index:
+    with Index.create(path, SimHash(), texts=True, fields={"title": str}) as index:
         index.admit(NAMES[:5], ["storm harbour"] * 5)
         Search.open(index, make=True).close()
     counts = {"killed": 0, "open": 0, "building": 0, "behind": 0}
@@ -140,15 +152,15 @@ def kills(path, number, seed):
         counts["open"] += "o" in told
         counts["building"] += told == "r"
         with quiet(), Index.open(path) as index:
-            texts = {own.id: own.text for own in index.get(list(index.ids()))}
+            documents = index.get(list(index.ids()))
             with Search.open(index) as search:  # a reader comes first, and has nobody to catch up for it
                 level = search._is_level(search._table.state())
                 counts["behind"] += not level
-                require_true(search, texts, whole=level)
+                require_true(search, documents, whole=level)
         if round_number % 3 == 0:
             with quiet(), Index.open(path, "w") as index, Search.open(index) as search:
                 assert search._is_level(search._table.state())
-                require_true(search, texts, whole=True)
+                require_true(search, documents, whole=True)
                 integrity = sqlite3.connect(path / fulltext.NAME)
                 integrity.execute("INSERT INTO documents(documents, rank) VALUES ('integrity-check', 1)")
                 assert integrity.execute("PRAGMA quick_check").fetchall() == [("ok",)]

@@ -34,7 +34,7 @@ from neardup.model.query import Term
 
 NAME: Final = "search.sqlite"
 _NEW: Final = f"{NAME}.new"  # a copy that is not in place yet
-FORMAT: Final = 3
+FORMAT: Final = 4
 TITLE_WEIGHT: Final = 4.0
 BODY_WEIGHT: Final = 1.0
 MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered until the table changes, of 16 bytes each
@@ -70,13 +70,14 @@ _NEWEST: Final = (
     f"WITH found AS (SELECT rowid AS id {_FOUND}) "  # noqa: S608
     "SELECT id, 0.0, (SELECT count(*) FROM found) FROM found ORDER BY id DESC LIMIT ?"
 )
+_RETITLED: Final = "UPDATE documents SET title = ?, site = ? WHERE rowid = ? AND (title IS NOT ? OR site IS NOT ?)"
 _COLUMNS: Final = "id UNINDEXED, title, body, site"
 _TABLES: Final = (
     "DROP TABLE IF EXISTS documents",
     "DROP TABLE IF EXISTS state",
     f"CREATE VIRTUAL TABLE documents USING fts5({_COLUMNS}, prefix = {PREFIX}, tokenize = {TOKENIZER})",
     f"INSERT INTO documents(documents, rank) VALUES ('hashsize', {_BUFFER})",  # noqa: S608 - a number of ours
-    "CREATE TABLE state (mark TEXT, following INTEGER, documents INTEGER, built TEXT)",
+    "CREATE TABLE state (mark TEXT, following INTEGER, documents INTEGER, built TEXT, changes INTEGER, clock INTEGER)",
     f"PRAGMA user_version = {FORMAT}",
 )
 
@@ -91,16 +92,27 @@ class Texts(NamedTuple):
     sites: Sequence[str]
 
 
+class Titles(NamedTuple):
+    """Documents of the table with other fields: their ordinals, the words of their titles, and ``site_word``s."""
+
+    ordinals: Sequence[int]
+    titles: Sequence[str]
+    sites: Sequence[str]
+
+
 class TableState(NamedTuple):
     """The state of a table: it has seen all ordinals before *following*, and has this number of *documents*.
 
-    Every change of the table changes it, because documents that were seen can only be removed. *built* identifies the
-    build of the table.
+    It has also seen the first *field_changes* of the index; at the next one, the next ordinal was at least *clock*.
+    Every complete change of the table changes its state, because documents that were seen can only be removed, or get
+    other fields. *built* identifies the build of the table.
     """
 
     following: int
     documents: int
     built: str
+    field_changes: int
+    clock: int
 
 
 class RankedMatches(NamedTuple):
@@ -165,19 +177,21 @@ class FullText:
             pass
 
     @classmethod
-    def build(cls, path: Path, mark: str, following: int, batches: Iterable[Texts]) -> None:
+    def build(cls, path: Path, mark: str, following: int, batches: Iterable[Texts], field_changes: int = 0) -> None:
         """Build a table of these documents, replacing an existing one, which remains readable until then.
 
-        If the process is killed, the existing one remains.
+        It has seen everything that *following* and *field_changes* count. If the process is killed, the existing one
+        remains.
         """
         _require_fts5(path)
         with _translated(path):
+            state = (mark, following, field_changes)
             if _is_whole(path):
-                _fill(path, mark, following, batches)
+                _fill(path, state, batches)
                 return
             new = path.with_name(f"{path.name}.new")
             remove(new)
-            _fill(new, mark, following, batches)
+            _fill(new, state, batches)
             remove(path)
             new.rename(path)
 
@@ -250,7 +264,19 @@ class FullText:
             before = _state(connection)
             documents = before.documents - removed + (_insert(connection, added) if added else 0)
             connection.execute("UPDATE state SET following = ?, documents = ?", (following, documents))
-        return TableState(following, documents, before.built)
+        return before._replace(following=following, documents=documents)
+
+    def update_titles(self, changed: Titles) -> None:
+        """Replace the titles and sites of documents; those that are not in the table are left out."""
+        rows = [(title, site, own, title, site) for own, title, site in zip(*changed, strict=True)]
+        with self._busy, self._connected() as connection, _transaction(connection):
+            connection.executemany(_RETITLED, rows)
+
+    def end_update(self, field_changes: int, clock: int) -> TableState:
+        """Record how many changes of fields the table has seen when the next ordinal was *clock*."""
+        with self._busy, self._connected() as connection, _transaction(connection):
+            connection.execute("UPDATE state SET changes = ?, clock = ?", (field_changes, clock))
+            return _state(connection)
 
     # Connections.
 
@@ -323,7 +349,8 @@ def remove(path: Path) -> None:
         name.unlink(missing_ok=True)
 
 
-def _fill(path: Path, mark: str, following: int, batches: Iterable[Texts]) -> None:
+def _fill(path: Path, state: tuple[str, int, int], batches: Iterable[Texts]) -> None:
+    mark, following, field_changes = state
     with _closing(_connect(path, "rwc")) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         with _transaction(connection):
@@ -331,7 +358,8 @@ def _fill(path: Path, mark: str, following: int, batches: Iterable[Texts]) -> No
                 connection.execute(statement)
             documents = sum(_insert(connection, batch) for batch in batches)
             connection.execute("INSERT INTO documents(documents) VALUES ('optimize')")
-            connection.execute("INSERT INTO state VALUES (?, ?, ?, ?)", (mark, following, documents, token_hex(8)))
+            row = (mark, following, documents, token_hex(8), field_changes, following)
+            connection.execute("INSERT INTO state VALUES (?, ?, ?, ?, ?, ?)", row)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # those that no reader uses
 
 
@@ -441,7 +469,7 @@ def _require_fts5(path: Path) -> None:
 
 
 def _state(connection: sqlite3.Connection) -> TableState:
-    return TableState(*connection.execute("SELECT following, documents, built FROM state").fetchone())
+    return TableState(*connection.execute("SELECT following, documents, built, changes, clock FROM state").fetchone())
 
 
 def _insert(connection: sqlite3.Connection, batch: Texts) -> int:

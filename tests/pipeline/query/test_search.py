@@ -21,6 +21,7 @@ from neardup.text.marking import REACH
 
 WORDS = ("storm", "harbour", "dawn", "rye", "baker")
 STORM = "The storm broke over the harbour at dawn"
+TITLES = ("weather", "bread", "news")
 BAKER = "Rye and water and time, says the baker"
 FIELDS = {"title": "string", "url": "string"}
 
@@ -210,6 +211,86 @@ def test_who_opens_it_to_write_catches_up(index):
         assert search._table.ordinals().tolist() == [1, 2, 3]
 
 
+AGAIN = {"title": ["Forecast"], "url": ["https://c.example/"]}
+
+
+def test_a_page_that_comes_again_is_found_by_its_new_title_and_site(index, search):
+    index.admit(["c"], [STORM])
+    search.catch_up()
+    with Index.open(index.store.folder) as reading, Search.open(reading) as reader:
+        assert ids(search, "weather") == ids(reader, "weather") == ["a"]
+        assert ids(search, "storm", site="a.example") == ["a"]
+        index.visit(["a"], [STORM], AGAIN)
+        assert search.behind == 1
+        assert {hit.title for hit in search.find("storm").hits} == {"Forecast", None}  # they are read from the index
+        assert search.catch_up() == 1
+        assert search.behind == 0
+        for one in (search, reader):
+            assert ids(one, "weather") == []
+            assert [(hit.id, hit.title) for hit in one.find("forecast").hits] == [("a", "Forecast")]
+            assert ids(one, "storm", site="a.example") == []
+            assert ids(one, "storm", site="c.example") == ["a"]
+            assert one.find("storm").total == 2
+            (group,) = one.answer("forecast").results
+            assert group.shown[0].snippet.title.text == "Forecast"
+    assert search.catch_up() == 0
+
+
+@pytest.mark.parametrize("then", ["", "flush", "compact"])
+@pytest.mark.parametrize("more", [False, True])
+def test_titles_that_changed_without_the_table_are_found_when_it_is_opened(index, search, then, more):
+    """Also if it is not known any more which they are, and if other documents were admitted since."""
+    search.close()
+    if more:
+        index.admit(["c"], [STORM], {"title": ["Weather"]})
+    index.admit(["a"], [STORM], AGAIN)
+    if more:
+        index.admit(["d"], [STORM], {"title": ["Weather"]})
+        index.admit(["d"], [STORM], AGAIN)
+        index.remove(["c"])
+    if then:
+        getattr(index, then)()
+    with Search.open(index) as again:
+        assert ids(again, "weather") == []
+        assert sorted(ids(again, "forecast")) == (["a", "d"] if more else ["a"])
+        assert again._is_level(again._table.state())
+        index.flush()
+        assert again.catch_up() == 0
+
+
+def test_a_title_that_changed_while_the_table_was_brought_up_to_date_is_not_forgotten(index, search, monkeypatch):
+    """The table may have seen later admissions than changes of fields."""
+    index.admit(["c"], [BAKER])
+    index.admit(["a"], [STORM], AGAIN)
+    update = search._table.update
+
+    def updated(*given, **ways):  # of the texts, after the titles
+        monkeypatch.setattr(search._table, "update", update)
+        index.admit(["a"], [STORM], {"title": ["Squall"]})
+        index.admit(["d"], [BAKER])
+        return update(*given, **ways)
+
+    monkeypatch.setattr(search._table, "update", updated)
+    search.catch_up()
+    search.close()
+    index.flush()
+    with Search.open(index) as again:
+        assert ids(again, "squall") == ["a"]
+        assert ids(again, "forecast") == []
+
+
+def test_an_index_that_was_set_back_by_a_title_gets_a_new_table(index, search, tmp_path):
+    old = tmp_path / "old"
+    shutil.copytree(index.store.folder, old)
+    index.admit(["a"], [STORM], AGAIN)
+    search.catch_up()
+    search.close()
+    shutil.copy(index.store.folder / "search.sqlite", old)
+    with Index.open(old, "w") as before, Search.open(before) as again:
+        assert ids(again, "weather") == ["a"]
+        assert ids(again, "forecast") == []
+
+
 def test_without_a_table(index, tmp_path):
     assert not has_table(index.store.folder)
     with keeping_up(index) as catch_up:
@@ -293,10 +374,10 @@ def test_a_search_takes_no_longer_than_it_may(index, search):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_it_finds_what_a_look_at_every_text_finds(tmp_path, seed):  # noqa: C901 - a life, step by step
+def test_it_finds_what_a_look_at_every_text_finds(tmp_path, seed):  # noqa: C901, PLR0915 - a life, step by step
     rng = random.Random(seed)  # noqa: S311 - the same
     path = tmp_path / "seen"
-    there, searchable = {}, {}
+    there, searchable, titles = {}, {}, {}
 
     def require_right(search, level):
         for query in [(word,) for word in WORDS] + [tuple(rng.sample(WORDS, 2))]:
@@ -308,17 +389,26 @@ def test_it_finds_what_a_look_at_every_text_finds(tmp_path, seed):  # noqa: C901
             assert found.total == len(found.hits) == len(wanted)
             few = search.find(" ".join(query), top=3)
             assert (few.hits, few.total) == (found.hits[:3], found.total)
+        for title in TITLES if level else ():
+            found = {hit.id for hit in search.find(title, top=1_000).hits}
+            assert found == {own for own in there if titles[own] == title}
 
-    index = Index.create(path, SimHash(), texts=True, memory=1 << 20)
+    index = Index.create(path, SimHash(), texts=True, fields={"title": str}, memory=1 << 20)
     search = Search.open(index, make=True)
     with Index.open(path) as reading, Search.open(reading) as reader:
         for number in range(36):
-            does = rng.choice(["admit", "admit", "admit", "remove", "flush", "compact", "rebuild", "open", "level"])
+            does = rng.choice([*["admit"] * 3, "retitle", "remove", "flush", "compact", "rebuild", "open", "level"])
             if does == "admit":
                 names = rng.sample([f"d{own}" for own in range(30)], rng.randint(1, 8))
                 words = [[*rng.choices(WORDS, k=rng.randint(1, 4)), f"v{number}"] for _ in names]
-                index.admit(names, [" ".join(own) for own in words])
+                titles |= {name: rng.choice(TITLES) for name in names}
+                index.admit(names, [" ".join(own) for own in words], {"title": [titles[name] for name in names]})
                 there.update(zip(names, words, strict=True))
+            elif does == "retitle":
+                names = sorted({*there} & {*rng.sample([f"d{own}" for own in range(30)], 10)})
+                titles |= {name: rng.choice(TITLES) for name in names}
+                texts = [" ".join(there[name]) for name in names]
+                index.admit(names, texts, {"title": [titles[name] for name in names]})
             elif does == "remove":
                 names = rng.sample([f"d{own}" for own in range(30)], 5)
                 index.remove(names)

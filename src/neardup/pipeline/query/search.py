@@ -15,7 +15,7 @@ from neardup.index import fulltext
 from neardup.index.disk.columns import STRING, encoded
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
-from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, TimeLimit
+from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, TimeLimit, Titles
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, FoundHits, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import (
@@ -145,9 +145,9 @@ class Search(AbstractContextManager["Search"]):
         with store.busy:
             store.require_writer()
             store.sync()
-            following, total = store.next_ordinal, len(store)
-            batches = _batches(store, -1, total, progress)
-            FullText.build(store.folder / fulltext.NAME, store.manifest.mark, following, batches)
+            following, changes = store.next_ordinal, store.field_changes.number
+            batches = _batches(store, -1, len(store), progress)
+            FullText.build(store.folder / fulltext.NAME, store.manifest.mark, following, batches, changes)
 
     def close(self) -> None:
         """Close the table; the index stays open. A second call does nothing."""
@@ -159,7 +159,7 @@ class Search(AbstractContextManager["Search"]):
     # Writing.
 
     def catch_up(self, progress: Progress | None = None) -> int:
-        """Update the table to the state of the index; return the numbers of added and removed documents.
+        """Update the table to the state of the index; return how many documents were added, removed or changed.
 
         The index must be open to write. It is synced first, so that after a power failure the table has no documents
         that the index lacks.
@@ -173,12 +173,12 @@ class Search(AbstractContextManager["Search"]):
                 if self._is_level(state):
                     return 0
                 store.sync()
-                beyond = state.following > store.next_ordinal
+                beyond = state.following > store.next_ordinal or state.field_changes > store.field_changes.number
             if beyond:  # the index was replaced by an old copy: ordinals may belong to other documents
                 self.rebuild(self._index, progress)
                 self._held = None
                 return len(store)
-            changed = 0
+            state, changed = self._retitled(state)
             total = max(store.next_ordinal - state.following, 1)
             for texts in _batches(store, state.following - 1, total, progress):
                 state = self._table.update(int(texts.ordinals[-1]) + 1, texts)
@@ -186,12 +186,38 @@ class Search(AbstractContextManager["Search"]):
                 self._hold(state, np.asarray(texts.ordinals, np.int64))
             return changed + self._leave_out(state)
 
+    def _retitled(self, state: TableState) -> tuple[TableState, int]:
+        """Update the titles and sites of documents whose fields have changed; return the state, and their number."""
+        store = self._store
+        with store.busy:
+            seen = store.field_changes.number, store.next_ordinal
+            if seen[0] == state.field_changes:
+                return state, 0
+            ordinals = store.field_changes.since(state.field_changes)
+            if ordinals is None:
+                parts = [store.take("ordinal", places) for places in store.decided_since(state.clock)]
+                ordinals = np.concatenate([np.empty(0, np.int64), *parts])
+            ordinals = ordinals[ordinals < state.following]  # the others are not in the table yet
+        for begin in range(0, len(ordinals), _STEP):
+            with store.busy:
+                places = self._alive(ordinals[begin : begin + _STEP])
+                places = places[places >= 0]
+                titles = _titles(store, places, store.decoded("id", places))
+            self._table.update_titles(titles)
+        return self._table.end_update(*seen), len(ordinals)
+
     @property
     def behind(self) -> int:
-        """The number of admissions since the last one that the table has seen."""
-        return max(self._store.next_ordinal - self._table.state().following, 0)
+        """The number of admissions, and of changes of fields, since the last ones that the table has seen."""
+        state = self._table.state()
+        admissions = self._store.next_ordinal - state.following
+        return max(admissions, 0) + max(self._store.field_changes.number - state.field_changes, 0)
 
     def _is_level(self, state: TableState) -> bool:
+        """Return whether the table contains the documents of the index, with their fields."""
+        return self._has_all(state) and state.field_changes == self._store.field_changes.number
+
+    def _has_all(self, state: TableState) -> bool:
         """Return whether the table contains the documents of the index: all that were admitted and not removed."""
         return (state.following, state.documents) == (self._store.next_ordinal, len(self._store))
 
@@ -371,7 +397,7 @@ class Search(AbstractContextManager["Search"]):
         with self._store.busy:
             self._index.refresh()
             places = self._alive(matches.ordinals)
-            if self._is_level(matches.state):
+            if self._has_all(matches.state):
                 with limit.paused():
                     return judged(_ranked(matches, places, top, matches.total))
         # The index or the table may be ahead: removed documents in the table do not count; others replace them.
@@ -526,8 +552,12 @@ def _urls(store: Store, ids: Sequence[str], places: Places) -> list[str | None]:
 
 
 def _texts(store: Store, places: Places) -> Texts:
+    ids, bodies = store.decoded("id", places), search_words(store.strings("text", places), MOST_BODY)
+    ordinals, titles, sites = _titles(store, places, ids)
+    return Texts(ordinals, ids, titles, bodies, sites)
+
+
+def _titles(store: Store, places: Places, ids: Sequence[str]) -> Titles:
     heads = search_words(encoded([title or "" for title in _strings(store, TITLE, places)]), MOST_TITLE)
-    bodies = search_words(store.strings("text", places), MOST_BODY)
-    ids = store.decoded("id", places)
     sites = [fulltext.site_word(site or "") for site in map(site_of, _urls(store, ids, places))]  # of one word each
-    return Texts(store.take("ordinal", places).tolist(), ids, heads, bodies, sites)
+    return Titles(store.take("ordinal", places).tolist(), heads, sites)
