@@ -47,6 +47,18 @@ def test_a_document_does_not_repeat_itself(serve, texts):
     assert ask.post("/v1/judge", mixed).status_code == 422
 
 
+def test_admitting_the_same_text_again_replaces_its_fields(serve, texts):
+    ask = serve()
+    document = {"id": "d", "text": texts.heron, "fields": {"site": "three", "rank": 7}}
+    verdicts(ask.post("/v1/admit", {"documents": [document]}))
+    before = ask.get("/v1/documents/d").json()
+    (said,) = verdicts(ask.post("/v1/admit", {"documents": [document | {"fields": {"site": "four"}}]}))
+    assert said == {"verdict": "new", "id": "d"}
+    after = ask.get("/v1/documents/d").json()
+    assert after["fields"] == {"site": "four", "rank": None}
+    assert after == before | {"fields": after["fields"], "last_seen": after["last_seen"]}
+
+
 def test_admitting_remembers(serve, texts, folder):
     ask = serve()
     fields = {"site": "three", "rank": 7}

@@ -44,6 +44,18 @@ def test_what_is_admitted_is_found_and_what_is_removed_is_not(serve, searched, t
     assert ask.get("/v1/search", params={"q": "herons"}).json()["total"] == 0
 
 
+def test_a_page_that_comes_again_is_found_by_its_new_title(tmp_path, serve, texts):
+    with Index.create(tmp_path / "titled", texts=True, fields={"title": str, "url": str}) as index:
+        Search.rebuild(index)
+    ask, page = serve(tmp_path / "titled"), {"url": "http://a.example/", "text": texts.heron}
+    for title, changed in (("Reeds", None), ("Weather", False), ("Weather", False)):
+        (said,) = ask.post("/v1/seen", {"pages": [page | {"fields": {"title": title}}]}).json()["verdicts"]
+        assert said.get("changed") == changed
+        (group,) = ask.get("/v1/search", params={"q": title}).json()["results"]
+        assert group["shown"][0]["title"] == title
+    assert ask.get("/v1/search", params={"q": "reeds"}).json()["total"] == 0
+
+
 @pytest.mark.parametrize(
     "query", ["", " ", '"', "*", "AND", "NEAR(", 'a" OR 1', "(", "\0", "a:b", "-x", "^", "é" * 600]
 )

@@ -148,7 +148,8 @@ def judge(service: Service, given: JudgeBody) -> VerdictsAnswer:
 def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
     """Add documents to the index, and report what they repeat.
 
-    An answer with status 200 is the acknowledgement. A document with a known id replaces the earlier one.
+    An answer with status 200 is the acknowledgement. A document with a known id replaces the earlier one; with the same
+    content, only its fields are replaced.
     """
     documents: Sequence[AdmittedDocument] = given.documents
     own = contents_of(service, documents, given.recipe, "document")

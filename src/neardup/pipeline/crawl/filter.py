@@ -38,7 +38,8 @@ class CrawlFilter:
 
     Checking and recording are two calls: ``judge`` changes nothing, ``admit`` records the page. Every page is recorded
     unless it is ``Known`` and unchanged, so its address is known from then on. A page that repeats a kept page has that
-    page as its representative. A known page with other content replaces the old one.
+    page as its representative. A known page with other content replaces the old one; an unchanged page only gets the
+    fields that were given with it.
 
     Pages with visitor counters or dates change at every visit: with ``changed_at_least=0.95``, content whose
     resemblance to the version that was admitted last is at least that much counts as unchanged (see ``Index.visit``).

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class Changes(NamedTuple):
     """What has changed in an index since an earlier *generation*; pass the new one to the next call.
 
-    *documents* yields tables with a row for each document that was admitted, or got another representative, since then:
-    ``id``, ``representative``, ``first_seen``, ``changed_at``, ``last_seen``, and the fields; a field with one of these
-    names is ``field.NAME``. *removed* are the ids of documents that are no longer in the index.
+    *documents* yields tables with a row for each document that was admitted, or got another representative or other
+    fields, since then: ``id``, ``representative``, ``first_seen``, ``changed_at``, ``last_seen``, and the fields; a
+    field with one of these names is ``field.NAME``. *removed* are the ids of documents that are no longer in the index.
     """
 
     generation: int
@@ -54,7 +54,7 @@ def changes(store: Store, kinds: Mapping[str, str], since: int) -> Changes:
 
 
 def _changed(store: Store, kinds: Mapping[str, str], since: int) -> Iterator[pa.Table]:
-    """Yield the documents that were admitted, or got another representative, since a generation."""
+    """Yield the documents that were admitted, or got another representative or other fields, since a generation."""
     with store.busy:
         ordinals = [store.take("ordinal", places) for places in store.decided_since(since)]
     for own in ordinals:

@@ -396,10 +396,11 @@ class Index(AbstractContextManager["Index"]):
         names to values: the fields of the index and those that the scheme signs, as values of their kind or as strings.
         *at* is the time of admission, a ``datetime`` (in UTC if it has no zone) or seconds since 1970; by default now.
 
-        If an id is admitted again with the same content, only the time when it was last seen changes. With other
-        content, the old document is removed before its batch is judged, as by ``remove``. A batch is the documents of a
-        call, cut after 2,048 documents or 32 MB of text and before an id that it already contains. Returned verdicts
-        are acknowledged: see ``durability`` in ``create``.
+        If an id is admitted again with the same content, only its fields and the time when it was last seen change.
+        With other content, the old document is removed before its batch is judged, as by ``remove``. In both cases the
+        new fields replace all old ones: a field without a value is null. A batch is the documents of a call, cut after
+        2,048 documents or 32 MB of text and before an id that it already contains. Returned verdicts are acknowledged:
+        see ``durability`` in ``create``.
 
         Raises ``DataError`` for invalid ids, documents and fields, before anything is changed; ``StorageFailed`` if the
         system refuses to write. Then each batch was admitted as a whole or not at all, the index continues to answer,
@@ -451,11 +452,12 @@ class Index(AbstractContextManager["Index"]):
     ) -> list[Verdict]:
         """Return a verdict for each document, including ``Known``; with *remember*, admit new and changed ones.
 
-        It combines ``known``, ``admit`` of documents whose id or content is new, and ``see`` of the others, batch by
-        batch. Without *remember*, ``judge`` replaces ``admit``, and nothing changes. Content whose resemblance to the
-        version that was admitted last is at least *changed_at_least* counts as unchanged: it is not admitted, so later
-        versions are compared with the same one. *texts* may be ``Signatures``, unless they are to be admitted to an
-        index that stores texts. Raises the errors of these methods.
+        It combines ``known``, ``admit`` of documents whose id or content is new, and ``see`` of the others, which get
+        the new fields, batch by batch. Without *remember*, ``judge`` replaces ``admit``, and nothing changes. Content
+        whose resemblance to the version that was admitted last is at least *changed_at_least* counts as unchanged: it
+        is not admitted, so later versions are compared with the same one, but its fields are new. *texts* may be
+        ``Signatures``, unless they are to be admitted to an index that stores texts. Raises the errors of these
+        methods.
         """
         with self._store.busy:
             least = _least(changed_at_least)

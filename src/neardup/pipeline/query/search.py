@@ -91,9 +91,9 @@ class Search(AbstractContextManager["Search"]):
     """Finds documents of an index by words and phrases. ``open`` returns it; close it, or use it in ``with``.
 
     The table is derived from the index, which always decides: a document that has been removed, or whose content has
-    changed, is not shown, even if the table is old. An admitted document is found once the writer has caught up: by
-    ``catch_up`` after each change, which every verb and the service call, and by opening to write. ``judged`` is the
-    cache of collapsed results.
+    changed, is not shown, even if the table is old. An admitted document is found, and a document by a new title, once
+    the writer has caught up: by ``catch_up`` after each change, which every verb and the service call, and by opening
+    to write. ``judged`` is the cache of collapsed results.
     """
 
     def __init__(self, index: Index, table: FullText) -> None:
