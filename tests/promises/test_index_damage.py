@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 from disks import FOLDER, ROOT, File, MemoryDisk
-from lives import Step, create, reopen, script
+from lives import Step, create, fields_of, reopen, script
 
 from neardup import Index
 from neardup.index.disk import postings, reader, store
@@ -31,9 +31,12 @@ def grown(scheme, seed, length, most):
             step.act(index)
     index.flush()
     index.remove([next(index.ids())])
+    again = [next(index.ids())]
+    index.admit(again, index.signatures(again), fields_of(again, 400))
     index.flush()
     for number in range(2):
         Step("admit", [f"late {number}"], 500 + number).act(index)
+    index.admit(again, index.signatures(again), fields_of(again, 600))
     index.remove(["late 1"])
     killed = disk.files.copy()
     index.close()
@@ -45,7 +48,7 @@ def small():
     with pytest.MonkeyPatch.context() as patch:
         for module in (postings, reader, store):
             patch.setattr(module, "ROOM", 1)  # keys that several documents share are oversized
-        files, killed = grown("minhash", 9, 6, 4)
+        files, killed = grown("minhash", 10, 6, 4)
         with Index.open(FOLDER, disk=MemoryDisk(files.copy())) as index:
             assert len(index._store.segments[0].arrays["key.finer"])
         yield files, killed

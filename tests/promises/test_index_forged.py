@@ -96,10 +96,15 @@ def made(scheme, seed, *, texts, closed):
             index.admit(step.ids, step.documents, values | {"name": ["n"] * count, "flag": [True] * count}, at=AT)
         elif step.does != "reopen":
             step.act(index)
+    early, late = (["early"], ["who comes early"]), (["late"], ["it is never too late to come"])
+    index.admit(*early)
     index.flush()
     index.remove(list(index.ids())[:1])
+    index.admit(*early, {"version": [1], "name": ["again"], "flag": [False]})
     index.flush()
-    index.admit(["late"], ["it is never too late to come"])
+    index.admit(*late)
+    index.admit(*late, {"version": [2], "name": ["again"], "share": [1.0]})
+    index.admit(*early, {"version": [3], "name": ["another"]})
     index.remove(list(index.ids())[:1])
     if closed:
         index.close()
