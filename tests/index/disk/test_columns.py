@@ -46,3 +46,13 @@ def test_columns_that_cannot_be(name, column):
     flat[name] = column
     with pytest.raises(ValueError, match=r"column|ordinals|order|cut"):
         unflattened(COLUMNS, flat)
+
+
+@pytest.mark.parametrize("parts", [0, 1, 3])
+def test_parts_of_a_column_are_joined(parts):
+    whole = batch()
+    hosts = COLUMNS.joined("field.host", [whole["field.host"]] * parts)
+    assert decoded(hosts) == ["id 0", "id 1", "id 2"] * parts
+    rows = COLUMNS.joined("rows", [whole["rows"]] * parts)
+    assert (rows.dtype, rows.shape) == (np.uint64, (3 * parts, 2))
+    assert set(COLUMNS.changing) >= {"seen", "known.host", "field.host", "field.rank"}

@@ -237,10 +237,7 @@ class Reader:
         return np.concatenate(found)
 
     def decided_since(self, ordinal: int) -> Iterator[Places]:
-        """Yield the places of documents that were admitted, or changed, when the next ordinal was at least this.
-
-        They got a representative or other fields.
-        """
+        """Yield the places of the documents that got a representative or other fields since an ordinal was the next."""
         for places in self.all_places():
             for begin in range(0, len(places), _TOGETHER):
                 some = places[begin : begin + _TOGETHER]

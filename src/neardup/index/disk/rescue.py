@@ -152,7 +152,8 @@ class Salvage:
             for name, column in batch.items()
         }
         for name in self._columns.changing:
-            changed = self._changed[name]
+            if not (changed := self._changed[name]):
+                continue
             news = {place: changed[own] for place, row in enumerate(rows.tolist()) if (own := ordinals[row]) in changed}
             if news:
                 found[name] = _changed_column(name, found[name], news)
