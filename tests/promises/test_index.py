@@ -256,9 +256,9 @@ class Oracle:
         return verdicts
 
     def see_again(self, ids, rows, time):
-        """Do what is done with known documents of the same content: they get the fields that came with them."""
+        """Do what is done with known documents of the same content: fields get the values that came with them."""
         for name, row in zip(ids, rows, strict=True):
-            self.by_id[name].fields = row
+            self.by_id[name].fields |= {field: value for field, value in row.items() if value is not None}
         return self.see(ids, time)
 
     def see(self, ids, time):

@@ -107,7 +107,8 @@ def has_sites(store: Store) -> bool:
 def changed_fields(store: Store, places: Places, given: Batch) -> dict[str, FieldChange]:
     """Return the fields of stored documents that differ from the *given* ones, which are columns without others.
 
-    The site of a page belongs to its content, with which it decides.
+    A null changes nothing: callers that do not know a field must not remove it. The site of a page belongs to its
+    content, with which it decides.
     """
     kinds = {name: kind for name, kind in store.columns.fields if name != SITE}
     if not kinds or not len(places):
@@ -123,7 +124,7 @@ def changed_fields(store: Store, places: Places, given: Batch) -> dict[str, Fiel
         else:
             bits = f"u{now.itemsize}"  # by which NaN equals itself
             differs = now.view(bits) != cast("Any", stored[f"field.{name}"]).view(bits)
-        rows = np.flatnonzero((known != stored[f"known.{name}"]) | (known & differs))
+        rows = np.flatnonzero(known & (differs | ~np.asarray(stored[f"known.{name}"], np.bool_)))
         if len(rows):
             values = taken(now, rows) if kind == STRING else now[rows]
             changes[name] = FieldChange(store.take("ordinal", places[rows]), known[rows], values)

@@ -396,11 +396,10 @@ class Index(AbstractContextManager["Index"]):
         names to values: the fields of the index and those that the scheme signs, as values of their kind or as strings.
         *at* is the time of admission, a ``datetime`` (in UTC if it has no zone) or seconds since 1970; by default now.
 
-        If an id is admitted again with the same content, only its fields and the time when it was last seen change.
-        With other content, the old document is removed before its batch is judged, as by ``remove``. In both cases the
-        new fields replace all old ones: a field without a value is null. A batch is the documents of a call, cut after
-        2,048 documents or 32 MB of text and before an id that it already contains. Returned verdicts are acknowledged:
-        see ``durability`` in ``create``.
+        If an id is admitted again with the same content, only the time when it was last seen changes, and the fields
+        that have values now. With other content, the old document is removed, with its fields, before its batch is
+        judged, as by ``remove``. A batch is the documents of a call, cut after 2,048 documents or 32 MB of text and
+        before an id that it already contains. Returned verdicts are acknowledged: see ``durability`` in ``create``.
 
         Raises ``DataError`` for invalid ids, documents and fields, before anything is changed; ``StorageFailed`` if the
         system refuses to write. Then each batch was admitted as a whole or not at all, the index continues to answer,
