@@ -663,6 +663,21 @@ def test_pages_of_indexes_that_were_read_otherwise_are_not_compared_with(crawl, 
     assert "leave out --templates and --no-templates, as its own templates are used then" in shown
 
 
+def test_an_index_may_grow_while_templates_are_learned(crawl, tmp_path, monkeypatch, neardup):
+    first, both = archives(tmp_path, crawl, [SITES[:1], SITES])
+    seen, extended = tmp_path / "seen", RunTemplates.extended
+    neardup("index", first, "--to", seen, "--texts")
+
+    def extending(*given):
+        with Index.open(seen, "w") as index:
+            index.admit(["another"], ["one more document that a crawler admits to the index"])
+        return extended(*given)
+
+    monkeypatch.setattr(RunTemplates, "extended", extending)
+    done = dedup_files([both], against=seen, report=tmp_path / "why.jsonl")
+    assert (done.result.summary.kept, len(done.templates)) == (22, 2)
+
+
 def test_templates_of_a_killed_run_are_not_those_of_a_state_without_any(crawl, tmp_path, monkeypatch, neardup):
     state = tmp_path / "state"
     with monkeypatch.context() as patch:

@@ -50,7 +50,7 @@ VIEW: Final = """
 VIEW_IF_GIVEN: Final = VIEW.replace("=auto", "", 1).rstrip() + " (default: auto)\n"
 TEMPLATES: Final = """
 --templates FILE: for web pages: the templates of hosts, whose lines do not count: a file of `neardup templates learn`,
-  or a state or an index that has some (default: those of the index)
+  or a state or an index that has some (default: those of the state or index that the pages are compared with)
 """
 LEARN: Final = """
 --learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
@@ -201,10 +201,8 @@ def learned_line(arguments: argparse.Namespace, hosts: int | None, learned: int)
         rule = f"of hosts with fewer than {LEAST} different pages, none is learned"
         return [f"templates of {counted(learned, 'new host')} added to {arguments.templates}{known}; {rule}"]
     found = f"templates of {counted(learned, 'host')} learned, whose lines do not count{known}"
-    keeper = "state" if "state" in given else "index" if "to" in given else None
-    return [
-        f"{found}; " + (f"the {keeper} keeps them" if keeper else "keep them with --templates FILE --learn-templates")
-    ]
+    keeper = next((kind for option, kind in (("state", "state"), ("to", "index")) if option in given), None)
+    return [f"{found}; {f'the {keeper} keeps them' if keeper else 'keep them with --templates FILE --learn-templates'}"]
 
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
