@@ -12,8 +12,8 @@ from neardup.index.disk.field_changes import (
 
 COLUMNS = Columns("<u8", 2, (("host", "string"), ("rank", "integer"), ("ordinals", "flag")), texts=False)
 CHANGES = {
-    "host": FieldChange(np.array([3, 9]), np.array([True, False]), encoded(["a.example", ""])),
-    "rank": FieldChange(np.array([9]), np.array([True]), np.array([-5])),
+    "host": FieldChange(np.array([3, 9]), encoded(["a.example", ""])),
+    "rank": FieldChange(np.array([9]), np.array([-5])),
 }
 
 
@@ -22,7 +22,6 @@ def test_changes_are_those_of_their_record():
     assert found.keys() == CHANGES.keys()
     for name, change in found.items():
         assert change.ordinals.tolist() == CHANGES[name].ordinals.tolist()
-        assert change.known.tolist() == CHANGES[name].known.tolist()
     assert decoded(found["host"].values) == ["a.example", ""]
     assert found["rank"].values.tolist() == [-5]
     assert changed_ordinals(found).tolist() == [3, 9]
@@ -35,8 +34,6 @@ def test_changes_are_those_of_their_record():
     [
         ("ordinals.rank", np.array([9], np.int32)),
         ("ordinals.rank", np.array([[9]])),
-        ("known.rank", np.array([True, True])),
-        ("known.host", np.array([1, 0])),
         ("field.rank", np.array([-5.0])),
         ("field.rank", np.array([-5, 5])),
         ("field.host.offsets", np.array([0, 9])),

@@ -7,16 +7,15 @@ import numpy as np
 
 from neardup.index.disk.arrays import expect
 from neardup.index.disk.columns import FIELD_KINDS, STRING, Array, Columns, flattened, strings_of
-from neardup.model.arrays import Flags, Positions, TextBatch
+from neardup.model.arrays import Positions, TextBatch
 
 NOTHING: Final = np.empty(0, np.int64)
 
 
 class FieldChange(NamedTuple):
-    """The new *values* of one field for the documents with these ordinals; null where they are not *known*."""
+    """The new *values* of one field for the documents with these ordinals; none is null."""
 
     ordinals: Positions
-    known: Flags
     values: Array | TextBatch
 
 
@@ -55,8 +54,7 @@ def as_arrays(changes: FieldChanges) -> dict[str, Array]:
     """Return changes as the arrays of a record."""
     arrays: dict[str, Array] = {}
     for name, change in changes.items():
-        arrays |= {f"ordinals.{name}": change.ordinals, f"known.{name}": change.known}
-        arrays |= flattened({f"field.{name}": change.values})
+        arrays |= {f"ordinals.{name}": change.ordinals, **flattened({f"field.{name}": change.values})}
     return arrays
 
 
@@ -68,8 +66,6 @@ def of_arrays(columns: Columns, arrays: Mapping[str, Array]) -> dict[str, FieldC
         if ordinals is None:
             continue
         expect((ordinals.dtype.str, ordinals.ndim) == ("<i8", 1), "invalid ordinals")
-        known = arrays[f"known.{name}"]
-        expect((known.dtype.str, known.shape) == ("|b1", ordinals.shape), f"invalid changes of the field {name!r}")
         values: Array | TextBatch
         if kind == STRING:
             values = strings_of(f"field.{name}", arrays, len(ordinals))
@@ -77,5 +73,5 @@ def of_arrays(columns: Columns, arrays: Mapping[str, Array]) -> dict[str, FieldC
             values = arrays[f"field.{name}"]
             stated = (FIELD_KINDS[kind], ordinals.shape)
             expect((values.dtype.str, values.shape) == stated, f"invalid changes of the field {name!r}")
-        changes[name] = FieldChange(ordinals, known, values)
+        changes[name] = FieldChange(ordinals, values)
     return changes

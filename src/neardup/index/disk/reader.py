@@ -268,7 +268,7 @@ class Reader:
         """Replace fields of documents, in memory, when the next ordinal is *clock*."""
         for name, change in changes.items():
             places = self.with_ordinals(change.ordinals)
-            self.set(f"known.{name}", places, change.known)
+            self.set(f"known.{name}", places, np.ones(len(places), np.bool_))
             self.set(f"field.{name}", places, change.values)
         changed = changed_ordinals(changes)
         self.set("decided", self.with_ordinals(changed), np.full(len(changed), clock))

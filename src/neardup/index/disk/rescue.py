@@ -112,9 +112,8 @@ class Salvage:
                 seen[ordinal] = max(seen.get(ordinal, moment), moment)
             if "told" in arrays:
                 self._change("told", arrays["told"], arrays["numbers"])
-
-            for name, (ordinals, known, values) in of_arrays(self._columns, arrays).items():
-                self._change(f"known.{name}", ordinals, known)
+            for name, (ordinals, values) in of_arrays(self._columns, arrays).items():
+                self._change(f"known.{name}", ordinals, np.ones(len(ordinals), np.bool_))
                 self._change(f"field.{name}", ordinals, values)
 
     def _change(self, name: str, ordinals: Positions, values: Array | TextBatch) -> None:

@@ -127,7 +127,7 @@ def changed_fields(store: Store, places: Places, given: Batch) -> dict[str, Fiel
         rows = np.flatnonzero(known & (differs | ~np.asarray(stored[f"known.{name}"], np.bool_)))
         if len(rows):
             values = taken(now, rows) if kind == STRING else now[rows]
-            changes[name] = FieldChange(store.take("ordinal", places[rows]), known[rows], values)
+            changes[name] = FieldChange(store.take("ordinal", places[rows]), values)
     return changes
 
 
