@@ -23,7 +23,6 @@ from neardup.model.errors import DataError
 from neardup.sources.collection import (
     DEFAULT_ID,
     DEFAULT_TEXT,
-    ENDLESS,
     Advance,
     Append,
     InputPiece,
@@ -318,7 +317,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
 def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) -> None:
     """Add a record to the pages, or count it."""
     if isinstance(one, Gap):
-        code = ENDLESS if one.reason == UNENDED else "damaged" if one.damage else "too long"
+        code = "endless" if one.reason == UNENDED else "damaged" if one.damage else "too long"
         resumed = one.damage and one.reason != CUT and one.offset < one.end < Path(pages.path).stat().st_size
         until = f"; reading resumes at byte {one.end:,}" if resumed else ""
         pages.rejected.append(Rejected(pages.shown, one.offset, f"{one.reason}{until}", code))

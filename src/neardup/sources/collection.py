@@ -36,7 +36,6 @@ DEFAULT_TEXT: Final = "text"
 DEFAULT_URL: Final = "url"
 DEFAULT_ID: Final = "id"  # the one id field that may be missing from every record
 SITE: Final = "neardup_site"  # the field of texts of pages that were stored, with their sites as signed integers
-ENDLESS: Final = "endless"  # the code of an archive without the line ends after its last record
 _SHOWN: Final = 20  # how many column names a message lists
 _NAME: Final = 40  # characters of each
 
