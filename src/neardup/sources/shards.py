@@ -430,6 +430,12 @@ def has_archives(inputs: Sequence[str | os.PathLike[str]], request: Request) -> 
     return any((_given(path, request) or getattr(kind(path), "format", None)) == WARC for path in named)
 
 
+def has_pages(inputs: Sequence[str | os.PathLike[str]], request: Request) -> bool:
+    """Return whether there are web pages among files and folders: in archives, folders of documents, or a field."""
+    paths = (table for path in expand(inputs) for table in _tables(path, request)[0])
+    return request.html or any(input_kind(path, _given(path, request)).format in {FOLDER, WARC} for path in paths)
+
+
 def _tables(path: str, request: Request) -> tuple[list[str], int]:
     """Return the tables inside a folder without documents, otherwise the path itself; and how many files are ignored.
 

@@ -273,12 +273,17 @@ def _main(text: str) -> _MainContent | None:
     return None if content is None else _MainContent(content, measured.shown)
 
 
-def other_extraction(known: Mapping[str, str | None], own: Mapping[str, str | None]) -> str:
-    """Return why pages that were extracted in two ways cannot be compared."""
-    before, now = (
-        _way(one) + (f" with templates {one['templates']}" if "templates" in one else "") for one in (known, own)
-    )
-    return f"the texts of its pages were extracted as {before}, and cannot be compared with {now}"
+def other_extraction(known: Mapping[str, str | None], own: Mapping[str, str | None]) -> tuple[str, str]:
+    """Return why *own* pages cannot be compared with *known* ones, read in another way, and a code for that."""
+    if _way(known) != _way(own):
+        return f"its pages were read as {_way(known)}, not {_way(own)}, and cannot be compared with these", "other view"
+    before, now = known.get("templates"), own.get("templates")
+    if before is None:
+        return f"its pages were read without templates of hosts, and these with some (id {now})", "no templates"
+    if now is None:
+        return f"its pages were read with templates of hosts (id {before}), and these without", "templates needed"
+    rule = f"its pages were read with templates of hosts (id {before}), and these with others (id {now})"
+    return f"{rule}, which were not made of those", "other templates"
 
 
 def learned_otherwise(learned: Mapping[str, str | None] | None, own: Mapping[str, str | None]) -> str:

@@ -14,7 +14,7 @@ from invented_sites import Site, article, edited
 from neardup import DataError, Index, ParameterError, SimHash, audit_files, dedup_files
 from neardup.interfaces.cli import main
 from neardup.model.errors import RunChanged, StorageBusy
-from neardup.pipeline.crawl.templates import RunTemplates
+from neardup.pipeline.crawl.templates import RunTemplates, rule_of
 from neardup.pipeline.spilled import files as spilled_files
 from neardup.pipeline.spilled import run as stages
 from neardup.pipeline.spilled.state import State
@@ -191,8 +191,8 @@ def test_files_that_pages_are_compared_with_have_templates_as_in_one_run(crawl, 
     assert [{name: row[name] for name in ("id", *names)} for row in map(json.loads, later.splitlines())] == whole[23:]
     assert len(done.templates) == 2
     plain, done = run_over(parts[1:])  # 11 pages of a host are too few
-    assert done.templates is None
-    assert plain == run_over(parts[1:], learn_templates=False)[0]
+    assert len(done.templates) == 0
+    assert json.loads(plain.splitlines()[0])["threshold"] is None
     (tmp_path / "text.jsonl").write_text('{"text": "one text"}\n')
     assert len(run_over([tmp_path / "text.jsonl"], against=parts)[1].templates) == 2
 
@@ -203,10 +203,11 @@ def test_nothing_is_learned_unasked_from_files_that_are_read_only_once(crawl, tm
         file.write(archive.read_bytes())
     text.write_text('{"text": "one text"}\n')
     for given, against in ((archive, url), (url, text)):
-        assert dedup_files([given], against=against).templates is None
+        assert len(dedup_files([given], against=against).templates) == 0
     with pytest.raises(ParameterError, match="save it"):
         dedup_files([archive], against=url, learn_templates=tmp_path / "t.arrow")
-    assert audit_files([url]) == audit_files([archive], learn_templates=False)
+    none = Extraction(templates=HostTemplates((), rule_of(Extraction())))
+    assert audit_files([url]) == audit_files([archive], extraction=none)
     assert len(dedup_files([f"file://{archive}"]).templates) == 2  # it is a file
 
 
@@ -446,7 +447,7 @@ def test_an_extraction_can_be_stored(folder):
         (
             ["templates", "show", "h", "--templates", "templates.arrow"],
             2,
-            "the file has no template of this host; it has those of ",
+            "there is no template of this host; there are those of ",
         ),
         (
             ["dedup", "pages.jsonl", "--html", "html", "--dry-run", "--templates", "absent.arrow"],
@@ -525,7 +526,7 @@ def test_why_nothing_was_learned_is_shown(part, capsys):
     few.write_text((part / "one.jsonl").read_text().splitlines(keepends=True)[0])
     capsys.readouterr()
     assert run("templates", "learn", few, "--out", part / "few.arrow") == 0
-    assert "no host has a template: it needs at least 20 different pages" in capsys.readouterr().out
+    assert "no host has a template: that needs at least 20 different pages" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("way", ["memory", "pieces", "state", "index"])
@@ -566,7 +567,7 @@ def test_states_and_indexes_accept_the_templates_that_theirs_were_replaced_by(cr
         assert index.extraction["templates"] == HostTemplates.load(part / "t.arrow").identity
     for verb in (("index", "--to", part / "seen"), ("dedup", "--dry-run", "--against", part / "state")):
         assert run(*verb, crawl / "crawl.warc.gz", "--templates", old) == 2
-        assert "cannot be compared with" in capsys.readouterr().err
+        assert "which were not made of those" in capsys.readouterr().err
     assert run("index", "--from", part / "state", "--to", part / "filled") == 0
     pages = (crawl / "crawl.warc.gz", "--templates", part / "t.arrow", "--json")
     capsys.readouterr()
@@ -660,7 +661,7 @@ def test_pages_of_indexes_that_were_read_otherwise_are_not_compared_with(crawl, 
         assert f"--against {tmp_path / other} has pages that were read with other templates" in shown
         assert f"than those of {tmp_path / 'a'}; compare with one of the two, and then with the other" in shown
     shown = " ".join(neardup(*run_over, "--no-templates", code=2).err.split())
-    assert "leave out --templates and --no-templates, as its own templates are used then" in shown
+    assert "and these without; leave out --no-templates" in shown
 
 
 def test_an_index_may_grow_while_templates_are_learned(crawl, tmp_path, monkeypatch, neardup):
@@ -753,10 +754,50 @@ def test_a_run_that_found_no_template_continues_without_learning_again(crawl, tm
         patch.setattr(stages, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             dedup_files([few], **ways)
-    with pytest.raises(RunChanged, match="templates"):
-        dedup_files([few], **ways, learn_templates=tmp_path / "t.arrow")
     monkeypatch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("there are no templates"))
-    assert dedup_files([few], **ways).templates is None
+    assert len(dedup_files([few], **ways).templates) == 0
+
+
+def test_pages_of_a_host_without_a_template_decide_the_same_whatever_else_is_read(crawl, tmp_path):
+    """All have one menu, and 12 words of their own: none is dropped, although they resemble each other by 0.7."""
+    menu = "".join(f"<p>line {number} of a menu that is on all of these pages</p>" for number in range(16))
+    made = [
+        record(
+            uri=f"https://few.example/{n}",
+            number=n,
+            block=http(f"<title>{n}</title>{menu}<p>{' '.join(f'w{n}x{own}' for own in range(14))}".encode()),
+        )
+        for n in range(12)
+    ]
+    few = tmp_path / "few.warc.gz"
+    few.write_bytes(packed(made))
+    with fsspec.open("memory://few.warc.gz", "wb") as file:
+        file.write(few.read_bytes())
+    assert dedup_files([few], learn_templates=False).result.summary.kept < 12
+    for inputs, ways in (
+        ([few], {}),
+        (["memory://few.warc.gz"], {}),
+        ([few, crawl / "crawl.warc.gz"], {}),
+        ([few], {"state": tmp_path / "state"}),
+        ([few], {"learn_templates": tmp_path / "t.arrow"}),
+    ):
+        done = dedup_files(inputs, **ways)
+        assert done.result.summary.kept == len(done.documents) - (len(inputs) == 2), ways
+
+
+def test_texts_are_read_with_states_and_indexes_of_pages(crawl, tmp_path, neardup):
+    (tmp_path / "text.jsonl").write_text('{"text": "a text that is not of a page"}\n')
+    neardup("dedup", crawl / "crawl.warc.gz", "--state", "state", "--out", "kept.warc.gz")
+    neardup("index", crawl / "crawl.warc.gz", "--to", "seen", "--texts")
+    for command in (
+        ("dedup", "text.jsonl", "--dry-run", "--against", "state"),
+        ("dedup", "text.jsonl", "--dry-run", "--against", "seen"),
+        ("dedup", "text.jsonl", "--state", "state", "--out", "kept.jsonl"),
+        ("seen", "seen", "text.jsonl"),
+        ("index", "text.jsonl", "--to", "seen"),
+        ("dedup", crawl / "crawl.warc.gz", "--dry-run", "--against", "state"),
+    ):
+        neardup(*command)
 
 
 def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_path, monkeypatch):

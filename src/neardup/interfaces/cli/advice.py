@@ -151,8 +151,11 @@ _NEXT_STORAGE = {
     TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
     "not empty": "name a new folder",
     "other URL rules": "use the same rules, or another folder",
-    "other extraction": "use the same --text-view and version, and leave out --templates and --no-templates, as its own"
-    " templates are used then; or use another folder",
+    "other view": "use the same --text-view and version, or another folder",
+    "no templates": "leave out --templates, or use another folder",
+    "templates needed": "leave out --no-templates, or use another folder",
+    "other templates": "leave out --templates, as its own are used then, or name a file that was made of its own:"
+    " neardup templates learn INPUT --templates DIR --out FILE",
     "other settings": "leave out these options, or use the values of the index",
 }
 _UNPACKERS = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}  # commands, by endings

@@ -50,7 +50,7 @@ VIEW: Final = """
 VIEW_IF_GIVEN: Final = VIEW.replace("=auto", "", 1).rstrip() + " (default: auto)\n"
 TEMPLATES: Final = """
 --templates FILE: for web pages: the templates of hosts, whose lines do not count: a file of `neardup templates learn`,
-  or a state or an index that has some (default: those of the state or index that the pages are compared with)
+  or a state or an index that has some; those of a state or an index that is compared with are used by default
 """
 LEARN: Final = """
 --learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
@@ -167,7 +167,7 @@ def refuse_without_work(given: Mapping[str, Any], names: Sequence[str]) -> None:
 def refuse_reading(arguments: argparse.Namespace, rule: str, but: Sequence[str] = ()) -> None:
     """Raise ``ParameterError`` with this *rule* for an option for reading, except those *but* which are used."""
     plain = argparse.ArgumentParser()
-    add_usage(plain, READING + LEARN)
+    add_usage(plain, READING + LEARN + PLAIN)
     given, defaults = vars(arguments), vars(plain.parse_args([]))
     for name in ("html", "url", "templates", "format", "glob", "max_bytes", *defaults):
         if name not in but and given.get(name, defaults.get(name)) != defaults.get(name):
@@ -412,7 +412,7 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     given = vars(arguments)
     known = {"templates", "state", "against"} if arguments.verb == "dedup" else {"templates"}  # they have templates
     used = arguments.verb == "index" or ("html" in given and not known.isdisjoint(given))
-    rule = "needs --html FIELD and --templates FILE: it names the field with the URL of such pages"
+    rule = "needs --html FIELD, and templates: of a file (--templates), or of the state or index that is named"
     require("url" not in given or used, "url", given.get("url"), rule)
     learn = given.get("learn_templates", False)
     require(
@@ -421,6 +421,11 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
         None,
         "needs --templates FILE, to which the templates are added",
     )
+    if learn and Path(given["templates"]).is_dir():
+        rule = "is a folder, and --learn-templates adds to a file; leave out both options, or name a .arrow file; the"
+        raise ParameterError(
+            "templates", given["templates"], f"{rule} templates of a state or an index grow without them"
+        )
     if "" in given.get("glob", ()):
         raise InputRefused("--glob", "the pattern is empty")
     reading = chosen(arguments, "text id format quoting glob html url strict max_bytes")

@@ -55,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     if "out" not in given:
         raise ParameterError("out", None, "is needed: a path for the templates")
+    if not inputs:
+        raise InputRefused("templates learn", "needs archives, folders or tables of pages")
     from neardup.pipeline.crawl.templates import ARROW, LEAST, learn_from_files, learn_templates
     from neardup.sources.output import check_file, write_file
     from neardup.text.extraction import Extraction
@@ -71,7 +73,7 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
         _summarise(found)
         if not len(found):
             show_lines(
-                [f"no host has a template: it needs at least {LEAST} different pages of one host, and their URLs"]
+                [f"no host has a template: that needs at least {LEAST} different pages of one host, with their URLs"]
             )
         show_rejected(rejected)
     return 1 if rejected else 0
@@ -86,7 +88,8 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
 
     host, *paths = inputs
     if "out" not in given and Path(given["templates"]).is_dir():
-        raise ParameterError("out", None, f"is needed, as --templates {given['templates']} is a folder")
+        rule = f"is needed, as --templates {given['templates']} is a folder; name a .arrow file, and then that file as"
+        raise ParameterError("out", None, f"{rule} --templates of the next run with this folder")
     out, force = given.get("out", given["templates"]), given["force"] or "out" not in given
     check_file(out, ARROW, paths, force=force)
     found, rejected = learn_from_files(paths, learn=partial(relearn, templates, host), **_reading(given))
@@ -107,7 +110,8 @@ def _reading(given: dict[str, Any]) -> dict[str, Any]:
 
 def _loaded(given: dict[str, Any]) -> "HostTemplates":
     if "templates" not in given:
-        raise ParameterError("templates", None, "is needed: the file that `neardup templates learn` has written")
+        rule = "is needed: a file that `neardup templates learn` has written, or the folder of a state or an index"
+        raise ParameterError("templates", None, rule)
     from neardup.text.host_templates import HostTemplates
 
     return HostTemplates.load(given["templates"])
@@ -123,7 +127,7 @@ def _show(hosts: list[str], given: dict[str, Any]) -> int:
             _summarise(templates)
         return 0
     for name in hosts:
-        one = templates.get(name)
+        one = templates.get(name.lower())
         if one is None:
             raise InputRefused(name, _unknown(name, [other.host for other in templates.templates]))
         if given["json"]:
@@ -141,7 +145,7 @@ def _unknown(host: str, known: list[str]) -> str:
 
     others = ", such as ".join([counted(len(known), "other host"), *get_close_matches(host, known, n=1)])
     rule = f"a host needs at least {LEAST} different pages"
-    return f"the file has no template of this host; it has those of {others}; {rule}"
+    return f"there is no template of this host; there are those of {others}; {rule}"
 
 
 def _of(one: Any) -> dict[str, Any]:

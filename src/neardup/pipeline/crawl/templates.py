@@ -30,7 +30,7 @@ from neardup.sources.formats import FOLDER, WARC, display, expand, local
 from neardup.sources.output import AnyPath, check_file, temporary_files, write_file
 from neardup.sources.pages import BATCH, both_views, host_of, views_for
 from neardup.sources.read import AUTO, request_of
-from neardup.sources.shards import SHARD, Shards, has_archives, is_distant, local_shards
+from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, is_distant, local_shards
 from neardup.text import sites
 from neardup.text.extraction import OTHER_LINES, BothViews, Extraction, learned_otherwise
 from neardup.text.host_templates import HostTemplates, PageView, Template
@@ -147,15 +147,13 @@ class RunTemplates:
     """The templates that a run learns from its inputs before it reads them.
 
     ``known`` are those that it has before, which stay as they are, ``plain`` is how pages are read without any.
-    ``path`` is the file that they are from, and that the others are added to; ``None`` if there is none. If they are
-    ``kept``, later runs use and extend them; otherwise they are for this run only. Nothing is learned unless the run
-    ``learns``.
+    ``path`` is the file that they are from, and that the others are added to; ``None`` if there is none. Nothing is
+    learned unless the run ``learns``.
     """
 
     known: HostTemplates
     plain: Extraction
     path: AnyPath | None = None
-    kept: bool = False
     learns: bool = True
 
     @property
@@ -168,14 +166,17 @@ class RunTemplates:
         """Begin with those of the pages that are *stored*, or without any; see ``templates_of``.
 
         Templates are only learned if some inputs are archives, which have the address of every page, and if all can be
-        read twice. Return ``None`` if there is nothing to learn or to use.
+        read twice. Return ``None`` if the pages are read without templates: those of tables and folders, unless some
+        are stored, and those that are compared with pages without templates.
         """
-        known = _latest(stored or (), request.extraction)
-        learns = not any(is_distant(local(path)) for path in inputs) and has_archives(inputs, request)
-        if known is None and (stored or not learns):
+        known, archives = _latest(stored or (), request.extraction), has_archives(inputs, request)
+        if known is None and (stored or not archives):
+            return None
+        if not archives and not has_pages(inputs, request):
             return None
         known = HostTemplates((), rule_of(request.extraction)) if known is None else known
-        return cls(known, request.extraction, kept=stored is not None, learns=learns)
+        once = any(is_distant(local(path)) for path in inputs)
+        return cls(known, request.extraction, learns=archives and not once)
 
     @classmethod
     def of_file(
@@ -201,7 +202,7 @@ class RunTemplates:
         known = HostTemplates.load(path) if Path(path).exists() else _latest(stored() or (), extraction)
         known = HostTemplates((), rule_of(extraction)) if known is None else known
         _require_rule(known, extraction)
-        return cls(known, extraction, path, kept=True)
+        return cls(known, extraction, path)
 
     def extended(
         self, inputs: Sequence[AnyPath], request: Request, progress: Progress, threads: int | None = None
@@ -209,7 +210,7 @@ class RunTemplates:
         """Return how pages are read with the templates of hosts without known ones, too, learned from the inputs.
 
         *request* is that of the run. The file, if there is one, is replaced if it changes. The pages that templates are
-        learned from are not extracted again. No template at all changes nothing, unless they are kept.
+        learned from are not extracted again. Without any, pages of one host must resemble each other more.
         """
         if not self.learns:
             return self.extraction
@@ -218,7 +219,7 @@ class RunTemplates:
         own = {one.host for one in self.known.templates}
         found = _updated(self.known, pages, extraction, own, threads)
         self.save(found)
-        return replace(extraction, templates=found) if self.kept or len(found) else self.plain
+        return replace(extraction, templates=found)
 
     def learned(self, extraction: Extraction) -> int:
         """Return of how many hosts an extraction of this run has templates that were learned."""

@@ -285,10 +285,9 @@ def _learned(
     from neardup.pipeline.spilled.workers import begun_extraction
 
     found = None if settings.restart else begun_extraction(settings.work, own.known.identity)
-    if found is None or (found.templates is None and own.kept):
+    if found is None or found.templates is None:
         return own.extended(inputs, settings.request, progress, threads)
-    if found.templates is not None:
-        own.save(found.templates)
+    own.save(found.templates)
     return found
 
 

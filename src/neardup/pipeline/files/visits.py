@@ -25,7 +25,7 @@ from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, InputPiece, Reje
 from neardup.sources.output import AnyPath
 from neardup.sources.pages import processes_for
 from neardup.sources.read import request_of
-from neardup.sources.shards import local_shards
+from neardup.sources.shards import has_pages, local_shards
 
 TOGETHER: Final = 1 << 23  # bytes of text that are answered together
 
@@ -60,8 +60,7 @@ class FileAnswers:
         self._catch_up, self._least, self._url = catch_up, changed_at_least, url
         signed = index.scheme.columns
         columns = [*dict.fromkeys([url, *signed, *index.fields])]
-        request = request_of(**reading, url=url, columns=columns, full_names=True)
-        self._request = replace(request, extraction=extraction_for(index, request.extraction))
+        self._request = request_of(**reading, url=url, columns=columns, full_names=True)
         require_different(text=self._request.text, url=url, id=self._request.id)
         require_url_rules(index, self._addresses.rules)
         self.rejected: list[Rejected] = []
@@ -77,6 +76,9 @@ class FileAnswers:
         Web pages are extracted by up to as many processes as there are *threads* (``None``: every core).
         """
         extraction = self._request.extraction
+        if has_pages(inputs, self._request):
+            extraction = extraction_for(self._index, extraction)
+            self._request = replace(self._request, extraction=extraction)
         with local_shards(inputs, self._request) as cut, processes_for(extraction, thread_count(threads)) as found:
             self.ignored = cut.ignored
             shards = replace(cut, size=TOGETHER, request=replace(cut.request, processes=found))

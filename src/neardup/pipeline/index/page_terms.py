@@ -48,7 +48,7 @@ def require_extraction(index: "Index", extraction: Extraction) -> None:
             templates = extraction.templates
             store.restate({} if templates is None else {TEMPLATES: templates.to_bytes()}, extraction=own)
     elif store.writes or not Extraction.of(known, lambda: index.templates).follows(own):
-        raise StorageRefused(str(store.folder), other_extraction(known, own), "other extraction")
+        raise StorageRefused(str(store.folder), *other_extraction(known, own))
 
 
 def _are_kept(index: "Index") -> bool:

@@ -72,7 +72,7 @@ class IndexTexts:
                 rule = f"has pages that were read with other templates, or in another view, than those of {self.path}"
                 rule += "; compare with one of the two, and then with the other"
                 require(self._is_comparable(other), "against", other.path, rule)
-            raise StorageRefused(self.path, other_extraction(known, pages.identity), "other extraction")
+            raise StorageRefused(self.path, *other_extraction(known, pages.identity))
 
     def _is_comparable(self, other: "IndexTexts") -> bool:
         """Return whether its pages can be compared with those of another index."""

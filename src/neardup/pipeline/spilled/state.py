@@ -188,14 +188,14 @@ class State(AbstractContextManager["State"]):
         identity = known.get("templates")
         found = Extraction.of(known, lambda: None if identity is None else kept_templates(self.folder, identity))
         if found.extractor != known["extractor"]:
-            raise StorageRefused(str(self.folder), other_extraction(known, found.identity), "other extraction")
+            raise StorageRefused(str(self.folder), *other_extraction(known, found.identity))
         return found
 
     def require_extraction(self, own: Extraction | None) -> None:
         """Raise ``StorageRefused`` if texts of pages in the state cannot be compared with those of a run."""
         known = None if self._header is None else self._header.extraction
         if known is not None and own is not None and not own.follows(known):
-            raise StorageRefused(str(self.folder), other_extraction(known, own.identity), "other extraction")
+            raise StorageRefused(str(self.folder), *other_extraction(known, own.identity))
 
     def check(self) -> None:
         """Raise ``StorageDamaged`` unless all files have the content that was written."""
