@@ -745,6 +745,19 @@ def test_a_file_that_begins_with_a_hyphen_is_found_by_its_path(run, tmp_path):
     assert run("./-in.jsonl", "--dry-run").out.startswith("1  document\n")
 
 
+def test_inputs_may_be_before_between_and_behind_options(run, tmp_path):
+    for name in ("a.jsonl", "b.jsonl", "-c.jsonl"):
+        (tmp_path / name).write_text(json.dumps({"text": name}) + "\n")
+    for arguments in (
+        ("a.jsonl", "b.jsonl", "--dry-run", "--threshold", "0.8"),
+        ("--dry-run", "--threshold", "0.8", "a.jsonl", "b.jsonl"),
+        ("a.jsonl", "--dry-run", "b.jsonl", "--threshold", "0.8"),
+        ("--threshold", "0.8", "a.jsonl", "--dry-run", "b.jsonl"),
+        ("--dry-run", "--", "a.jsonl", "-c.jsonl"),
+    ):
+        assert run(*arguments).out.startswith("2  documents\n")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -752,7 +765,6 @@ def test_a_file_that_begins_with_a_hyphen_is_found_by_its_path(run, tmp_path):
         (["--threshold", "0,8"], "--threshold: '0,8' is not a number; write 0.8, with a point"),
         (["--threshold", "80%"], "--threshold: '80%' is not a number; write 0.8;"),
         (["--thresh", "0.8"], "unknown option --thresh; did you mean --threshold?"),
-        (["--threshold", "0.8", "more.jsonl"], "unexpected arguments: more.jsonl; write all inputs together, before"),
         (["--treshold", "0.8"], "unknown option --treshold; did you mean --threshold?"),
         (["--ouput", "k"], "unknown option --ouput; did you mean --out?"),
         (["-o", "k"], "unknown option -o; did you mean --out?"),

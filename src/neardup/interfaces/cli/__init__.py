@@ -117,9 +117,7 @@ class _Parser(argparse.ArgumentParser):
         """End with an error for unknown arguments that suggests the option that was probably meant."""
         name = next((one.partition("=")[0] for one in unknown if one.startswith("-")), None)
         if name is None:
-            several = any(not one.option_strings and one.nargs in {"*", "+"} for one in self._actions)
-            together = "; write all inputs together, before or after the options" if several else ""
-            self.error(f"unexpected arguments: {' '.join(unknown)}{together}")
+            self.error(f"unexpected arguments: {' '.join(unknown)}")
         options = [option.removeprefix("--") for option in self._option_string_actions if option.startswith("--")]
         wanted = name.lstrip("-").replace("_", "-").lower()
         self.error(f"unknown option {name}{_proposal(wanted, options, '--')}")
@@ -176,15 +174,27 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if not named:  # this ends with help or an error, or finds a verb after options
         named = [parser.parse_known_args(arguments)[0].verb]
     _describe(_verb(named[0]), verbs[named[0]])
-    parsed, unknown = parser.parse_known_args(arguments)
-    if unknown:
-        verbs[parsed.verb].refuse(unknown)
+    parsed = _of_verb(parser, verbs, arguments)
     if "config" in parsed:
         try:
             verbs[parsed.verb].set_settings(settings_of(parsed))
         except NeardupError as error:
             sys.exit(_report(error, parsed))
-        return parser.parse_args(arguments)
+        return _of_verb(parser, verbs, arguments)
+    return parsed
+
+
+def _of_verb(
+    parser: argparse.ArgumentParser, verbs: Mapping[str, _Parser], arguments: Sequence[str]
+) -> argparse.Namespace:
+    """Return the parsed arguments of a verb, whose inputs may be before, between and behind its options."""
+    parsed, unknown = parser.parse_known_args(arguments)
+    verb = verbs[parsed.verb]
+    if unknown and not any(one.startswith("-") for one in unknown):
+        own = arguments[arguments.index(parsed.verb) + 1 :]
+        parsed, unknown = verb.parse_known_intermixed_args(own, argparse.Namespace(verb=parsed.verb))
+    if unknown:
+        verb.refuse(unknown)
     return parsed
 
 

@@ -1,6 +1,6 @@
 """Learning the templates of hosts from their pages."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from neardup.decisions.templates import PAGES, RULE, shared_lines, view_of
 from neardup.engines.local import thread_count
 from neardup.engines.processes import Processes
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, ParameterError, kind_of, require, require_kind
+from neardup.model.errors import DataError, ParameterError, counted, kind_of, require, require_kind
 from neardup.pipeline.corpus.run import dedup
 from neardup.pipeline.progress import Progress
 from neardup.schemes.minhash import MinHash
@@ -47,6 +47,7 @@ LEAST: Final = PAGES  # different pages of a host with a template
 MOST: Final = 500  # pages of a host that its template is learned from
 STEP: Final = 20  # pages by which they grow at least, while fewer than ``FROZEN`` of them are different
 
+_HOSTS: Final = 5  # that are named
 _SAME: Final = MinHash()  # decides which pages of a host count as different
 _PARTS: Final = (str | None, bytes | str, str | None)  # the kinds of the parts of a page
 _SHOWN: Final = 100  # characters of the example of a line
@@ -197,7 +198,7 @@ class RunTemplates:
         paths = expand(inputs)
         check_file(path, ARROW, paths, force=True)
         for one in filter(is_distant, paths):
-            rule = "cannot be standard input or a URL if templates are learned, which reads the inputs twice; save it"
+            rule = "is read only once, and learning the templates of its hosts reads it twice; save it to a file"
             raise ParameterError("inputs", one, rule)
         known = HostTemplates.load(path) if Path(path).exists() else _latest(stored() or (), extraction)
         known = HostTemplates((), rule_of(extraction)) if known is None else known
@@ -300,10 +301,21 @@ def relearn(known: HostTemplates, host: str, pages: Iterable[GivenPage]) -> Host
     require_kind("known", known, HostTemplates)
     extraction = Extraction(view=known.rule["extraction"]["text_view"])
     _require_rule(known, extraction)
-    own = (page for page in _checked(pages) if host_of(*page[:2]) == host)
-    learned, before = learn_templates(own, extraction=extraction).get(host), known.get(host)
+    found: Counter[str | None] = Counter()
+
+    def own() -> Iterator[Any]:
+        for page in _checked(pages):
+            found[name := host_of(*page[:2])] += 1
+            if name == host:
+                yield page
+
+    learned, before = learn_templates(own(), extraction=extraction).get(host), known.get(host)
     if learned is None:
-        raise DataError(host, f"there must be at least {PAGES} different pages of this host to learn its template")
+        most = ", ".join(name for name, _ in found.most_common(_HOSTS) if name is not None) or "none"
+        rule = f"{counted(found[host], 'page')} of this host, and its template needs {PAGES} different ones"
+        raise DataError(
+            host, f"there {'is' if found[host] == 1 else 'are'} {rule}; the hosts with most pages are: {most}"
+        )
     return known.updated([replace(learned, version=1 if before is None else before.version + 1)])
 
 

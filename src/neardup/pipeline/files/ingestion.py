@@ -33,7 +33,7 @@ from neardup.pipeline.index.records import HOST, URL, NamedRecords, fields_of, i
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.search import TITLE, has_table, keeping_up
-from neardup.pipeline.spilled.state import State
+from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
@@ -363,4 +363,10 @@ def _require_room(folder: AnyPath) -> None:
         raise OutputRefused(str(folder), f"its folder does not exist: {path.parent}")
     if path.exists() and not path.is_dir():
         raise OutputRefused(str(folder), "it is a file; an index is a folder")
+    require(
+        not is_state(path),
+        "to",
+        str(folder),
+        "is a state; name another folder for an index, and fill it from the state",
+    )
     require_outside(folder)
