@@ -40,7 +40,7 @@ def kinds(made, tmp_path):
         ("rescue empty new", "empty is not an index: it has no manifest; to create one: neardup index INPUT --to DIR"),
         ("rescue pages.jsonl new", "is a file, not the folder of an index; to create one: neardup index"),
         ("rescue none new", "there is nothing at this path; to create one: neardup index"),
-        ("index pages.jsonl --to crawls", "is not empty: an index needs a folder of its own; name a new folder"),
+        ("index pages.jsonl --to crawls", "is a state; name another folder for an index, and fill it from the state"),
         ("state info seen", "seen: it is an index, not a state of neardup; use: neardup stats seen"),
         ("state compact seen", "use: neardup compact seen"),
         ("state forget seen --before 2020-01-01", "neardup remove seen --ids FILE, or neardup expire seen --before"),

@@ -434,6 +434,7 @@ def test_pages_are_not_extracted_again_to_be_copied(tmp_path, make, names, reads
 
     monkeypatch.setattr(Extraction, "pages", counted)
     html = {"html": "html"} if make is lines_of_pages else {}
-    done = dedup_files([make(tmp_path / names[0])], tmp_path / names[1], work=tmp_path / "w", **html)
+    ways = {"work": tmp_path / "w", "learn_templates": False, **html}
+    done = dedup_files([make(tmp_path / names[0])], tmp_path / names[1], **ways)
     assert done.result.summary.near == 2
     assert len(read) == reads * 3

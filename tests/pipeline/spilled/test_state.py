@@ -376,10 +376,10 @@ def test_pages_of_a_state_are_extracted_in_one_way(tmp_path, batches, monkeypatc
     main = Extraction(view="main")
     dedup_files([tmp_path / "pages"], state=tmp_path / "state", extraction=main)  # the first pages decide
     dedup_files(batches[1], state=tmp_path / "state")  # no pages
-    with pytest.raises(StorageRefused, match=r"view main by resiliparse.*compared with text view visible"):
+    with pytest.raises(StorageRefused, match=r"view main by resiliparse.*not text view visible"):
         dedup_files([tmp_path / "pages"], against=tmp_path / "state", extraction=Extraction(view="visible"))
     monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
-    with pytest.raises(StorageRefused, match="compared with text view main by resiliparse 9"):
+    with pytest.raises(StorageRefused, match="not text view main by resiliparse 9"):
         dedup_files([tmp_path / "pages"], state=tmp_path / "state", extraction=main)
 
 
