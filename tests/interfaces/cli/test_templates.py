@@ -881,7 +881,10 @@ def test_everything_is_checked_before_templates_are_learned(  # noqa: PLR0917 - 
         (["dedup", "pages.jsonl", "--dry-run", "--learn-templates", "--templates", "u.arrow"], "with web pages"),
         (["index", "pages.jsonl", "--to", "i", "--learn-templates", "--templates", "u.arrow"], "with web pages"),
         (["index", "--from", "s", "--to", "i", "--learn-templates"], "--learn-templates cannot be used with --from"),
-        (["dedup", "-", "--html", "html", "--dry-run", "--learn-templates", "--templates", "u.arrow"], "reads it twice"),
+        (
+            ["dedup", "-", "--html", "html", "--dry-run", "--learn-templates", "--templates", "u.arrow"],
+            "reads it twice",
+        ),
         (["templates", "learn", "files", "--out", "u.arrow", "--url", "url"], "can only be used with tables"),
     ],
 )
