@@ -34,7 +34,7 @@ class Writer:
         self.states = [state(self.index)]
 
     def act(self):
-        """Take a step. An admission records new documents first, and then that unchanged ones were seen again."""
+        """Take a step. An admission records new documents first, and then unchanged ones, with their new fields."""
         step = next(self.steps)
         if step.does == "reopen":
             self.index.close()
@@ -43,8 +43,8 @@ class Writer:
             Step(step.does, dict.fromkeys(step.ids), step.seed).act(self.index)
         Search.open(self.index).close()  # which catches up
         before, after = {own[0]: own for own in self.states[-1]}, state(self.index)
-        same = {own[0] for own in after if own[:3] == before.get(own[0], ())[:3]}
-        between = [(*own[:4], before[own[0]][4] if own[0] in same else own[4]) for own in after]
+        same = {own[0]: before[own[0]] for own in after if own[:2] == before.get(own[0], ())[:2]}
+        between = [(*own[:2], same.get(own[0], own)[2], own[3], same.get(own[0], own)[4]) for own in after]
         self.states += [between, after] if step.does == "admit" else [after]
 
 
