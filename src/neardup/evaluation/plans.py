@@ -40,12 +40,11 @@ class Plan:
     """The behaviour of a scheme with its parameters: its curves, at the same values, and the bytes that it stores.
 
     ``signature_bytes`` and ``keys`` (8 bytes each) are of one document; ``None`` is unknown. ``limit`` is what the
-    curves leave out, in words. A plan with
-    ``requirements`` has ``recommendations`` that meet them (see ``Recommendation``); everything else describes the
-    first of these, the cheapest, and ``unreached`` has the best recall of each other scheme. A plan of a scheme for a
-    number of documents has ``crowding``, the expected candidates if two unrelated documents have the resemblance
-    ``background``, and if these fill the buckets, ``smaller``: parameters with smaller buckets. Printed, a plan is a
-    table, after the ``answer`` for a number of documents.
+    curves leave out, in words. A plan with ``requirements`` has ``recommendations`` that meet them (see
+    ``Recommendation``); everything else describes the first of these, the cheapest, and ``unreached`` has the best
+    recall of each other scheme. A plan of a scheme for a number of documents has ``crowding``, the expected candidates
+    if two unrelated documents have the resemblance ``background``, and if these fill the buckets, ``smaller``:
+    parameters with smaller buckets. Printed, a plan is a table, after the ``answer`` for a number of documents.
     """
 
     scheme: str

@@ -425,15 +425,20 @@ def has_archives(inputs: Sequence[str | os.PathLike[str]], request: Request) -> 
 
     Archives of texts do not count: WET files, by their names.
     """
-    paths = (table for path in expand(inputs) for table in _tables(path, request)[0])
-    named = (path for path in paths if ".wet" not in PurePath(path.lower()).suffixes)
+    named = (path for path in _every_table(inputs, request) if ".wet" not in PurePath(path.lower()).suffixes)
     return any((_given(path, request) or getattr(kind(path), "format", None)) == WARC for path in named)
 
 
 def has_pages(inputs: Sequence[str | os.PathLike[str]], request: Request) -> bool:
     """Return whether there are web pages among files and folders: in archives, folders of documents, or a field."""
-    paths = (table for path in expand(inputs) for table in _tables(path, request)[0])
-    return request.html or any(input_kind(path, _given(path, request)).format in {FOLDER, WARC} for path in paths)
+    kinds = (input_kind(path, _given(path, request)) for path in _every_table(inputs, request))
+    return request.html or any(one.format in {FOLDER, WARC} for one in kinds)
+
+
+def _every_table(inputs: Sequence[str | os.PathLike[str]], request: Request) -> Iterator[str]:
+    """Yield the tables, archives and folders of documents among files, patterns and folders."""
+    for path in expand(inputs):
+        yield from _tables(path, request)[0]
 
 
 def _tables(path: str, request: Request) -> tuple[list[str], int]:

@@ -28,7 +28,7 @@ from neardup.pipeline.crawl.filter import Moment
 from neardup.pipeline.crawl.templates import templates_of
 from neardup.pipeline.index.fields import field_kinds, has_sites
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import require_extraction, require_url_rules
+from neardup.pipeline.index.page_terms import kept_extraction, require_extraction, require_url_rules
 from neardup.pipeline.index.records import HOST, URL, NamedRecords, fields_of, is_name_of_line, named, site_field
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
@@ -239,7 +239,7 @@ def _stored_pages(index: Index | None) -> list[Extraction]:
     """Return how the pages of an index became texts: without templates if it has no field for the sites of pages."""
     if index is None or (index.extraction is None and (index.scheme.columns or has_sites(index.store))):
         return []
-    return [Extraction() if index.extraction is None else Extraction.of(index.extraction, lambda: index.templates)]
+    return [kept_extraction(index)]
 
 
 def fill_index(  # noqa: PLR0913 - every one an option of the command line
@@ -357,16 +357,12 @@ def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search
 
 
 def _require_room(folder: AnyPath) -> None:
-    """Raise ``OutputRefused`` if no index can be created, before anything is read."""
+    """Raise ``OutputRefused``, or ``ParameterError`` for a state, if no index can be made, before anything is read."""
     path = Path(os.path.realpath(folder))
     if not path.parent.is_dir():
         raise OutputRefused(str(folder), f"its folder does not exist: {path.parent}")
     if path.exists() and not path.is_dir():
         raise OutputRefused(str(folder), "it is a file; an index is a folder")
-    require(
-        not is_state(path),
-        "to",
-        str(folder),
-        "is a state; name another folder for an index, and fill it from the state",
-    )
+    rule = "is a state; name another folder for an index, and fill it from the state"
+    require(not is_state(path), "to", str(folder), rule)
     require_outside(folder)

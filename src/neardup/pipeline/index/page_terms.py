@@ -47,7 +47,7 @@ def require_extraction(index: "Index", extraction: Extraction) -> None:
         if store.writes and (known != own or not _are_kept(index)):
             templates = extraction.templates
             store.restate({} if templates is None else {TEMPLATES: templates.to_bytes()}, extraction=own)
-    elif store.writes or not Extraction.of(known, lambda: index.templates).follows(own):
+    elif store.writes or not kept_extraction(index).follows(own):
         raise StorageRefused(str(store.folder), *other_extraction(known, own))
 
 
@@ -67,8 +67,13 @@ def extraction_for(index: "Index", extraction: Extraction) -> Extraction:
     """
     if extraction.templates is not None or index.extraction is None:
         return extraction
-    kept = Extraction.of(index.extraction, lambda: index.templates)
+    kept = kept_extraction(index)
     return kept if kept.view == extraction.view else extraction
+
+
+def kept_extraction(index: "Index") -> Extraction:
+    """Return how the pages of an index became texts, with the templates that it keeps; without pages, the default."""
+    return Extraction() if index.extraction is None else Extraction.of(index.extraction, lambda: index.templates)
 
 
 def templates_in(folder: Path, manifest: Manifest, disk: Disk) -> HostTemplates | None:
