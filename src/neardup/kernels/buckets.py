@@ -5,9 +5,10 @@ A rank is a document's place from best to worst, so in every bucket the better d
 
 import numpy as np
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import fetch_ahead, kernel
 from neardup.kernels.sets import place_in, places_for
 
+_AHEAD = 16  # entries whose memory is fetched before they are read
 SPREAD_BITS = 3  # eight places in a filter for each key
 
 
@@ -55,6 +56,8 @@ def runs(packed, rank_bits, keys, ranks, places, sizes):
         end = begin + 1
         while end < packed.size and packed[end] >> shift == cut:
             end += 1
+        for ahead in range(begin + _AHEAD, min(end + _AHEAD, packed.size)):
+            fetch_ahead(keys, np.int64(packed[ahead] & below))
         if end - begin > 1:
             first = count
             key = keys[np.int64(packed[begin] & below)]
@@ -164,7 +167,11 @@ def arrange(members, sizes, first_bucket, first_rank, ends, memberships, entry_b
     for bucket in range(sizes.size - 1, -1, -1):
         begin = end - sizes[bucket]
         number = first_bucket + bucket
-        for member in members[begin + 1 : end]:
+        for place in range(begin + 1, end):
+            if place >= 2 * _AHEAD:
+                fetch_ahead(ends, max(0, members[place - 2 * _AHEAD] - first_rank))
+                fetch_ahead(memberships, max(0, ends[max(0, members[place - _AHEAD] - first_rank)] - 1))
+            member = members[place]
             if member >= first_rank:
                 ends[member - first_rank] -= 1
                 memberships[ends[member - first_rank]] = number
