@@ -75,9 +75,14 @@ class Request:
     globs: tuple[str, ...] = ()
     extraction: Extraction = field(default_factory=Extraction)
     html: bool = False  # whether the text field is HTML
-    url: str = DEFAULT_URL  # the field of the address, by which a page has a template
+    url: str | None = None  # the field of the address, by which a page has a template; None: not named
     processes: Processes | None = None  # that extract pages; None: this one
     full_names: bool = False  # whether names made of a file's name have its full path
+
+    @property
+    def url_field(self) -> str:
+        """The field of the address: the named one, otherwise ``url``."""
+        return self.url or DEFAULT_URL
 
     def name_of(self, path: str) -> str:
         """Return the name of a file in the names of its documents without an id."""
@@ -226,8 +231,9 @@ class Collection(ABC):
         if request.extraction.templates is not None:
             from neardup.sources.hosts import host  # most runs need no addresses
 
-            self.address = None if request.url == request.id else request.url
-            hosts = pa.array([host(url) for url in self.column(request.url, literal=True).to_pylist()], pa.string())
+            self.address = None if request.url_field == request.id else request.url_field
+            urls = self.column(request.url_field, literal=True).to_pylist()
+            hosts = pa.array([host(url) for url in urls], pa.string())
 
         def batches() -> Iterator[tuple[pa.Array, pa.Table, float]]:
             done = 0
@@ -471,7 +477,7 @@ def with_address(request: Request) -> Request:
     """Return a request for the address, too, if pages in a field have templates by their addresses."""
     if not request.html or request.extraction.templates is None:
         return request
-    return replace(request, columns=tuple(dict.fromkeys([*request.columns, request.url])))
+    return replace(request, columns=tuple(dict.fromkeys([*request.columns, request.url_field])))
 
 
 def require_used(request: Request, forms: AbstractSet[str], *, folders: bool) -> None:

@@ -135,7 +135,7 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
     glob: Sequence[str] = (),
     extraction: Extraction = AUTO,
     html: str | None = None,
-    url: str = DEFAULT_URL,
+    url: str | None = None,
     strict: bool = False,
     max_bytes: int = MAX_BYTES,
     full_names: bool = False,
@@ -154,7 +154,8 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
     require(html is None or text == DEFAULT_TEXT, "html", html, f"cannot be used with the text field {text!r}")
     if html is not None:
         require_name("html", html)
-    require_name("url", url)
+    if url is not None:
+        require_name("url", url)
     require_name("id", id)
     require_kind("extraction", extraction, Extraction)
     require(quoting in get_args(Quoting), "quoting", quoting, "must be auto, minimal or none")

@@ -278,6 +278,21 @@ def test_a_state_and_an_index_keep_the_templates_of_their_pages(crawl, tmp_path,
         assert said.count("known") == 46  # but for a note
 
 
+def test_pages_of_tables_with_addresses_have_templates_as_those_of_archives(crawl, tmp_path, decided, neardup):
+    run_over, extraction = decided
+    asked = {"html": "html", "url": "url", "id": "url"}
+    expected, _ = run_over(["pages.jsonl"], **asked, extraction=extraction)
+    for more in ({}, {"work": tmp_path / "work"}):
+        found, done = run_over(["pages.jsonl"], **asked, **more)
+        assert (found, done.hosts_learned) == (expected, 2)
+        assert [one.id for one in done.templates.templates] == [one.id for one in extraction.templates.templates]
+    assert run_over(["pages.jsonl"], **asked, learn_templates=False)[1].templates is None
+    index = ("index", crawl / "pages.jsonl", "--html", "html", "--url", "url", "--to", tmp_path / "seen", "--json")
+    assert json.loads(neardup(*index).out)["hosts_learned"] == 2
+    missing = neardup("dedup", crawl / "pages.jsonl", "--html", "html", "--url", "nowhere", "--dry-run", code=1)
+    assert "there is no field 'nowhere'; the fields are: url, html, n" in missing.err
+
+
 def test_nothing_is_learned_unasked_from_other_inputs(crawl, tmp_path, decided):
     run_over, _ = decided
     (tmp_path / "a.warc.wet.gz").write_bytes((crawl / "crawl.warc.gz").read_bytes())
@@ -646,13 +661,10 @@ def test_pages_of_tables_are_read_with_the_templates_of_a_state(crawl, tmp_path,
     table.write_text((crawl / "pages.jsonl").read_text().replace('"url"', '"address"'))
     asked = ("dedup", table, "--html", "html", "--url", "address", "--id", "address", "--force")
     asked += ("--out", tmp_path / "k.jsonl", "--report", report)
-    found = []
-    for ways in (("--against", state), ("--against", state, "--templates", state)):
-        neardup(*asked, *ways)
-        found.append(report.read_text())
-    assert found[0] == found[1]
-    assert found[0].count("same text") == 23
-    assert "--url address needs" in neardup(*asked, code=2).err
+    for ways, hosts, near in (((), 2, 1), (("--templates", state), 1, 0)):  # with the templates of other hosts, or not
+        done = json.loads(neardup(*asked, "--against", state, *ways, "--json").out.splitlines()[-1])
+        assert (done["hosts_with_templates"], done["near"]) == (hosts, near)
+        assert report.read_text().count("same text") == 23
 
 
 def test_pages_of_indexes_that_were_read_otherwise_are_not_compared_with(crawl, tmp_path, neardup):

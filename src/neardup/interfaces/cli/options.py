@@ -57,8 +57,8 @@ LEARN: Final = """
   these are read; FILE need not exist
 """
 PLAIN: Final = """
---no-templates: do not learn the templates of hosts; by default, they are learned from web archives before these are
-  read, unless --templates is named, or an input is a URL
+--no-templates: do not learn the templates of hosts; by default, they are learned from web archives, and from tables
+  with --html and --url, before these are read, unless --templates is named, or an input is a URL
 """
 _READING: Final = f"""
 [reading]
@@ -77,7 +77,7 @@ _READING: Final = f"""
 --max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8GiB); of
   archives, each record is limited instead: to 64 MiB, and its HTTP body to 16 MiB
 """
-READING: Final = _READING % "with --html and templates of hosts: the field with the URL (default: url)"
+READING: Final = _READING % "with --html: the field with the URL, by whose host a page has a template (default with --templates: url)"
 READING_OF_PAGES: Final = _READING % "the field with the URL, whose normal form is the id then"
 KEEP: Final = """
 --keep WHICH=first: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
@@ -410,10 +410,8 @@ def _any_of(names: Sequence[str]) -> str:
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options for reading as parameters of the library; refuse ``--url`` where it has no effect."""
     given = vars(arguments)
-    known = {"templates", "state", "against"} if arguments.verb == "dedup" else {"templates"}  # they have templates
-    used = arguments.verb == "index" or ("html" in given and not known.isdisjoint(given))
-    rule = "needs --html FIELD, and templates: of a file (--templates), or of the state or index that is named"
-    require("url" not in given or used, "url", given.get("url"), rule)
+    used = arguments.verb == "index" or "html" in given
+    require("url" not in given or used, "url", given.get("url"), "needs --html FIELD, whose pages it names")
     learn = given.get("learn_templates", False)
     require(
         not learn or "templates" in given,

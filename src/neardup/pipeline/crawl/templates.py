@@ -25,7 +25,7 @@ from neardup.model.errors import DataError, ParameterError, counted, kind_of, re
 from neardup.pipeline.corpus.run import dedup
 from neardup.pipeline.progress import Progress
 from neardup.schemes.minhash import MinHash
-from neardup.sources.collection import DEFAULT_URL, Rejected, Request
+from neardup.sources.collection import Rejected, Request
 from neardup.sources.formats import FOLDER, WARC, display, expand, local
 from neardup.sources.output import AnyPath, check_file, temporary_files, write_file
 from neardup.sources.pages import BATCH, both_views, host_of, views_for
@@ -139,7 +139,7 @@ def learn_from_files(
         require(tables or field is None, name, field, "can only be used with tables, which have fields")
     html = html or DEFAULT_HTML if tables else None
     rejected: list[Rejected] = []
-    with local_shards(inputs, _asked(request_of(format=format, html=html, url=url or DEFAULT_URL))) as shards:
+    with local_shards(inputs, _asked(request_of(format=format, html=html, url=url))) as shards:
         return (learn or learn_templates)(_pages(shards, rejected)), rejected
 
 
@@ -166,18 +166,20 @@ class RunTemplates:
     def unasked(cls, inputs: Sequence[AnyPath], request: Request, stored: Sequence[Extraction] | None) -> Self | None:
         """Begin with those of the pages that are *stored*, or without any; see ``templates_of``.
 
-        Templates are only learned if some inputs are archives, which have the address of every page, and if all can be
-        read twice. Return ``None`` if the pages are read without templates: those of tables and folders, unless some
-        are stored, and those that are compared with pages without templates.
+        Templates are only learned if some inputs have the addresses of pages: archives, and tables whose field of the
+        address is named; and if all can be read twice. Return ``None`` if the pages are read without templates: those
+        of other tables and of folders, unless some are stored, and those that are compared with pages without
+        templates.
         """
-        known, archives = _latest(stored or (), request.extraction), has_archives(inputs, request)
-        if known is None and (stored or not archives):
+        known = _latest(stored or (), request.extraction)
+        addressed = (request.html and request.url is not None) or has_archives(inputs, request)
+        if known is None and (stored or not addressed):
             return None
-        if not archives and not has_pages(inputs, request):
+        if not addressed and not has_pages(inputs, request):
             return None
         known = HostTemplates((), rule_of(request.extraction)) if known is None else known
         once = any(is_distant(local(path)) for path in inputs)
-        return cls(known, request.extraction, learns=archives and not once)
+        return cls(known, request.extraction, learns=addressed and not once)
 
     @classmethod
     def of_file(
@@ -240,7 +242,7 @@ def templates_of(
 ) -> RunTemplates | None:
     """Return the templates of a run before it learns others, or ``None`` if it neither learns nor uses any.
 
-    *learn* is the file of templates, ``None`` to learn those of archives unasked, and ``False`` to learn none.
+    *learn* is the file of templates, ``None`` to learn those of pages with addresses unasked, and ``False`` to learn none.
     *stored* returns how the pages of a state or of indexes became texts, with which the documents are compared;
     ``None`` without a state or index. Their templates are used, and those of other hosts are added. Pages that were
     stored without templates are compared with pages without templates.
@@ -279,12 +281,12 @@ def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | 
 
 def _asked(request: Request) -> Request:
     """Return a request for the pages of inputs with their addresses."""
-    return replace(request, columns=(request.url,) if request.html else ())
+    return replace(request, columns=(request.url_field,) if request.html else ())
 
 
 def _pages(shards: Shards, rejected: list[Rejected], progress: Progress = lambda *_: None) -> Iterator[Page]:
     """Yield the address and the markup of all pages; collect the rejected records."""
-    url = shards.request.url if shards.request.html else None
+    url = shards.request.url_field if shards.request.html else None
     for piece in filter(len, shards.every_piece(rejected, partial(progress, "learn"), markup=True)):
         yield from piece.html_pages(url)
 

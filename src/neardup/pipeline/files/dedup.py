@@ -33,7 +33,7 @@ from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.templates import RunTemplates, templates_of
 from neardup.pipeline.files.in_memory import check_documents, check_outputs, decided_documents, write_outputs
 from neardup.pipeline.progress import Progress, followed
-from neardup.sources.collection import DEFAULT_URL, Quoting, Rejected, WholeInputs
+from neardup.sources.collection import Quoting, Rejected, WholeInputs
 from neardup.sources.formats import (
     STDIN,
     WARC,
@@ -114,7 +114,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     glob: Sequence[str] = (),
     extraction: Extraction = AUTO,
     html: str | None = None,
-    url: str = DEFAULT_URL,
+    url: str | None = None,
     learn_templates: AnyPath | Literal[False] | None = None,
     mark: AnyPath | None = None,
     revisits: bool = False,
@@ -158,8 +158,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     temporary one. With *for_index*, the first run with a state decides that it has all that ``Index.fill`` needs for an
     index without texts and fields; later runs need not repeat it.
 
-    Of web archives, the templates of hosts are learned first (see ``neardup.learn_templates``), and the pages are read
-    with them; the result has them as ``templates``. The inputs are read twice then. Nothing is learned if
+    Of web archives, and of tables with the fields *html* and *url*, the templates of hosts are learned first (see
+    ``neardup.learn_templates``), and the pages are read with them; the result has them as ``templates``. The inputs are read twice then. Nothing is learned if
     *learn_templates* is ``False``, if the *extraction* has templates, if no host has enough pages, or if an input is
     standard input or a URL. A *state* keeps the templates: later runs with it, or *against* it, use them, and learn
     those of other hosts. So do runs against an index; pages that it or a state has without templates are compared with

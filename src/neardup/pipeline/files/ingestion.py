@@ -37,7 +37,7 @@ from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import DEFAULT_URL, Collection, QuotedLines, Rejected, Request, WithoutText
+from neardup.sources.collection import Collection, QuotedLines, Rejected, Request, WithoutText
 from neardup.sources.formats import common_format, expand
 from neardup.sources.output import AnyPath
 from neardup.sources.own_folders import require_outside
@@ -121,8 +121,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     those with ids that are too long. *fields* of the index are filled from the records; ``url`` and ``host``, too.
 
     *learn_templates* is as in ``neardup.dedup_files``. The index keeps the templates that its pages were read with: by
-    default, they are used, and those of the other hosts in archives are learned. An index that was made without
-    templates has none.
+    default, they are used, and those of other hosts are learned from archives, and from tables with *url* and ``html``.
+    An index that was made without templates has none.
 
     *scheme*, *fields* and *texts* define a new index; an existing one must agree with them. A field of a new index must
     be in at least one record. Admitted documents remain in the index if the run is interrupted, and the same call
@@ -150,7 +150,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
         signed = scheme.columns if scheme else ()
         wanted = [*signed, *kinds, *([url] if url else [])]
-        reading |= {"text": text, "id": id, "url": url or DEFAULT_URL, "strict": strict, "full_names": True}
+        reading |= {"text": text, "id": id, "url": url, "strict": strict, "full_names": True}
         request = request_of(**reading, extraction=extraction)
         extraction, learned = _with_templates(learn_templates, index, inputs, request, progress)
         reading["extraction"] = extraction
