@@ -17,8 +17,9 @@ from neardup.kernels.tokens import zero_bytes
 VERSION = "3.1.0"  # of PyStemmer
 LEAD = 8  # zero bytes before the first stem: suffixes are compared in the last 8 bytes of a word
 
-# Lists of suffixes and their replacements
-_EXCEPTIONS, _POSSESSIVE, _STEP_1A, _STEP_1B, _BEFORE_EED, _BEFORE_ING, _ENDING, _STEP_2, _STEP_3, _STEP_4 = range(10)
+# Lists of suffixes and their replacements. Numba would compile a helper again for each number that is a Python int
+_LISTED = np.arange(10)
+_EXCEPTIONS, _POSSESSIVE, _STEP_1A, _STEP_1B, _BEFORE_EED, _BEFORE_ING, _ENDING, _STEP_2, _STEP_3, _STEP_4 = _LISTED
 _INVARIANT = "sky=sky news=news howe=howe atlas=atlas cosmos=cosmos bias=bias andes=andes"
 _NOUNS = (
     "tional=tion enci=ence anci=ance izer=ize ization=ize ational=ate ation=ate ator=ate fulness=ful ousness=ous "
@@ -338,7 +339,7 @@ def stem(words, size):
     Zero-ended words follow each other in ``words[LEAD:size]``. ``LEAD`` zero bytes precede them, and there is room for
     8 bytes behind them. In the place of removed letters there are zero bytes.
     """
-    begin = LEAD
+    begin = np.int64(LEAD)
     while begin < size:
         end = _end(words, begin)
         words[_stem(words, begin, end) : end] = 0
