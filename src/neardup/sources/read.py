@@ -76,13 +76,23 @@ def read(
     Raises ``DataError`` for inputs that cannot be read as a whole, and if every record was rejected; ``ParameterError``
     for wrong parameters.
     """
-    names = require_sequence("inputs", inputs, "names")
-    for name in names:
+    for name in require_sequence("inputs", inputs, "names"):
         require_path("inputs", name)
-    request = request_of(**reading)
+    return read_requested(inputs, request_of(**reading), others=others, threads=threads, progress=progress)
+
+
+def read_requested(
+    inputs: Sequence[str | os.PathLike[str]],
+    request: Request,
+    *,
+    others: Sequence[str | os.PathLike[str]] = (),
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> WholeInputs:
+    """Read the documents of inputs as ``read`` does, by a request of ``request_of``."""
     extraction = request.extraction
     request = with_address(request)
-    paths = require_once(expand(names), request.globs)
+    paths = require_once(expand(inputs), request.globs)
     found = common_format(paths, request.format)
     forms = {found, *(common_format([path], request.format) for path in (expand(others) if others else ()))}
     require_used(request, forms, folders=FOLDER in forms)

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -6,10 +7,28 @@ import pytest
 from neardup import MinHash
 from neardup.engines.local import LocalEngine
 from neardup.model.errors import ValueRefused
+from neardup.model.memory import OF_RUN
 from neardup.model.policy import Policy
 from neardup.pipeline.files.in_memory import DOCUMENT, decided_documents, ranked_table, write_outputs
-from neardup.sources.read import read
+from neardup.pipeline.spilled.settings import EarlierDocuments, RunSettings
+from neardup.sources.read import read, request_of
 
+SETTINGS = RunSettings(
+    request=request_of(),
+    scheme=MinHash(),
+    ignore_common=None,
+    policy=Policy(),
+    outputs={},
+    force=False,
+    revisits=False,
+    memory=OF_RUN,
+    restart=False,
+    keep_work=False,
+    part_size=None,
+    out_format=None,
+    executors=None,
+    earlier=EarlierDocuments(),
+)
 TEXTS = ["one two three four five", "six seven eight nine ten", "ONE two three four five"]
 
 
@@ -28,7 +47,7 @@ def documents(tmp_path):
 
 def decided(documents, keep):
     with LocalEngine(1) as engine:
-        return decided_documents(documents, MinHash(), None, Policy(keep=keep), engine, lambda *_: None)
+        return decided_documents(documents, replace(SETTINGS, policy=Policy(keep=keep)), engine, lambda *_: None)
 
 
 def test_values_rank_as_numbers(documents):
@@ -54,9 +73,8 @@ def test_the_id_and_the_text_may_rank(documents):
 def test_a_report_may_be_a_page(documents, tmp_path):
     read_documents = documents([1, 2, 3])
     result = decided(read_documents, "first")
-    outputs = dict.fromkeys(["out", "report", "dropped", "mark"])
     for name, page in (("why.html", lambda: b"<p>"), ("why.parquet", None)):
-        written = outputs | {"report": tmp_path / name}
-        write_outputs(result, read_documents, written, page=page, force=False, revisits=False)
+        settings = replace(SETTINGS, outputs={"report": str(tmp_path / name)})
+        write_outputs(result, read_documents, settings, page=page)
     assert (tmp_path / "why.html").read_bytes() == b"<p>"
     assert pq.read_table(tmp_path / "why.parquet").num_rows == 3

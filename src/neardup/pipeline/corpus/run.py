@@ -95,7 +95,7 @@ def deduplicated(  # noqa: PLR0913, PLR0917 - as dedup
     text: str,
     id_: str | None,
     scheme: Scheme,
-    common: float | CommonShingles | None,
+    common: float | None,
     policy: Policy,
     engine: LocalEngine,
     progress: Progress,
@@ -103,8 +103,7 @@ def deduplicated(  # noqa: PLR0913, PLR0917 - as dedup
     """Return the result of a collection; see ``dedup``. *scheme* and *common* are those of ``chosen_scheme``."""
     documents = Documents.of(source, text, id_, [*policy.fields, *_required(scheme)], scheme.columns)
     if common is not None:
-        listed = common if isinstance(common, CommonShingles) else fitted_common(scheme, documents.texts, common)
-        scheme = scheme.with_common(listed)
+        scheme = scheme.with_common(fitted_common(scheme, documents.texts, common))
     warn_if_short(scheme, documents.texts, exact=policy.verify == "exact")
     return replace(_Run(documents, scheme, policy, engine, progress).result(), source=source)
 
@@ -115,8 +114,11 @@ def chosen_scheme(
     threshold: float | None = None,
     common: float | CommonShingles | None = None,
     measure: str | None = None,
-) -> tuple[Scheme, float | CommonShingles | None]:
-    """Return the scheme of a run, and which common shingles it ignores; ``ParameterError`` for what does not fit."""
+) -> tuple[Scheme, float | None]:
+    """Return the scheme of a run, with the list of shingles that it ignores, or the share for finding one.
+
+    Raises ``ParameterError`` for parameters that cannot be used together.
+    """
     chosen: Any = registry.default() if scheme is None else scheme
     if measure is not None:
         require(preset is None, "measure", measure, "cannot be used with preset: a preset chooses the scheme")
@@ -127,11 +129,14 @@ def chosen_scheme(
         chosen = preset_scheme(preset)
         common = PRESETS[preset].ignore_common if common is None else common
     require_scheme(chosen, "sign_at")
-    if common is not None and not isinstance(common, CommonShingles):
-        require_share_of_documents("ignore_common", common)
+    if threshold is not None:
+        chosen = chosen.with_threshold(threshold)
+    if isinstance(common, CommonShingles):
+        return chosen.with_common(common), None
     if common is not None:
+        require_share_of_documents("ignore_common", common)
         chosen.require_shingles()
-    return chosen if threshold is None else chosen.with_threshold(threshold), common
+    return chosen, common
 
 
 def scheme_of_texts(scheme: Scheme | None, why: str) -> Scheme:

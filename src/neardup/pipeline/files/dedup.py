@@ -33,27 +33,16 @@ from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.templates import RunTemplates, templates_of
 from neardup.pipeline.files.in_memory import check_documents, check_outputs, decided_documents, write_outputs
 from neardup.pipeline.progress import Progress, followed
+from neardup.pipeline.spilled.settings import EarlierDocuments, RunSettings
 from neardup.sources.collection import Quoting, Rejected, WholeInputs
-from neardup.sources.formats import (
-    STDIN,
-    WARC,
-    Kind,
-    common_format,
-    expand,
-    is_url,
-    kind,
-    local,
-    local_folder,
-    require_once,
-)
+from neardup.sources.formats import STDIN, WARC, Kind, expand, is_url, kind, local, local_folder, require_once
 from neardup.sources.output import AnyPath, check_separate, is_special
-from neardup.sources.read import AUTO, MAX_BYTES, read, request_of
+from neardup.sources.read import AUTO, MAX_BYTES, read_requested, request_of
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
 
 if TYPE_CHECKING:  # runs in pieces are loaded when there is one
-    from neardup.pipeline.spilled.files import EarlierDocuments, RunSettings
     from neardup.pipeline.spilled.forecast import Forecast
     from neardup.pipeline.spilled.state import State
     from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
@@ -181,80 +170,87 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
     flags = {"revisits": revisits, "strict": strict, "force": force, "restart": restart}
     _check_paths(require_sequence("inputs", inputs, "names"), given_outputs, learn_templates, **flags)
-    outputs = {name: None if path is None else local(path) for name, path in given_outputs.items()}
+    earlier = _earlier(state, against, for_index=for_index)
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}
-    earlier = _earlier(state, against, for_index=for_index)
+    settings = RunSettings(
+        request=request_of(**reading),
+        scheme=chosen,
+        ignore_common=common,
+        policy=policy,
+        learn_templates=learn_templates,
+        outputs={name: local(path) for name, path in given_outputs.items() if path is not None},
+        force=force,
+        revisits=revisits,
+        memory=memory,
+        restart=restart,
+        keep_work=keep_work,
+        part_size=part_size,
+        out_format=out_format,
+        executors=executors,
+        earlier=earlier or EarlierDocuments(),
+    )
     if work is None and earlier is not None:
-        work = _work_of(earlier, *outputs.values())
+        work = _work_of(settings)
     unasked = None if work is not None or out is None else _work_if_large(inputs, out)
     work = unasked if work is None else work
-    if work is None and earlier is None:
-        for name, value in {"part_size": part_size, "out_format": out_format, "keep_work": keep_work or None}.items():
-            require(value is None, name, value, "can only be used with a work folder")
-        require(executors is None, "work", work, "must be a folder that the executors see")
-        own = templates_of(learn_templates, inputs, request_of(**reading))
-        if own is not None:
-            reading["extraction"] = own.extraction
-        check_outputs(outputs, inputs, force=force, format=format, glob=glob, page=page is not None)
-        with followed(progress) as follow, LocalEngine(threads) as engine:
-            if own is not None:
-                common_format(expand(inputs), format)
-                reading["extraction"] = own.extended(inputs, request_of(**reading), follow, threads)
-            documents = read(inputs, threads=threads, progress=follow, **reading)
-            check_documents(documents, outputs)
-            result = decided_documents(documents, chosen, common, policy, engine, follow)
-        templates = reading["extraction"].templates if documents.has_pages else None
-        learned = 0 if own is None else own.learned(reading["extraction"])
-        done = FilesResult(result, documents.rejected, documents, templates, learned)
-        rendered = None if page is None else lambda: page(done)
-        write_outputs(result, documents, outputs, page=rendered, force=force, revisits=revisits)
-        return done
-    from neardup.pipeline.spilled.files import EarlierDocuments, RunSettings
+    with followed(progress) as follow, LocalEngine(threads) as engine:
+        if work is None and earlier is None:
+            return _in_memory(inputs, settings, page, engine, follow)
+        # Without a work folder there is nothing to continue a run for.
+        place = TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) if work is None else nullcontext(work)
+        with place as folder:
+            settings = replace(
+                settings,
+                work=local_folder("work", folder),
+                memory=require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"),
+                part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
+                page=None if page is None else lambda done: page(_stored(done)),
+                announce=_announce if unasked else lambda _: None,
+            )
+            return _in_pieces(inputs, settings, engine, follow)
 
-    earlier = earlier or EarlierDocuments()
-    require_once(tuple(index.path for index in earlier.indexes))
-    # Without a work folder there is nothing to continue a run for.
-    place = TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) if work is None else nullcontext(work)
-    with place as folder, followed(progress) as follow, LocalEngine(threads) as engine:
-        chosen, common = _with_common(chosen, common, earlier)
-        settings = RunSettings(
-            request=request_of(**reading),
-            scheme=chosen,
-            ignore_common=common,
-            policy=policy,
-            work=local_folder("work", folder),
-            memory=require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"),
-            restart=restart,
-            keep_work=keep_work,
-            force=force,
-            outputs={name: os.fspath(path) for name, path in outputs.items() if path is not None},
-            part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
-            out_format=out_format,
-            revisits=revisits,
-            page=None if page is None else lambda done: page(_stored(done)),
-            announce=_announce if unasked else lambda _: None,
-            earlier=earlier,
-            executors=executors,
-        )
-        return _in_pieces(inputs, settings, learn_templates, engine, follow)
+
+def _in_memory(
+    inputs: Sequence[AnyPath], settings: RunSettings, page: Page | None, engine: LocalEngine, progress: Progress
+) -> FilesResult:
+    """Learn the templates of a run in memory, and do it."""
+    of_pieces = {"part_size": settings.part_size, "out_format": settings.out_format}
+    for name, value in {**of_pieces, "keep_work": settings.keep_work or None}.items():
+        require(value is None, name, value, "can only be used with a work folder")
+    require(settings.executors is None, "work", None, "must be a folder that the executors see")
+    own = templates_of(settings.learn_templates, inputs, settings.request)
+    if own is not None:
+        settings = _reading(settings, own.extraction)
+    check_outputs(inputs, settings, or_page=page is not None)
+    if own is not None:
+        settings = _reading(settings, own.extended(inputs, settings.request, progress, engine.threads))
+    documents = read_requested(inputs, settings.request, threads=engine.threads, progress=progress)
+    check_documents(documents, settings.outputs)
+    result = decided_documents(documents, settings, engine, progress)
+    extraction = settings.request.extraction
+    learned = 0 if own is None else own.learned(extraction)
+    templates = extraction.templates if documents.has_pages else None
+    done = FilesResult(result, documents.rejected, documents, templates, learned)
+    write_outputs(result, documents, settings, page=None if page is None else lambda: page(done))
+    return done
 
 
 def _in_pieces(
-    inputs: Sequence[AnyPath],
-    settings: "RunSettings",
-    learn_templates: AnyPath | Literal[False] | None,
-    engine: LocalEngine,
-    progress: Progress,
+    inputs: Sequence[AnyPath], settings: RunSettings, engine: LocalEngine, progress: Progress
 ) -> FilesResult:
     """Learn the templates of a run in pieces, and do it, while its state is locked."""
     from neardup.pipeline.spilled.files import check_run, dedup_in_pieces, opened_state
 
+    require_once(tuple(index.path for index in settings.earlier.indexes))
+    if settings.ignore_common is not None and settings.earlier.state is not None:
+        rule = "cannot be used with a state, all of whose runs need the same list: find that first"
+        raise ParameterError("ignore_common", settings.ignore_common, rule, "share with state")
     with opened_state(settings) as state:
         everything = [*settings.earlier.inputs, *inputs]
         stored = partial(_stored_pages, settings.earlier, state)
-        own = templates_of(learn_templates, everything, settings.request, stored)
+        own = templates_of(settings.learn_templates, everything, settings.request, stored)
         if own is not None:
             settings = replace(_reading(settings, own.extraction), templates=own.known.identity)
             check_run(inputs, settings, state)
@@ -265,7 +261,7 @@ def _in_pieces(
     return replace(done, hosts_learned=0 if own is None else own.learned(settings.request.extraction))
 
 
-def _stored_pages(earlier: "EarlierDocuments", state: "State | None") -> list[Extraction] | None:
+def _stored_pages(earlier: EarlierDocuments, state: "State | None") -> list[Extraction] | None:
     """Return how the pages that a state or indexes have became texts; ``None`` without a state or index."""
     if state is None and not earlier.indexes:
         return None
@@ -273,13 +269,13 @@ def _stored_pages(earlier: "EarlierDocuments", state: "State | None") -> list[Ex
     return [one for one in found if one is not None]
 
 
-def _reading(settings: "RunSettings", extraction: Extraction) -> "RunSettings":
+def _reading(settings: RunSettings, extraction: Extraction) -> RunSettings:
     """Return the settings of a run that reads pages as an extraction describes."""
     return replace(settings, request=replace(settings.request, extraction=extraction))
 
 
 def _learned(
-    own: RunTemplates, settings: "RunSettings", inputs: Sequence[AnyPath], progress: Progress, threads: int
+    own: RunTemplates, settings: RunSettings, inputs: Sequence[AnyPath], progress: Progress, threads: int
 ) -> Extraction:
     """Return how pages are read with the templates of the inputs: of the run that is continued, or new ones."""
     from neardup.pipeline.spilled.workers import begun_extraction
@@ -289,18 +285,6 @@ def _learned(
         return own.extended(inputs, settings.request, progress, threads)
     own.save(found.templates)
     return found
-
-
-def _with_common(
-    scheme: Scheme, common: float | CommonShingles | None, earlier: "EarlierDocuments"
-) -> tuple[Scheme, float | None]:
-    """Return the scheme of a run in pieces, with the list of common shingles, or the share for finding one."""
-    if isinstance(common, CommonShingles):
-        return scheme.with_common(common), None
-    if common is not None and earlier.state is not None:
-        rule = "cannot be used with a state, all of whose runs need the same list: find that first"
-        raise ParameterError("ignore_common", common, rule, "share with state")
-    return scheme, common
 
 
 def _work_if_large(inputs: Sequence[AnyPath], out: AnyPath) -> str | None:
@@ -337,7 +321,7 @@ def _announce(found: "Forecast") -> None:
 
 def _earlier(
     state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, *, for_index: bool
-) -> "EarlierDocuments | None":
+) -> EarlierDocuments | None:
     """Return the documents that those of the inputs are compared with."""
     require(state is not None or not for_index, "for_index", for_index, "can only be used with a state")
     if state is None and against is None:
@@ -345,7 +329,6 @@ def _earlier(
     from neardup.engines.journal import is_work
     from neardup.pipeline.files.ingestion import is_index
     from neardup.pipeline.index.texts import IndexTexts
-    from neardup.pipeline.spilled.files import EarlierDocuments
     from neardup.pipeline.spilled.state import is_state
 
     if state is not None:
@@ -370,12 +353,11 @@ def _earlier(
     )
 
 
-def _work_of(earlier: "EarlierDocuments", *outputs: AnyPath | None) -> Path | None:
+def _work_of(settings: RunSettings) -> Path | None:
     """Return the work folder of a run that names none; ``None`` if it has no outputs either."""
-    if earlier.adds and earlier.state is not None:
-        return earlier.state / WORK
-    known = (os.fspath(path) for path in outputs if path is not None)
-    named = [path for path in known if not is_special(path) and not is_url(path)]
+    if settings.earlier.adds and settings.earlier.state is not None:
+        return settings.earlier.state / WORK
+    named = [path for path in settings.outputs.values() if not is_special(path) and not is_url(path)]
     return Path(f"{named[0].rstrip(os.sep)}{_WORK}") if named else None
 
 

@@ -1,6 +1,5 @@
 """Deduplication of files that fit into memory: decide the documents, and write the outputs."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -10,13 +9,13 @@ import pyarrow as pa
 from neardup.engines.local import LocalEngine
 from neardup.model.errors import FieldMissing, ValueRefused
 from neardup.model.policy import CANONICAL, Policy
-from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.documents import ADDRESS, SITE
 from neardup.pipeline.corpus.result import Result, marks_of, require_unmarked, with_places
 from neardup.pipeline.corpus.revisits import with_revisits
 from neardup.pipeline.corpus.run import deduplicated
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.pipeline.progress import Progress
+from neardup.pipeline.spilled.settings import RunSettings
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
 from neardup.sources.formats import common_format, expand
@@ -31,56 +30,41 @@ from neardup.sources.output import (
     write_table,
 )
 from neardup.sources.tables import check_representable
-from neardup.text.common_shingles import CommonShingles
 
 DOCUMENT: Final = "\0id"  # the column of ids, a name that no field has: the field may rank documents, by its numbers
 _RANK: Final = "\0rank of "
 
 
-def check_outputs(  # noqa: PLR0913 - the outputs, and how they are checked
-    outputs: Mapping[str, AnyPath | None],
-    inputs: Sequence[AnyPath],
-    *,
-    force: bool,
-    format: str | None,  # noqa: A002 - what users call it
-    glob: Sequence[str],
-    page: bool,
-) -> None:
-    """Raise the errors of writing the outputs before anything is read."""
-    paths = expand(inputs)
-    found = common_format(paths, format)
-    for name, path in outputs.items():
-        if path is not None and name == "report":
-            check_table(path, paths, force=force, or_page=page)
-        elif path is not None:
-            check_target(path, paths, found, force=force, glob=glob)
-    if (mark := outputs["mark"]) is not None:
-        check_marks(os.fspath(mark), {found})
+def check_outputs(inputs: Sequence[AnyPath], settings: RunSettings, *, or_page: bool) -> None:
+    """Raise the errors of writing the outputs before anything is read; a report may be a page if that is rendered."""
+    paths, request = expand(inputs), settings.request
+    found = common_format(paths, request.format)
+    for name, path in settings.outputs.items():
+        if name == "report":
+            check_table(path, paths, force=settings.force, or_page=or_page)
+        else:
+            check_target(path, paths, found, force=settings.force, glob=request.globs)
+    if (mark := settings.outputs.get("mark")) is not None:
+        check_marks(mark, {found})
 
 
-def check_documents(documents: WholeInputs, outputs: Mapping[str, AnyPath | None]) -> None:
+def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:
     """Raise ``DataError`` for documents that an output cannot have, before any output is written."""
     for name, path in outputs.items():
-        if path is not None and name != "report":
-            form = output_kind(os.fspath(path), documents.format).format
-            if form != documents.format:
-                check_representable(", ".join(documents.names), documents.schema, form)
-    for piece in documents.pieces if outputs["mark"] is not None else ():
+        form = output_kind(path, documents.format).format
+        if name != "report" and form != documents.format:
+            check_representable(", ".join(documents.names), documents.schema, form)
+    for piece in documents.pieces if "mark" in outputs else ():
         require_unmarked(piece)
 
 
-def decided_documents(  # noqa: PLR0913, PLR0917 - as deduplicated
-    documents: WholeInputs,
-    scheme: Scheme,
-    common: float | CommonShingles | None,
-    policy: Policy,
-    engine: LocalEngine,
-    progress: Progress,
-) -> Result:
+def decided_documents(documents: WholeInputs, settings: RunSettings, engine: LocalEngine, progress: Progress) -> Result:
     """Decide the documents of files; an error names their places."""
+    scheme, policy = settings.scheme, settings.policy
     table, keep = ranked_table(documents, documents.text, scheme.columns, policy)
     ranked = replace(policy, keep=keep)
     try:
+        common = settings.ignore_common
         result = deduplicated(table, documents.text, DOCUMENT, scheme, common, ranked, engine, progress)
     except ValueRefused as error:
         place = "{}:{}".format(*documents.place(error.row))
@@ -94,24 +78,22 @@ def decided_documents(  # noqa: PLR0913, PLR0917 - as deduplicated
     return replace(result, decisions=decisions, source=None, summary=summary)
 
 
-def write_outputs(  # noqa: PLR0913 - what is written, and how
-    result: Result,
-    documents: WholeInputs,
-    outputs: Mapping[str, AnyPath | None],
-    *,
-    page: Callable[[], bytes] | None,
-    force: bool,
-    revisits: bool,
+def write_outputs(
+    result: Result, documents: WholeInputs, settings: RunSettings, *, page: Callable[[], bytes] | None
 ) -> None:
     """Write the outputs of a run, the kept documents last; *page* renders a report that is a page."""
-    if (report := outputs["report"]) is not None:
-        _write_report(report, result, documents, page, force=force)
-    if (dropped := outputs["dropped"]) is not None:
+    outputs, force = settings.outputs, settings.force
+    if (report := outputs.get("report")) is not None and page is not None and is_page(report):
+        write_file(report, page(), PAGES, force=force)
+    elif report is not None:
+        tables = with_revisits([result.decisions], documents, result.representatives)
+        write_table(report, tables, force=force)
+    if (dropped := outputs.get("dropped")) is not None:
         documents.write(dropped, result.representatives >= 0, force=force)
-    if (mark := outputs["mark"]) is not None:
+    if (mark := outputs.get("mark")) is not None:
         documents.write_marked(mark, marks_of(result.clusters, result.mask, documents.ids), force=force)
-    if (out := outputs["out"]) is not None:
-        originals = documents.originals(result.representatives) if revisits else None
+    if (out := outputs.get("out")) is not None:
+        originals = documents.originals(result.representatives) if settings.revisits else None
         documents.write(out, result.kept, originals=originals, force=force)
 
 
@@ -125,16 +107,6 @@ def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy
     _add_fields(table, documents, fields)
     keep = ",".join(_add_ranking(table, documents, each) for each in policy.keep.split(","))
     return pa.table(table), keep
-
-
-def _write_report(
-    path: AnyPath, result: Result, documents: WholeInputs, page: Callable[[], bytes] | None, *, force: bool
-) -> None:
-    if page is not None and is_page(path):
-        write_file(path, page(), PAGES, force=force)
-    else:
-        tables = with_revisits([result.decisions], documents, result.representatives)
-        write_table(path, tables, force=force)
 
 
 def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[str]) -> None:

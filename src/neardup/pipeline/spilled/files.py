@@ -3,9 +3,9 @@
 import os
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -25,12 +25,11 @@ from neardup.model.errors import (
     require,
     require_flag,
 )
-from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, check_terms, journal_of, terms_of
-from neardup.pipeline.spilled.forecast import Forecast, require_room
+from neardup.pipeline.spilled.forecast import require_room
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outputs import (
     FIELDS,
@@ -51,10 +50,10 @@ from neardup.pipeline.spilled.outputs import (
     writing,
 )
 from neardup.pipeline.spilled.run import Map, Stages, decided, listed
+from neardup.pipeline.spilled.settings import RunSettings
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
-from neardup.sources.collection import Request
 from neardup.sources.formats import SPOOLED, STDIN, kind
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
 from neardup.sources.pages import processes_for
@@ -66,41 +65,6 @@ _SHARES: Final = 16  # the shards and blocks of all threads together take about 
 _WRITTEN: Final = ("check", "write", "print", "report")  # the stages of outputs
 _SURE: Final = 0.7  # of the size of an output: records differ in length, and compress differently
 _LEAST: Final = 1 << 20  # bytes of a shard or block
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EarlierDocuments:
-    """The documents that those of a run are compared with: of a state, or of indexes and then of other inputs."""
-
-    state: Path | None = None
-    adds: bool = False  # the documents of the run to the state
-    for_index: bool = False  # adds what an index needs
-    inputs: tuple[str, ...] = ()
-    indexes: tuple[Any, ...] = ()  # see ``IndexTexts``
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSettings:
-    """What a run in pieces decides, and how: see ``neardup.dedup_files``."""
-
-    request: Request
-    scheme: Scheme
-    policy: Policy
-    work: Path
-    memory: int
-    restart: bool
-    force: bool
-    outputs: dict[str, str]  # by name: out, dropped, mark and report
-    part_size: int | None
-    out_format: str | None
-    revisits: bool
-    page: Callable[[StoredResult], bytes] | None
-    earlier: EarlierDocuments = EarlierDocuments()
-    executors: Executors | None = None
-    announce: Callable[[Forecast], None] = lambda _: None
-    keep_work: bool = False
-    ignore_common: float | None = None  # the share of documents from which a shingle does not count
-    templates: str | None = None  # the identity of those that a run knew before it learned others from its inputs
 
 
 def dedup_in_pieces(
