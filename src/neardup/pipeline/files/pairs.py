@@ -105,7 +105,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             raise ParameterError("inputs", path, "cannot be used with a work folder; save it first")
         searched = {"measure": rule.measure, "threshold": rule.threshold, "memory": memory}
         terms = terms_of(shards, chosen, shards.extraction, {}, compared=compared, pairs=searched)
-        with journal_of(folder, terms, chosen, restart=restart) as journal:
+        with journal_of(folder, terms, restart=restart) as journal:
             stages = Stages(journal, engine, follow)
             begun = stages.one("split", "", lambda: {"shards": shards.cut(min(SHARD, block)).to_dict()})
             shards = Shards.from_dict(begun["shards"], request)

@@ -45,26 +45,26 @@ def terms_of(
     }
 
 
-def journal_of(folder: Path, terms: dict[str, Any], scheme: Scheme, *, restart: bool) -> Journal:
+def journal_of(folder: Path, terms: dict[str, Any], *, restart: bool) -> Journal:
     """Open the journal of a run; see ``Journal.open``, but for ``RunChanged`` with the differences of the terms.
 
     Raises ``OutputRefused`` for a folder inside another one of neardup.
     """
     require_outside(folder)
-    with _explaining(scheme):
+    with _explaining():
         return Journal.open(folder, terms, restart=restart)
 
 
 @contextmanager
-def _explaining(scheme: Scheme) -> Iterator[None]:
+def _explaining() -> Iterator[None]:
     """Raise ``RunChanged`` with the differences of the terms from those of an earlier run."""
     try:
         yield
     except OtherTerms as error:
-        raise RunChanged(error.where, changes(error, scheme)) from None
+        raise RunChanged(error.where, changes(error)) from None
 
 
-def check_terms(folder: Path, terms: dict[str, Any], scheme: Scheme) -> None:
+def check_terms(folder: Path, terms: dict[str, Any]) -> None:
     """Raise what ``journal_of`` raises for a run that has not learned its templates: the folder may have them."""
     if (earlier := read_header(folder)) is None:
         return
@@ -74,7 +74,7 @@ def check_terms(folder: Path, terms: dict[str, Any], scheme: Scheme) -> None:
         own = {name: value for name, value in pages.items() if name != _TEMPLATES}
         pages = own | {name: before[name] for name in (_TEMPLATES,) if name in before}
     wanted = {**terms, "reading": {**terms["reading"], _PAGES: pages}}
-    with _explaining(scheme):
+    with _explaining():
         require_same(folder, earlier, json.loads(json.dumps(wanted)))
 
 
@@ -92,8 +92,8 @@ def abandoning(journal: Journal, *, but: Container[str] = ()) -> Iterator[None]:
         raise
 
 
-def changes(error: OtherTerms, scheme: Any) -> list[Change]:
-    """Return the differences between the run that an error is about and the new one, which has this *scheme*."""
+def changes(error: OtherTerms) -> list[Change]:
+    """Return the differences between the run that an error is about and the new one."""
     before, now = error.earlier.terms, error.wanted
     if error.earlier.version != __version__:  # its terms may be of another kind
         return [Change("version", "", error.earlier.version, __version__)]
@@ -104,7 +104,7 @@ def changes(error: OtherTerms, scheme: Any) -> list[Change]:
     ]
     found += _of_pages(before["reading"][_PAGES] or {}, now["reading"][_PAGES] or {})
     if before["recipe"] != now["recipe"]:
-        found += _of_scheme(before, scheme)
+        found += _of_scheme(before, now)
     one, other = (
         {**_state(terms), "ignore_common": terms["ignore_common"], **terms.get("pairs", {})} for terms in (before, now)
     )
@@ -133,25 +133,20 @@ def _state(terms: dict[str, Any]) -> dict[str, Any]:
     return {"state" if adds else "against": path} | ({"for_index": True} if for_index else {})
 
 
-def _of_scheme(before: dict[str, Any], scheme: Any) -> Iterator[Change]:
-    written = before["changeable"]["scheme"]
-    if written["scheme"] != scheme.name:
-        yield Change("setting", "scheme", written["scheme"], scheme.name)
+def _of_scheme(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Change]:
+    one, other = (terms["changeable"]["scheme"] for terms in (before, now))
+    if one["scheme"] != other["scheme"]:
+        yield Change("setting", "scheme", one["scheme"], other["scheme"])
         return
-    found = [Change("setting", *one) for one in schemes.differences(schemes.read(written), scheme)]
-    found += _of_tables(written, schemes.written(scheme))
-    if not found and before["key"] != scheme.key_identity:
-        found.append(Change.of_key(before["key"], scheme.key_identity))
+    found = [Change("setting", *each) for each in schemes.differences(schemes.read(one), schemes.read(other))]
+    for name in {**one, **other}:  # tables of weights and lists of shingles differ by their identities
+        values = one.get(name), other.get(name)
+        if values[0] != values[1] and any(isinstance(value, dict) and "identity" in value for value in values):
+            identities = (value["identity"] if isinstance(value, dict) else value for value in values)
+            found.append(Change("setting", name, *identities))
+    if not found and before["key"] != now["key"]:
+        found.append(Change.of_key(before["key"], now["key"]))
     yield from found or [Change("changed", "the recipe of the scheme")]
-
-
-def _of_tables(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Change]:
-    """Yield the tables of weights and lists of shingles that differ, by their identities."""
-    for name in {**before, **now}:
-        one, other = (terms.get(name) for terms in (before, now))
-        if any(isinstance(value, dict) and "identity" in value for value in (one, other)) and one != other:
-            identities = (value["identity"] if isinstance(value, dict) else value for value in (one, other))
-            yield Change("setting", name, *identities)
 
 
 def _of_inputs(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Change]:

@@ -89,7 +89,7 @@ def check_run(inputs: Any, settings: RunSettings, state: State | None) -> None:
         _check(shards, outputs, settings)
     else:
         terms = terms_of(shards, settings.scheme, pages, {}, **_unchangeable(compared, settings, state))
-        check_terms(settings.work, terms, settings.scheme)
+        check_terms(settings.work, terms)
 
 
 def _check_places(settings: RunSettings) -> None:
@@ -176,7 +176,7 @@ def _run(
         "templates": settings.templates,
     }
     terms = terms_of(shards, scheme, pages, changeable, **_unchangeable(compared, settings, state))
-    with journal_of(settings.work, terms, scheme, restart=settings.restart) as journal:
+    with journal_of(settings.work, terms, restart=settings.restart) as journal:
 
         def by(scheme: Scheme) -> Stages:
             return Stages(journal, engine, progress, partial(_elsewhere, settings.executors, journal, scheme))
