@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.arrays import AnyPositions, Flags, Positions
+from neardup.model.arrays import AnyPositions, Flags, Positions, ragged
 
 MOST_HOSTS: Final = 50  # contents on more hosts are licences and default pages
 LEAST: Final = 5  # common contents of a candidate pair; pages of a mirror that are the same
@@ -113,9 +113,7 @@ def agreement(pages: HostPages, small: Positions, large: Positions) -> HostAgree
         end = max(begin + 1, int(np.searchsorted(ends, before + _AT_ONCE, side="right")))
         own = sizes[begin:end]
         pair = np.repeat(np.arange(begin, end), own)
-        rows = (
-            np.arange(len(pair)) - np.repeat(np.cumsum(own) - own, own) + np.repeat(pages.begins[small[begin:end]], own)
-        )
+        rows = ragged(pages.begins[small[begin:end]], own)
         others = pages.find(large[pair], pages.paths[rows])
         equal = (others >= 0) & (pages.contents[others] == pages.contents[rows])
         common += np.bincount(pair[others >= 0], minlength=len(small))

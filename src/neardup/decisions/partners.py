@@ -10,7 +10,7 @@ import numpy.typing as npt
 from neardup.decisions.evidence import SET_MEASURES, FeatureSets, Shared
 from neardup.kernels.partners import enter, partners
 from neardup.kernels.sets import OVERLAP
-from neardup.model.arrays import Features, Positions, Words
+from neardup.model.arrays import Features, Positions, Words, ragged
 
 LONG = 8  # documents of the sample: more of them make a list long
 _ROOM = 1 << 16  # pairs that are found at a time
@@ -41,8 +41,7 @@ class Partners:
         sets.make_distinct(np.arange(number))
         self._sizes, self._least, self._measure = sets.sizes, least, SET_MEASURES[measure]
         owners = np.repeat(np.arange(number), sets.sizes)
-        at = np.arange(len(owners)) - np.repeat(np.cumsum(sets.sizes) - sets.sizes, sets.sizes)
-        distinct, self._of, counts = numbered(sets.values[np.repeat(sets.starts, sets.sizes) + at])
+        distinct, self._of, counts = numbered(sets.values[ragged(sets.starts, sets.sizes)])
         self._owners_of = owners
         self._list(counts)
         self._table = table_of(distinct)

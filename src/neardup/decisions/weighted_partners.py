@@ -9,7 +9,7 @@ from neardup.decisions.evidence import Shares, WeightedSets, count_shared
 from neardup.decisions.pairs import JoinedPairs
 from neardup.decisions.partners import LONG, collected, numbered, table_of
 from neardup.kernels.weighted_partners import spared, weighted_partners
-from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.arrays import Flags, Positions, Words, ragged
 
 
 class FoundCosines(NamedTuple):
@@ -38,7 +38,7 @@ class WeightedPartners:
         self._sizes = sizes
         bounds = np.concatenate([[0], np.cumsum(sizes)])
         owners = np.repeat(np.arange(len(documents)), sizes)
-        places = np.repeat(sets.starts[documents] - bounds[:-1], sizes) + np.arange(len(owners))
+        places = ragged(sets.starts[documents], sizes)
         distinct, of, counts = numbered(sets.values[places])
         order = np.argsort(owners * len(distinct) + of)
         numbers, weights = of[order], sets.weights[places[order]]

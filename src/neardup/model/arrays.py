@@ -168,6 +168,16 @@ def _row_of(rows: npt.NDArray[np.generic]) -> str:
     return f"{rows.shape[1]} {rows.dtype}"
 
 
+def ragged(starts: AnyPositions, sizes: AnyPositions) -> Positions:
+    """Return the positions of all values of ragged rows, one row after the other.
+
+    >>> ragged(np.array([7, 0, 3]), np.array([2, 0, 3])).tolist()
+    [7, 8, 3, 4, 5]
+    """
+    ends = np.cumsum(sizes)
+    return np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1] if len(ends) else 0)
+
+
 def require_same_recipe(left: RecipeId, right: RecipeId) -> None:
     """Raise ``RecipeMismatch`` unless both recipes are the same."""
     if left != right:

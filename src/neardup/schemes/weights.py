@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from neardup.kernels.sets import make_distinct
 from neardup.kernels.weights import weigh
-from neardup.model.arrays import Features, Positions, Words
+from neardup.model.arrays import Features, Positions, Words, ragged
 from neardup.model.errors import counted, require, require_whole
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
@@ -178,8 +178,7 @@ class _Frequencies:
         self.documents += int((lengths > 0).sum())
         sizes, chosen = lengths.copy(), np.arange(len(features))
         make_distinct((features.values, starts, sizes), chosen, np.zeros(len(features), np.bool_))
-        within = np.arange(len(features.values)) - np.repeat(starts, lengths)
-        self._waiting.append(features.values[within < np.repeat(sizes, lengths)])
+        self._waiting.append(features.values[ragged(starts, sizes)])
         self._size += len(self._waiting[-1])
         if self._size > max(_PENDING, len(self._terms)):
             self.merged()

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from neardup.engines.journal import naming
 from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, StorageFailed
 from neardup.model.verdicts import Known, Verdict
@@ -149,10 +150,8 @@ class KeyedVisits:
 
     def _read(self) -> OrderedDict[str, Visit]:
         if self._visits is None:
-            try:
+            with naming(self._path, doing="read"):
                 content = self._path.read_bytes() if self._path.exists() else b""
-            except OSError as error:
-                raise StorageFailed.by(error, self._path, "read") from error
             *lines, rest = content.split(b"\n")
             self._visits = OrderedDict((visit.key, visit) for visit in _decoded(lines))
             self._lines, self._cut = len(lines), bool(rest)

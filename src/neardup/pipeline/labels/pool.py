@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.decisions.evidence import FeatureSets, Shared, Shares, count_shared
+from neardup.decisions.evidence import FeatureSets, Shared, Shares, shared_by
 from neardup.decisions.partners import FoundPartners, Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.labelling import BANDS, FLOOR, bands_of, next_band
-from neardup.model.arrays import Features, Positions, TextBatch, Words
+from neardup.model.arrays import Features, Positions, TextBatch, Words, ragged
 from neardup.model.errors import DataError, require_whole
 from neardup.model.labels import DrawnPair, LabelledPair
 from neardup.model.protocols import Scheme
@@ -200,7 +200,7 @@ class _Search:
         partners = Partners(Features(features.values.copy(), features.offsets), FLOOR, measure="overlap")
         sets = FeatureSets(features, np.arange(len(pilot)))
         sets.make_distinct(np.arange(len(pilot)))
-        values = np.concatenate([sets.values[a : a + n] for a, n in zip(sets.starts, sets.sizes, strict=True)])
+        values = sets.values[ragged(sets.starts, sets.sizes)]
         counts = np.unique(values, return_counts=True)[1].astype(np.float64)
         others = len(pilot) * (len(pilot) - 1)
         looks = (counts * (counts - 1)).sum() / others
@@ -245,8 +245,7 @@ class _Search:
         left, right = left[left != right], right[left != right]
         sets = FeatureSets(self._features(np.concatenate([left, right])), np.arange(2 * len(left)))
         sets.make_distinct(np.arange(2 * len(left)))
-        one, other = np.arange(len(left)), np.arange(len(left)) + len(left)
-        common = Shared(count_shared(sets, one, other), sets.sizes[one], sets.sizes[other])
+        common = shared_by(sets, np.arange(len(left)), np.arange(len(left)) + len(left))
         rest = np.flatnonzero(bands_of(common.resemblance, common.of_smaller) == 0)[:_OTHERS]
         pairs = max(float(len(rest)), len(filled) * (len(filled) - 1) / 2 - found)
         ones = np.ones(len(rest), np.int64)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets
 from neardup.engines.local import LocalEngine
-from neardup.model.arrays import Features, Positions, Words
+from neardup.model.arrays import Features, Positions, Words, ragged
 from neardup.pipeline.partners.pairs import PairRule, clusters_of, pair_table
 from neardup.pipeline.spilled.job import IDS, Job, of_shard
 from neardup.pipeline.spilled.signed import fields_of
@@ -56,13 +56,7 @@ def _stored(features: Features, rule: PairRule) -> tuple[Words, Positions, Posit
     sets.make_distinct(np.arange(len(features)))
     if counting:
         return every.values, np.diff(every.offsets), sets.sizes
-    return sets.values[_spans(sets.starts, sets.sizes)], sets.sizes, sets.sizes
-
-
-def _spans(starts: Positions, sizes: Positions) -> Positions:
-    """Return the positions of all values of some sets, one set after the other."""
-    behind = np.cumsum(sizes)
-    return np.repeat(starts - behind + sizes, sizes) + np.arange(behind[-1] if len(behind) else 0)
+    return sets.values[ragged(sets.starts, sets.sizes)], sets.sizes, sets.sizes
 
 
 class StoredSets:
@@ -98,7 +92,7 @@ class StoredSets:
         bounds = np.searchsorted(documents, self._edges)
         for name, begin, end in zip(self._files, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
             if begin < end:
-                spans = _spans(self._begins[documents[begin:end]], sizes[begin:end])
+                spans = ragged(self._begins[documents[begin:end]], sizes[begin:end])
                 values[offsets[begin] : offsets[end]] = self._job.array(name)[spans]
         return self._rule.sets(self._job.scheme, Features(values, offsets))
 

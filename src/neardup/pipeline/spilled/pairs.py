@@ -15,7 +15,7 @@ from neardup.engines.journal import naming
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Column, Proposals, column_of
 from neardup.kernels import sets as kernels
-from neardup.model.arrays import Positions
+from neardup.model.arrays import Positions, ragged
 from neardup.model.candidates import Candidates, Ranks, joined
 from neardup.pipeline.corpus.comparison import SignatureKeys, pairs_left
 from neardup.pipeline.progress import Progress
@@ -117,11 +117,9 @@ class StoredPairs:
         for part, (begin, end) in zip(self.parts, pairwise(self._edges), strict=True):
             own = places[slice(*np.searchsorted(places, [begin, end]))] - begin
             if len(own):
-                starts = part.bounds[own]
-                counts = part.bounds[own + 1] - starts
+                counts = np.diff(part.bounds)[own]
                 bounds = np.concatenate([[0], np.cumsum(counts)])
-                chosen = np.repeat(starts - bounds[:-1], counts) + np.arange(bounds[-1])
-                found.append(Candidates(part.asking[own], bounds, part.candidates[chosen]))
+                found.append(Candidates(part.asking[own], bounds, part.candidates[ragged(part.bounds[own], counts)]))
         return joined(found)
 
 
