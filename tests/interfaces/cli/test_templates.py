@@ -14,7 +14,8 @@ from invented_sites import Site, article, edited
 from neardup import DataError, Index, ParameterError, SimHash, audit_files, dedup_files
 from neardup.interfaces.cli import main
 from neardup.model.errors import RunChanged, StorageBusy
-from neardup.pipeline.crawl.templates import RunTemplates, rule_of
+from neardup.pipeline.crawl.file_templates import RunTemplates
+from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.spilled import files as spilled_files
 from neardup.pipeline.spilled import run as stages
 from neardup.pipeline.spilled.state import State

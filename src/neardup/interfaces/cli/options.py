@@ -437,7 +437,7 @@ def reading_as_dedup(
     arguments: argparse.Namespace, inputs: Sequence[str], progress: "Progress | None"
 ) -> dict[str, Any]:
     """Return the options for reading, with the templates of hosts that dedup of the same inputs would learn."""
-    from neardup.pipeline.crawl.templates import learned_extraction
+    from neardup.pipeline.crawl.file_templates import learned_extraction
     from neardup.sources.read import request_of
 
     reading = reading_of(arguments)

@@ -57,7 +57,8 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
         raise ParameterError("out", None, "is needed: a path for the templates")
     if not inputs:
         raise InputRefused("templates learn", "needs archives, folders or tables of pages")
-    from neardup.pipeline.crawl.templates import ARROW, LEAST, learn_from_files, learn_templates
+    from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files
+    from neardup.pipeline.crawl.templates import LEAST, learn_templates
     from neardup.sources.output import check_file, write_file
     from neardup.text.extraction import Extraction
 
@@ -83,7 +84,8 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
     if len(inputs) < 2:  # noqa: PLR2004 - the host, and its pages
         raise InputRefused("templates relearn", "needs a host, then files of its pages")
     templates = _loaded(given)
-    from neardup.pipeline.crawl.templates import ARROW, learn_from_files, relearn
+    from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files
+    from neardup.pipeline.crawl.templates import relearn
     from neardup.sources.output import check_file, write_file
 
     host, *paths = inputs

@@ -1,17 +1,16 @@
 """Learning the templates of hosts from their pages."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from hashlib import blake2b
 from heapq import heappush, heappushpop
 from itertools import starmap
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal, Self
+from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
@@ -21,21 +20,16 @@ from neardup.decisions.templates import PAGES, RULE, shared_lines, view_of
 from neardup.engines.local import thread_count
 from neardup.engines.processes import Processes
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, ParameterError, counted, kind_of, require, require_kind
+from neardup.model.errors import DataError, counted, kind_of, require, require_kind
 from neardup.pipeline.corpus.run import dedup
-from neardup.pipeline.progress import Progress
 from neardup.schemes.minhash import MinHash
-from neardup.sources.collection import Rejected, Request
-from neardup.sources.formats import FOLDER, WARC, display, expand, local
-from neardup.sources.output import AnyPath, check_file, temporary_files, write_file
+from neardup.sources.output import temporary_files
 from neardup.sources.pages import BATCH, both_views, host_of, views_for
-from neardup.sources.read import AUTO, request_of
-from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, is_distant, local_shards
+from neardup.sources.read import AUTO
 from neardup.text import sites
 from neardup.text.extraction import OTHER_LINES, BothViews, Extraction, learned_otherwise
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
-from neardup.text.page_contents import PageContents
 
 Page = tuple[str | None, bytes | str]  # its address, and its HTML
 GivenPage = Page | tuple[str | None, bytes | str, str | None]  # also with the charset that HTTP declares
@@ -94,12 +88,12 @@ def learn_templates(
     require(extraction.templates is None, "extraction", extraction, "must not have templates: they are learned now")
     known = HostTemplates((), rule_of(extraction)) if known is None else known
     require_kind("known", known, HostTemplates)
-    _require_rule(known, extraction)
+    require_rule(known, extraction)
     frozen = {one.host for one in known.templates if one.kept >= FROZEN}
-    return _updated(known, pages, extraction, frozen, threads)
+    return updated(known, pages, extraction, frozen, threads)
 
 
-def _updated(
+def updated(
     known: HostTemplates, pages: Iterable[Any], extraction: Extraction, ignored: AbstractSet[str], threads: int | None
 ) -> HostTemplates:
     """Return the known templates with those of the hosts of some pages that are not ignored.
@@ -114,183 +108,6 @@ def _updated(
         return known.updated(_following(known.get(one.host), one) for one in gathered.templates())
 
 
-def learn_from_files(
-    inputs: Sequence[AnyPath],
-    *,
-    html: str | None = None,
-    url: str | None = None,
-    format: str | None = None,  # noqa: A002 - what users call it
-    learn: Callable[[Iterator[Page]], HostTemplates] | None = None,
-) -> tuple[HostTemplates, list[Rejected]]:
-    """Learn the templates of the pages in files, and return the rejected records, too.
-
-    *learn* is called with the pages; the default is ``learn_templates``. Inputs are those of a run in pieces, and are
-    read piece by piece: archives; folders, whose pages have the host of the absolute address that they name as
-    canonical; or tables, where the field *html* (``None``: ``html``) contains a page and *url* (``None``: ``url``) its
-    address. Pages without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing
-    field, and ``ParameterError`` for fields if no input is a table.
-    """
-    opened = Shards.opened(inputs, request_of(format=format))
-    forms = {opened.kind(source).format for source in range(len(opened.inputs))}
-    tables = not forms <= {FOLDER, WARC}
-    rule = "must be only tables, or only folders and archives; learn from one kind, then from the other"
-    require(not tables or forms.isdisjoint({FOLDER, WARC}), "inputs", [*map(display, opened.inputs)], rule)
-    for name, field in (("html", html), ("url", url)):
-        require(tables or field is None, name, field, "can only be used with tables, which have fields")
-    html = html or DEFAULT_HTML if tables else None
-    rejected: list[Rejected] = []
-    with local_shards(inputs, _asked(request_of(format=format, html=html, url=url))) as shards:
-        return (learn or learn_templates)(_pages(shards, rejected)), rejected
-
-
-@dataclass(frozen=True, slots=True)
-class RunTemplates:
-    """The templates that a run learns from its inputs before it reads them.
-
-    ``known`` are those that it has before, which stay as they are, ``plain`` is how pages are read without any.
-    ``path`` is the file that they are from, and that the others are added to; ``None`` if there is none. Nothing is
-    learned unless the run ``learns``.
-    """
-
-    known: HostTemplates
-    plain: Extraction
-    path: AnyPath | None = None
-    learns: bool = True
-
-    @property
-    def extraction(self) -> Extraction:
-        """How pages are read with the known templates."""
-        return replace(self.plain, templates=self.known)
-
-    @classmethod
-    def unasked(cls, inputs: Sequence[AnyPath], request: Request, stored: Sequence[Extraction] | None) -> Self | None:
-        """Begin with those of the pages that are *stored*, or without any; see ``templates_of``.
-
-        Templates are only learned if some inputs have the addresses of pages: archives, and tables whose field of the
-        address is named; and if all can be read twice. Return ``None`` if the pages are read without templates: those
-        of other tables and of folders, unless some are stored, and those that are compared with pages without
-        templates.
-        """
-        known = _latest(stored or (), request.extraction)
-        addressed = (request.html and request.url is not None) or has_archives(inputs, request)
-        if known is None and (stored or not addressed):
-            return None
-        if not addressed and not has_pages(inputs, request):
-            return None
-        known = HostTemplates((), rule_of(request.extraction)) if known is None else known
-        once = any(is_distant(local(path)) for path in inputs)
-        return cls(known, request.extraction, learns=addressed and not once)
-
-    @classmethod
-    def of_file(
-        cls,
-        path: AnyPath,
-        extraction: Extraction,
-        inputs: Sequence[AnyPath],
-        stored: Callable[[], Sequence[Extraction] | None] = lambda: None,
-    ) -> Self:
-        """Read the file before the templates of other hosts in the *inputs* are learned.
-
-        If it does not exist, begin with those of the pages that are *stored*; see ``templates_of``. Raises
-        ``ParameterError`` for an *extraction* that has other templates, for inputs that can be read only once, and for
-        templates that were learned by another rule; the errors of reading, and of writing such a file.
-        """
-        rule = "must not have templates if a file of templates is named in learn_templates"
-        require(extraction.templates is None, "extraction", extraction, rule)
-        paths = expand(inputs)
-        check_file(path, ARROW, paths, force=True)
-        for one in filter(is_distant, paths):
-            rule = "is read only once, and learning the templates of its hosts reads it twice; save it to a file"
-            raise ParameterError("inputs", one, rule)
-        known = HostTemplates.load(path) if Path(path).exists() else _latest(stored() or (), extraction)
-        known = HostTemplates((), rule_of(extraction)) if known is None else known
-        _require_rule(known, extraction)
-        return cls(known, extraction, path)
-
-    def extended(
-        self, inputs: Sequence[AnyPath], request: Request, progress: Progress, threads: int | None = None
-    ) -> Extraction:
-        """Return how pages are read with the templates of hosts without known ones, too, learned from the inputs.
-
-        *request* is that of the run. The file, if there is one, is replaced if it changes. The pages that templates are
-        learned from are not extracted again. Without any, pages of one host must resemble each other more.
-        """
-        if not self.learns:
-            return self.extraction
-        pages = _pages(Shards.opened(inputs, _asked(request)).cut(SHARD), [], progress)
-        extraction = replace(self.plain, known=PageContents.temporary())
-        own = {one.host for one in self.known.templates}
-        found = _updated(self.known, pages, extraction, own, threads)
-        self.save(found)
-        return replace(extraction, templates=found)
-
-    def learned(self, extraction: Extraction) -> int:
-        """Return of how many hosts an extraction of this run has templates that were learned."""
-        return 0 if extraction.templates is None else len(extraction.templates) - len(self.known)
-
-    def save(self, found: HostTemplates) -> None:
-        """Replace the file, if there is one, by what was *found*, unless it has that."""
-        if self.path is not None and (found != self.known or not Path(self.path).exists()):
-            write_file(self.path, found.to_bytes(), ARROW, force=True)
-
-
-def templates_of(
-    learn: AnyPath | Literal[False] | None,
-    inputs: Sequence[AnyPath],
-    request: Request,
-    stored: Callable[[], Sequence[Extraction] | None] = lambda: None,
-) -> RunTemplates | None:
-    """Return the templates of a run before it learns others, or ``None`` if it neither learns nor uses any.
-
-    *learn* is the file of templates, ``None`` to learn those of pages with addresses unasked, and ``False`` to learn none.
-    *stored* returns how the pages of a state or of indexes became texts, with which the documents are compared;
-    ``None`` without a state or index. Their templates are used, and those of other hosts are added. Pages that were
-    stored without templates are compared with pages without templates.
-    """
-    if learn is False or (learn is None and request.extraction.templates is not None):
-        return None
-    if learn is None:
-        return RunTemplates.unasked(inputs, request, stored())
-    return RunTemplates.of_file(learn, request.extraction, inputs, stored)
-
-
-def learned_extraction(
-    learn: Literal[False] | None,
-    inputs: Sequence[AnyPath],
-    request: Request,
-    progress: Progress | None = None,
-    threads: int | None = None,
-) -> Extraction:
-    """Return how the pages of inputs are read: as a run over the same files without a state reads them."""
-    own = templates_of(learn, inputs, request)
-    follow = progress or (lambda *_: None)
-    return request.extraction if own is None else own.extended(inputs, request, follow, threads)
-
-
-def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | None:
-    """Return the templates of stored pages that replaced those of all others; these must be read as *plain* otherwise.
-
-    ``None`` if there are none.
-    """
-    for one in stored:
-        same = replace(one, templates=None) == plain
-        if one.templates is not None and same and all(one.follows(other.identity) for other in stored):
-            return one.templates
-    return None
-
-
-def _asked(request: Request) -> Request:
-    """Return a request for the pages of inputs with their addresses."""
-    return replace(request, columns=(request.url_field,) if request.html else ())
-
-
-def _pages(shards: Shards, rejected: list[Rejected], progress: Progress = lambda *_: None) -> Iterator[Page]:
-    """Yield the address and the markup of all pages; collect the rejected records."""
-    url = shards.request.url_field if shards.request.html else None
-    for piece in filter(len, shards.every_piece(rejected, partial(progress, "learn"), markup=True)):
-        yield from piece.html_pages(url)
-
-
 def relearn(known: HostTemplates, host: str, pages: Iterable[GivenPage]) -> HostTemplates:
     """Learn the template of one *host* again from *pages*; those of all other hosts stay as they are.
 
@@ -302,7 +119,7 @@ def relearn(known: HostTemplates, host: str, pages: Iterable[GivenPage]) -> Host
     """
     require_kind("known", known, HostTemplates)
     extraction = Extraction(view=known.rule["extraction"]["text_view"])
-    _require_rule(known, extraction)
+    require_rule(known, extraction)
     found: Counter[str | None] = Counter()
 
     def own() -> Iterator[Any]:
@@ -341,7 +158,8 @@ def _following(before: Template | None, one: Template) -> Template:
     return same if same.id == before.id else replace(one, version=before.version + 1)
 
 
-def _require_rule(known: HostTemplates, extraction: Extraction) -> None:
+def require_rule(known: HostTemplates, extraction: Extraction) -> None:
+    """Raise ``ParameterError`` unless templates were learned as pages that are read by *extraction* would be."""
     wanted = rule_of(extraction)
     learned, own = known.rule.get("extraction"), wanted["extraction"]
     rule = "were learned by another rule or version; learn the templates of all hosts again"

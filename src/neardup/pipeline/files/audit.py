@@ -21,7 +21,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.documents import ADDRESS
 from neardup.pipeline.corpus.run import chosen_scheme
-from neardup.pipeline.crawl.templates import learned_extraction
+from neardup.pipeline.crawl.file_templates import learned_extraction
 from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.files.in_memory import DOCUMENT, ranked_table
 from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, audited, require_texts

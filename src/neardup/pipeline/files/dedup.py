@@ -30,7 +30,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import require_policy
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
-from neardup.pipeline.crawl.templates import RunTemplates, templates_of
+from neardup.pipeline.crawl.file_templates import RunTemplates, templates_of
 from neardup.pipeline.files.in_memory import check_documents, check_outputs, decided_documents, write_outputs
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.settings import EarlierDocuments, RunSettings

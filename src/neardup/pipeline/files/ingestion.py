@@ -24,8 +24,8 @@ from neardup.model.errors import DataError, FieldMissing, OutputRefused, Paramet
 from neardup.model.memory import OF_INDEX
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
+from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.crawl.filter import Moment
-from neardup.pipeline.crawl.templates import templates_of
 from neardup.pipeline.index.fields import field_kinds, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import kept_extraction, require_extraction, require_url_rules

@@ -1,0 +1,176 @@
+"""The templates of the pages in files: learned on request, or by a run before it reads its inputs."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final, Literal
+
+from neardup.model.errors import ParameterError, require
+from neardup.pipeline.crawl.templates import Page, learn_templates, require_rule, rule_of, updated
+from neardup.pipeline.progress import Progress
+from neardup.sources.collection import Rejected, Request
+from neardup.sources.formats import FOLDER, WARC, display, expand, local
+from neardup.sources.output import AnyPath, check_file, write_file
+from neardup.sources.read import request_of
+from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, is_distant, local_shards
+from neardup.text.extraction import Extraction
+from neardup.text.host_templates import HostTemplates
+from neardup.text.page_contents import PageContents
+
+ARROW: Final = (".arrow",)  # the ending of a file of templates
+DEFAULT_HTML: Final = "html"
+
+
+def learn_from_files(
+    inputs: Sequence[AnyPath],
+    *,
+    html: str | None = None,
+    url: str | None = None,
+    format: str | None = None,  # noqa: A002 - what users call it
+    learn: Callable[[Iterator[Page]], HostTemplates] | None = None,
+) -> tuple[HostTemplates, list[Rejected]]:
+    """Learn the templates of the pages in files, and return the rejected records, too.
+
+    *learn* is called with the pages; the default is ``learn_templates``. Inputs are those of a run in pieces, and are
+    read piece by piece: archives; folders, whose pages have the host of the absolute address that they name as
+    canonical; or tables, where the field *html* (``None``: ``html``) contains a page and *url* (``None``: ``url``) its
+    address. Pages without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing
+    field, and ``ParameterError`` for fields if no input is a table.
+    """
+    opened = Shards.opened(inputs, request_of(format=format))
+    forms = {opened.kind(source).format for source in range(len(opened.inputs))}
+    tables = not forms <= {FOLDER, WARC}
+    rule = "must be only tables, or only folders and archives; learn from one kind, then from the other"
+    require(not tables or forms.isdisjoint({FOLDER, WARC}), "inputs", [*map(display, opened.inputs)], rule)
+    for name, field in (("html", html), ("url", url)):
+        require(tables or field is None, name, field, "can only be used with tables, which have fields")
+    html = html or DEFAULT_HTML if tables else None
+    rejected: list[Rejected] = []
+    with local_shards(inputs, _asked(request_of(format=format, html=html, url=url))) as shards:
+        return (learn or learn_templates)(_pages(shards, rejected)), rejected
+
+
+@dataclass(frozen=True, slots=True)
+class RunTemplates:
+    """The templates that a run learns from its inputs before it reads them.
+
+    ``known`` are those that it has before, which stay as they are, ``plain`` is how pages are read without any.
+    ``path`` is the file that they are from, and that the others are added to; ``None`` if there is none. Nothing is
+    learned unless the run ``learns``.
+    """
+
+    known: HostTemplates
+    plain: Extraction
+    path: AnyPath | None = None
+    learns: bool = True
+
+    @property
+    def extraction(self) -> Extraction:
+        """How pages are read with the known templates."""
+        return replace(self.plain, templates=self.known)
+
+    def extended(
+        self, inputs: Sequence[AnyPath], request: Request, progress: Progress, threads: int | None = None
+    ) -> Extraction:
+        """Return how pages are read with the templates of hosts without known ones, too, learned from the inputs.
+
+        *request* is that of the run. The file, if there is one, is replaced if it changes. The pages that templates are
+        learned from are not extracted again. Without any, pages of one host must resemble each other more.
+        """
+        if not self.learns:
+            return self.extraction
+        pages = _pages(Shards.opened(inputs, _asked(request)).cut(SHARD), [], progress)
+        extraction = replace(self.plain, known=PageContents.temporary())
+        own = {one.host for one in self.known.templates}
+        found = updated(self.known, pages, extraction, own, threads)
+        self.save(found)
+        return replace(extraction, templates=found)
+
+    def learned(self, extraction: Extraction) -> int:
+        """Return of how many hosts an extraction of this run has templates that were learned."""
+        return 0 if extraction.templates is None else len(extraction.templates) - len(self.known)
+
+    def save(self, found: HostTemplates) -> None:
+        """Replace the file, if there is one, by what was *found*, unless it has that."""
+        if self.path is not None and (found != self.known or not Path(self.path).exists()):
+            write_file(self.path, found.to_bytes(), ARROW, force=True)
+
+
+def templates_of(
+    learn: AnyPath | Literal[False] | None,
+    inputs: Sequence[AnyPath],
+    request: Request,
+    stored: Callable[[], Sequence[Extraction] | None] = lambda: None,
+) -> RunTemplates | None:
+    """Return the templates of a run before it learns others, or ``None`` if it neither learns nor uses any.
+
+    *learn* is the file of templates, which need not exist, ``None`` to learn unasked, and ``False`` to learn none.
+    Unasked, templates are only learned if some inputs have the addresses of pages, archives and tables whose field of
+    the address is named, and if all can be read twice; the pages of others are read with those that are stored.
+
+    *stored* returns how the pages of a state or of indexes became texts, with which the documents are compared;
+    ``None`` without a state or index. Their templates are used, and those of other hosts are added. Pages that were
+    stored without templates are compared with pages without templates.
+
+    With a file, raises ``ParameterError`` for an extraction that has other templates, for inputs that can be read only
+    once, and for templates that were learned by another rule; the errors of reading, and of writing such a file.
+    """
+    plain = request.extraction
+    if learn is False or (learn is None and plain.templates is not None):
+        return None
+    if learn is None:
+        pages, addressed = stored() or (), (request.html and request.url is not None) or has_archives(inputs, request)
+        known = _latest(pages, plain)
+        if (known is None and (pages or not addressed)) or not (addressed or has_pages(inputs, request)):
+            return None
+        learns = addressed and not any(is_distant(local(path)) for path in inputs)
+    else:
+        rule = "must not have templates if a file of templates is named in learn_templates"
+        require(plain.templates is None, "extraction", plain, rule)
+        paths, learns = expand(inputs), True
+        check_file(learn, ARROW, paths, force=True)
+        for one in filter(is_distant, paths):
+            rule = "is read only once, and learning the templates of its hosts reads it twice; save it to a file"
+            raise ParameterError("inputs", one, rule)
+        known = HostTemplates.load(learn) if Path(learn).exists() else _latest(stored() or (), plain)
+        if known is not None:
+            require_rule(known, plain)
+    return RunTemplates(HostTemplates((), rule_of(plain)) if known is None else known, plain, learn, learns)
+
+
+def learned_extraction(
+    learn: Literal[False] | None,
+    inputs: Sequence[AnyPath],
+    request: Request,
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> Extraction:
+    """Return how the pages of inputs are read: as a run over the same files without a state reads them."""
+    own = templates_of(learn, inputs, request)
+    follow = progress or (lambda *_: None)
+    return request.extraction if own is None else own.extended(inputs, request, follow, threads)
+
+
+def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | None:
+    """Return the templates of stored pages that replaced those of all others; these must be read as *plain* otherwise.
+
+    ``None`` if there are none.
+    """
+    for one in stored:
+        same = replace(one, templates=None) == plain
+        if one.templates is not None and same and all(one.follows(other.identity) for other in stored):
+            return one.templates
+    return None
+
+
+def _asked(request: Request) -> Request:
+    """Return a request for the pages of inputs with their addresses."""
+    return replace(request, columns=(request.url_field,) if request.html else ())
+
+
+def _pages(shards: Shards, rejected: list[Rejected], progress: Progress = lambda *_: None) -> Iterator[Page]:
+    """Yield the address and the markup of all pages; collect the rejected records."""
+    url = shards.request.url_field if shards.request.html else None
+    for piece in filter(len, shards.every_piece(rejected, partial(progress, "learn"), markup=True)):
+        yield from piece.html_pages(url)

@@ -1,0 +1,133 @@
+"""Templates are learned from the pages in files before a run reads them, and are added to a file of templates."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from invented_sites import Site, article
+
+import neardup
+from neardup import Extraction, OutputError, ParameterError
+from neardup.pipeline.crawl.file_templates import learn_from_files, templates_of
+from neardup.pipeline.crawl.templates import learn_templates, rule_of
+from neardup.sources.hosts import host
+from neardup.sources.read import request_of
+from neardup.text import extraction as extraction_module
+from neardup.text.host_templates import HostTemplates
+
+SITES = [Site(f"host{number}.example") for number in range(3)]
+PAGES = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in SITES for n in range(24)]
+
+
+def renamed(pages):
+    """Return the same pages with other boxes and menus."""
+    return [(url, page.replace("the", "tho").replace("<li>", "<li>new ")) for url, page in pages]
+
+
+def written(path, pages):
+    path.write_text("".join(json.dumps({"url": url, "html": page}) + "\n" for url, page in pages))
+    return path
+
+
+def test_a_file_gets_the_templates_of_new_hosts_and_keeps_its_own(tmp_path):
+    path, pages = tmp_path / "t.arrow", [written(tmp_path / "new.jsonl", renamed(PAGES))]
+    learn_templates(PAGES[:48]).save(path)
+    file = templates_of(path, pages, request_of())
+    request, stages = request_of(html="html", extraction=file.extraction), []
+    found = file.extended(pages, request, lambda *stage: stages.append(stage)).templates
+    assert stages == [("learn", pages[0].stat().st_size, pages[0].stat().st_size)]
+    own = [one.host for one in file.known.templates]
+    assert [found.get(host).id for host in own] == [one.id for one in file.known.templates]
+    assert found.get(SITES[2].host).id == learn_templates(renamed(PAGES[48:])).templates[0].id
+    assert found.earlier == (*file.known.earlier, file.known.identity)
+    assert HostTemplates.load(path) == found
+    before = path.stat()
+    again = templates_of(path, pages, request_of()).extended(pages, request, lambda *_: None)
+    assert again.templates == found
+    assert path.stat() == before  # nothing was written
+
+
+@pytest.mark.parametrize("view", ["auto", "main", "visible"])
+def test_pages_that_templates_were_learned_from_are_not_extracted_again(tmp_path, view, monkeypatch):
+    pages = [
+        (url, page if n % 2 else page.replace("<p>", "<div>" * 600 + "<p>")) for n, (url, page) in enumerate(PAGES)
+    ]
+    few = [(f"https://few.example/{n}", f"{page}<p>few") for n, (_, page) in enumerate(PAGES[:5])]
+    files, learned = [written(tmp_path / "new.jsonl", [*pages, *few])], {}
+    for name in ("memory", "pieces"):
+        work = tmp_path / "work" if name == "pieces" else None
+        report, path = tmp_path / f"{name}.parquet", tmp_path / f"{name}.arrow"
+        given = {"html": "html", "extraction": Extraction(view=view), "threads": 1}
+        neardup.dedup_files(files, report=report, learn_templates=path, work=work, **given)
+        learned[name] = pq.read_table(report).sort_by("position"), HostTemplates.load(path)
+    (one, templates), (other, same) = learned.values()
+    assert templates == same == learn_templates(pages, extraction=Extraction(view=view))
+    plain = tmp_path / "plain.parquet"
+    known = Extraction(view=view, templates=templates)
+    neardup.dedup_files(files, report=plain, html="html", extraction=known, threads=1)
+    assert one.equals(other)
+    assert one.equals(pq.read_table(plain).sort_by("position"))
+
+    file = templates_of(tmp_path / "more.arrow", files, request_of(extraction=Extraction(view=view)))
+    extended = file.extended(files, request_of(html="html", extraction=file.extraction), lambda *_: None)
+    addresses, markup = zip(*(pages + few), strict=True)
+    expected = known.pages(markup, hosts=[*map(host, addresses)])
+    read_again = []
+    content = extraction_module._content
+    monkeypatch.setattr(
+        extraction_module, "_content", lambda *given, **how: read_again.append(given) or content(*given, **how)
+    )
+    assert extended.pages(markup, hosts=[*map(host, addresses)]) == expected
+    assert len(read_again) == len(few)
+
+
+def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):
+    path, pages = tmp_path / "t.arrow", [written(tmp_path / "few.jsonl", PAGES[:5])]
+    file = templates_of(path, pages, request_of(extraction=Extraction(view="main")))
+    found = file.extended(pages, request_of(html="html", extraction=file.extraction), lambda *_: None)
+    assert len(HostTemplates.load(path)) == len(found.templates) == 0
+    assert learn_templates(PAGES, extraction=Extraction(view="main"), known=found.templates).earlier
+    with pytest.raises(ParameterError, match="read the pages in text view main, or"):
+        templates_of(path, pages, request_of(extraction=Extraction(view="visible")))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "path", "extraction", "message"),
+    [
+        (["-"], "t.arrow", Extraction(), "is read only once"),
+        (
+            [],
+            "t.arrow",
+            Extraction(templates=HostTemplates([], rule_of(Extraction()))),
+            "must not have templates if a file of templates is named",
+        ),
+        ([], "t.json", Extraction(), "must end in .arrow"),
+    ],
+)
+def test_what_no_templates_can_be_added_to(tmp_path, inputs, path, extraction, message):
+    inputs = inputs or [written(tmp_path / "a.jsonl", PAGES[:1])]
+    with pytest.raises((ParameterError, OutputError), match=message):
+        templates_of(tmp_path / path, inputs, request_of(extraction=extraction))
+
+
+def test_fields_are_those_of_tables(tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text(PAGES[0][1])
+    for name in ("html", "url"):
+        with pytest.raises(ParameterError, match=f"{name}='x' can only be used with tables"):
+            learn_from_files([tmp_path / "pages"], **{name: "x"})
+    table = written(tmp_path / "a.jsonl", PAGES[:1])
+    with pytest.raises(ParameterError, match="must be only tables, or only folders and archives"):
+        learn_from_files([tmp_path / "pages", table])
+
+
+def test_binary_pages_in_parquet_may_have_any_encoding(tmp_path):
+    pages = [(url, f"<meta charset=latin1>{page}<p>Ch\u00e2teau".encode("latin-1")) for url, page in PAGES[:24]]
+    pq.write_table(
+        pa.table({"url": [url for url, _ in pages], "html": [page for _, page in pages]}), tmp_path / "p.parquet"
+    )
+    found, rejected = learn_from_files([tmp_path / "p.parquet"])
+    assert found == learn_templates(pages)
+    assert "Ch\u00e2teau" in found.templates[0].examples
+    assert not rejected
