@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
-from neardup.model.arrays import Corpus, Flags, Positions, Signatures, Words
+from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.protocols import Evidence
+from neardup.pipeline.corpus.documents import placed
 from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import IDS, REVISITS, SIGNED, Job, of_shard
@@ -137,8 +138,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     """Read a shard, digest and sign its documents; return the numbers of these, and what was rejected.
 
     ``lacking`` maps each field that no record of the shard has to the fields that there are; without records, these are
-    the columns. With *body*, the text
-    replaces the field of this name.
+    the columns. With *body*, the text replaces the field of this name.
     """
     started = time.thread_time()
     found: Counter[str] = Counter(documents=0, text=0, features=0)
@@ -228,21 +228,14 @@ def _signed(
     blanks = np.empty(number, np.bool_)
     parts: list[Signatures] = []
     wholes: list[Signatures] = []
-    begin = 0
-    for batch in batches(texts):
-        part = slice(begin, begin + len(batch))
-        own = scheme.shingling.batch_features(batch)
-        features[part] = np.diff(own.offsets)
-        blank(batch.data, batch.offsets, blanks[part])
+    for part, batch, own in _shingled(texts, scheme.shingling, job.salt, equal, features, blanks):
         add_field(batch.data, batch.offsets, batch.offsets[1:], job.salt, text[part])
         if job.for_index:
             add_field(batch.data, batch.offsets, batch.offsets[1:], job.salt[::-1].copy(), text_high[part])
-        digest_words(own.values, own.offsets, job.salt, equal[part])
         if fields is None:
             separate(own, sites[part], np.arange(len(batch)))
             corpus = Corpus(own, None, texts[part.start : part.stop])
             parts.append(_signatures(job, corpus, np.arange(len(batch)), wholes))
-        begin = part.stop
     if fields is not None:
         parts = [scheme.sign(fields)]
         _digest_fields(job, fields, parts[0].present, equal)
@@ -290,30 +283,32 @@ def _digest_fields(job: Job, fields: pa.Table, present: Flags, equal: Words) -> 
 
 def equal_digests(texts: pa.ChunkedArray, shingling: Evidence, salt: Words) -> Words:
     """Return the digests that equal documents share, of texts that are not fields; see ``Signed``."""
-    equal = np.zeros((len(texts), 2), np.uint64)
-    featureless = np.zeros(len(texts), np.bool_)
-    begin = 0
-    for batch in batches(texts):
+    number = len(texts)
+    equal, features, blanks = np.zeros((number, 2), np.uint64), np.zeros(number, np.int64), np.empty(number, np.bool_)
+    for _ in _shingled(texts, shingling, salt, equal, features, blanks):
+        pass
+    _digest_featureless(texts, (features == 0) & ~blanks, salt, equal)
+    return equal
+
+
+def _shingled(  # noqa: PLR0913, PLR0917 - what is filled, by position
+    texts: pa.ChunkedArray, shingling: Evidence, salt: Words, equal: Words, features: Positions, blanks: Flags
+) -> Iterator[tuple[slice, TextBatch, Features]]:
+    """Yield the features of texts, batch by batch; fill their digests and numbers, and which texts are blank."""
+    for begin, batch in placed(batches(texts)):
         part = slice(begin, begin + len(batch))
         own = shingling.batch_features(batch)
+        features[part] = np.diff(own.offsets)
+        blank(batch.data, batch.offsets, blanks[part])
         digest_words(own.values, own.offsets, salt, equal[part])
-        blanks = np.empty(len(batch), np.bool_)
-        blank(batch.data, batch.offsets, blanks)
-        featureless[part] = (np.diff(own.offsets) == 0) & ~blanks
-        begin = part.stop
-    _digest_featureless(texts, featureless, salt, equal)
-    return equal
+        yield part, batch, own
 
 
 def _digest_featureless(texts: pa.ChunkedArray, featureless: Flags, salt: Words, equal: Words) -> None:
     """Digest these texts, which are not blank and have no features, with two keys."""
     alike = np.flatnonzero(featureless)
+    batch = whole_batch(texts.take(pa.array(alike)))
     for column, key in enumerate((salt, salt[::-1])):
-        equal[alike, column] = _digests(texts.take(pa.array(alike)), key)
-
-
-def _digests(texts: pa.ChunkedArray, salt: Words) -> Words:
-    batch = whole_batch(texts)
-    sums = np.zeros(len(batch), np.uint64)
-    add_field(batch.data, batch.offsets, batch.offsets[1:], np.ascontiguousarray(salt), sums)
-    return sums
+        sums = np.zeros(len(alike), np.uint64)
+        add_field(batch.data, batch.offsets, batch.offsets[1:], np.ascontiguousarray(key), sums)
+        equal[alike, column] = sums
