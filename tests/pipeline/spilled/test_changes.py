@@ -82,6 +82,14 @@ def test_other_names_of_the_same_inputs_are_named(begun, sources, tmp_path, monk
     assert len(begun.changed(sources[1:])) == len(sources) + 2  # other inputs, too
 
 
+def test_other_names_are_named_before_templates_are_learned(begun, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.jsonl").write_text('{"url": "http://a.example/", "html": "<p>a b c d e"}\n')
+    ways = {"html": "html", "learn_templates": "t.arrow"}
+    begun(["a.jsonl"], **ways)
+    assert begun.changed([tmp_path / "a.jsonl"], **ways) == [f"the input a.jsonl is named {tmp_path}/a.jsonl now"]
+
+
 def test_the_time_of_a_small_file_does_not_count_and_that_of_a_large_one_does(begun, sources, tmp_path):
     large = tmp_path / "large.jsonl"
     large.write_text('{"text": "many words"}\n' * 8000)

@@ -84,11 +84,10 @@ def dedup_in_pieces(
 
 def check_run(inputs: Any, settings: RunSettings, state: State | None) -> None:
     """Raise what ``dedup_in_pieces`` raises before it reads; a run that continues has checked its outputs."""
-    shards, compared, pages, outputs = _opened(inputs, settings, state)
+    shards, outputs, terms = _opened(inputs, settings, state)
     if settings.restart or not settings.work.is_dir() or not any(settings.work.iterdir()):
         _check(shards, outputs, settings)
     else:
-        terms = terms_of(shards, settings.scheme, pages, {}, **_unchangeable(compared, settings, state))
         check_terms(settings.work, terms)
 
 
@@ -136,10 +135,8 @@ def opened_state(settings: RunSettings) -> Iterator[State | None]:
         yield state
 
 
-def _opened(
-    inputs: Any, settings: RunSettings, state: State | None
-) -> tuple[Shards, int, dict[str, str | None] | None, list[Output]]:
-    """Return the inputs, how many are only compared with, how pages among them are extracted, and the outputs."""
+def _opened(inputs: Any, settings: RunSettings, state: State | None) -> tuple[Shards, list[Output], dict[str, Any]]:
+    """Return the inputs, the outputs and the terms of a run."""
     earlier = settings.earlier
     compared = len(earlier.indexes)
     if earlier.inputs:
@@ -158,24 +155,28 @@ def _opened(
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
     outputs = [one._replace(revisits=settings.revisits and one.target == "out") for one in outputs]
-    return shards, compared, pages, outputs
+    changeable = {
+        "folder": os.getcwd(),  # noqa: PTH109 - where the names of the inputs count
+        "policy": asdict(settings.policy),
+        "columns": [*settings.request.columns],
+        "outputs": outputs,
+        "templates": settings.templates,
+    }
+    more = {
+        "compared": compared,
+        "state": None if state is None else [str(state.folder.absolute()), earlier.adds, earlier.for_index],
+        "ignore_common": settings.ignore_common,
+    }
+    return shards, outputs, terms_of(shards, settings.scheme, pages, changeable, **more)
 
 
 def _run(
     inputs: Any, settings: RunSettings, state: State | None, engine: LocalEngine, progress: Progress
 ) -> StoredResult:
+    shards, outputs, terms = _opened(inputs, settings, state)
     size = _share(settings.memory, engine.threads if settings.executors is None else 1)
-    shards, compared, pages, outputs = _opened(inputs, settings, state)
+    terms["changeable"]["block"] = size
     scheme = settings.scheme
-    changeable = {
-        "folder": os.getcwd(),  # noqa: PTH109 - where the names of the inputs count
-        "policy": asdict(settings.policy),
-        "block": size,
-        "columns": [*settings.request.columns],
-        "outputs": outputs,
-        "templates": settings.templates,
-    }
-    terms = terms_of(shards, scheme, pages, changeable, **_unchangeable(compared, settings, state))
     with journal_of(settings.work, terms, restart=settings.restart) as journal:
 
         def by(scheme: Scheme) -> Stages:
@@ -217,12 +218,6 @@ def _run(
             journal.forget(stage)  # the next run in the folder checks and writes outputs of its own
         journal.finish(keep=settings.keep_work)
         return result
-
-
-def _unchangeable(compared: int, settings: RunSettings, state: State | None) -> dict[str, Any]:
-    """Return terms of a run: how many inputs are only compared with, its state, and its share of common shingles."""
-    known = None if state is None else [str(state.folder.absolute()), settings.earlier.adds, settings.earlier.for_index]
-    return {"compared": compared, "state": known, "ignore_common": settings.ignore_common}
 
 
 def _elsewhere(executors: Executors | None, journal: Journal, scheme: Scheme, stage: str) -> Map | None:
