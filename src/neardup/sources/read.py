@@ -25,7 +25,6 @@ from neardup.model.errors import (
 from neardup.sources.collection import (
     DEFAULT_ID,
     DEFAULT_TEXT,
-    DEFAULT_URL,
     InputPiece,
     Quoting,
     Rejected,
