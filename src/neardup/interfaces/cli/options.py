@@ -77,7 +77,7 @@ _READING: Final = f"""
 --max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8GiB); of
   archives, each record is limited instead: to 64 MiB, and its HTTP body to 16 MiB
 """
-READING: Final = _READING % "with --html: the field with the URL, for templates of hosts (default with --templates: url)"
+READING: Final = _READING % "with --html: the field of the URL, for templates of hosts (default with --templates: url)"
 READING_OF_PAGES: Final = _READING % "the field with the URL, whose normal form is the id then"
 KEEP: Final = """
 --keep WHICH=first: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
