@@ -8,6 +8,8 @@ import pytest
 
 from neardup import Index
 from neardup.interfaces.http.tokens import Tokens
+from neardup.pipeline.index.page_terms import require_extraction
+from neardup.text.extraction import Extraction
 
 
 @pytest.fixture
@@ -45,6 +47,14 @@ def seen(tmp_path, monkeypatch):
 )
 def test_refused(neardup, seen, options, said):
     assert said in neardup("serve", *options, code=2).err
+
+
+def test_pages_that_were_read_in_another_view(neardup, seen):
+    with Index.open(seen, "w") as index:
+        require_extraction(index, Extraction(view="visible"))
+    shown = neardup("serve", seen, "--port", "0", "--text-view", "main", code=2).err
+    assert "its pages were read as text view visible, not text view main" in shown
+    assert "use the same --text-view" in shown
 
 
 def test_a_host_that_is_unknown(neardup, seen):

@@ -31,7 +31,17 @@ class Client:
     """A service in this process, and its client."""
 
     def __init__(
-        self, folder, *, limits=None, key=None, read_only=False, disk=None, addresses=None, writer=None, **options
+        self,
+        folder,
+        *,
+        limits=None,
+        key=None,
+        read_only=False,
+        disk=None,
+        addresses=None,
+        writer=None,
+        extraction=None,
+        **options,
     ):
         self.loop = asyncio.new_event_loop()
         self.reports = []
@@ -45,6 +55,7 @@ class Client:
             read_only=read_only,
             addresses=addresses,
             writer=writer,
+            extraction=extraction,
             report=self.reports.append,
         )
         self.app = create_app(self.service, **options)

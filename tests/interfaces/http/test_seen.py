@@ -180,12 +180,34 @@ def test_pages_may_be_html(serve, texts, crawled):
     assert ask.post("/v1/seen", {"pages": pages, "recipe": "x"}).status_code == 422
 
 
-def test_pages_need_the_extraction_of_the_index(serve, texts, crawled):
+def test_pages_are_read_as_those_of_the_index(serve, texts, crawled):
+    visible = Extraction(view="visible")
     with Index.open(crawled, "w") as index:
-        require_extraction(index, Extraction(view="visible"))
-    answer = serve(crawled).post("/v1/seen/judge", {"pages": [{"url": "http://a.example/", "html": "a"}]})
+        require_extraction(index, visible)
+    pages = {"pages": [{"url": "http://a.example/", "html": PAGE.format(texts.storm)}]}
+    for own in (None, visible):
+        assert verdicts(serve(crawled, extraction=own, read_only=True).post("/v1/seen/judge", pages))
+    for read_only in (True, False):
+        with pytest.raises(StorageRefused, match="were read as text view visible") as caught:
+            Service(partial(Index.open, crawled), extraction=Extraction(), read_only=read_only)
+        assert caught.value.code == "other view"
+
+
+def test_pages_read_by_another_version_are_refused_one_by_one(serve, texts, crawled):
+    """Texts are still answered."""
+    with Index.open(crawled, "w") as index:
+        index.store.restate(extraction=Extraction().identity | {"extractor": "resiliparse 0.1"})
+    ask = serve(crawled)
+    answer = ask.post("/v1/seen/judge", {"pages": [{"url": "http://a.example/", "html": "a"}]})
     assert answer.status_code == 422
     assert "another text view" in answer.json()["detail"]
+    assert verdicts(ask.post("/v1/seen/judge", {"pages": [{"url": "http://a.example/", "text": texts.storm}]}))
+
+
+def test_a_view_is_recorded_with_the_first_page_only(crawled):
+    Service(partial(Index.open, crawled), extraction=Extraction(view="visible")).close()
+    with Index.open(crawled) as index:
+        assert index.extraction is None
 
 
 def test_pages_are_read_with_the_templates_that_the_index_keeps(serve, tmp_path):

@@ -48,6 +48,7 @@ VIEW: Final = """
   main text, without navigation and advertisements (main); or all visible text (visible)
 """
 VIEW_IF_GIVEN: Final = VIEW.replace("=auto", "", 1).rstrip() + " (default: auto)\n"
+VIEW_OF_INDEX: Final = VIEW_IF_GIVEN.replace("auto)\n", "that of the pages of the index, or auto)\n")
 TEMPLATES: Final = """
 --templates FILE: for web pages: the templates of hosts, whose lines do not count: a file of `neardup templates learn`,
   or a state or an index that has some; those of a state or an index that is compared with are used by default

@@ -29,7 +29,7 @@ index [DIR]: the folder of the index
 --workers N=1: number of processes; 2 or more answer what only reads, and one more writes, unless --read-only
 --read-only: do not write, and leave the index to another writer
 {options.INDEX_MEMORY}
-{options.VIEW}
+{options.VIEW_OF_INDEX}
 {options.TEMPLATES}
 {options.RULES}
 --config FILE: settings from a file such as neardup.toml; its threshold replaces that of the index
@@ -79,11 +79,15 @@ def run(arguments: argparse.Namespace) -> int:
         with suppress(OSError):  # no user may read it
             print(f"Serving {documents} of {arguments.index} at {address}: {does}, for {who}.", flush=True)
 
+    extraction = None
+    if not {"text_view", "templates"}.isdisjoint(given):
+        arguments.text_view = given.get("text_view", "auto")
+        extraction = options.extraction_of(arguments).to_dict()
     deployment = server.Deployment(
         folder=arguments.index,
         memory=arguments.memory,
         addresses=options.addresses_of(arguments) or Addresses(),
-        extraction=options.extraction_of(arguments).to_dict(),
+        extraction=extraction,
         allow_hosts=tuple(given.get("allow_host", ())),
         proxies=tuple(given.get("trust_proxy", ())),
         **options.chosen(arguments, "host port key_file config token_file access_log prefix read_only workers"),

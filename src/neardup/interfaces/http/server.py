@@ -76,7 +76,7 @@ class Deployment:
     URLs begin with *prefix*. With several *workers*, these only read; *writer* is the socket of the process that makes
     their changes. *config* is a file of settings, whose policy replaces that of the index. *proxies* are the addresses
     of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed. *extraction* is how HTML becomes text,
-    as ``Extraction.to_dict`` describes it.
+    as ``Extraction.to_dict`` describes it; ``None`` is as in ``Service``.
     """
 
     folder: str
@@ -94,7 +94,7 @@ class Deployment:
     prefix: str = ""
     writer: str | None = None
     addresses: Addresses = field(default_factory=Addresses)
-    extraction: dict[str, Any] = field(default_factory=lambda: Extraction().to_dict())
+    extraction: dict[str, Any] | None = None
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -190,7 +190,7 @@ def _service(deployment: Deployment, report: Report) -> Service:
         "read_only": deployment.read_only,
         "addresses": deployment.addresses,
         "writer": deployment.writer,
-        "extraction": Extraction.from_dict(deployment.extraction),
+        "extraction": None if deployment.extraction is None else Extraction.from_dict(deployment.extraction),
     }
     service = Service(opening, limits=deployment.limits, report=report, **ways)
     try:

@@ -15,7 +15,7 @@ from neardup.model.errors import NeardupError, StorageBusy, StorageError, Storag
 from neardup.model.query import terms_of
 from neardup.pipeline.crawl.keyed_visits import KeyedVisits
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import require_extraction
+from neardup.pipeline.index.page_terms import extraction_for, require_extraction
 from neardup.pipeline.query.collapse import collapse
 from neardup.pipeline.query.result_cache import JudgedSets
 from neardup.pipeline.query.search import Collapsing, Search, has_table
@@ -38,7 +38,7 @@ class Service:
     """An index that is served: for writing, unless it is *read_only* or another process writes it.
 
     *writer* is the socket of another process of this service, which makes all changes. *extraction* is how HTML becomes
-    text; with templates, the index must have been made with the same, or have no pages.
+    text, as that of the pages of the index did, if it has some; ``None`` is how these were read.
 
     Short work runs on the event loop. Long work runs in its own threads, and short work in other threads,
     because an index serves one thread at a time, and the event loop must not wait for it.
@@ -57,7 +57,7 @@ class Service:
     ) -> None:
         self._opening, self._read_only = opening, read_only
         self.addresses, self.writer = addresses or Addresses(), writer
-        self.extraction = extraction or Extraction()
+        self.extraction = extraction
         self.limits = limits or Limits()
         self.metrics = Metrics()
         self.cache = JudgedSets()
@@ -276,10 +276,11 @@ class Service:
             self._note("written", reason)
 
     def _checked(self, index: Index) -> Index:
-        """Return an index after its templates were compared with those of the service; it is closed if they differ."""
-        if self.extraction.templates is not None:
+        """Return an index whose pages are read as those of the service; it is closed if they are not."""
+        own = self.extraction
+        if own is not None and (own.templates is not None or index.extraction is not None):
             try:
-                require_extraction(index, self.extraction)
+                require_extraction(index, extraction_for(index, own))
             except BaseException:
                 index.close()
                 raise

@@ -12,13 +12,14 @@ from neardup.text.extraction import Extraction
 
 
 def page_texts(
-    index: Index, extraction: Extraction, urls: Sequence[str | None], markup: Sequence[bytes | str]
+    index: Index, extraction: Extraction | None, urls: Sequence[str | None], markup: Sequence[bytes | str]
 ) -> tuple[list[str], dict[str, list[int]]]:
     """Return the texts of pages as *extraction* describes, and the field with their sites if the *index* has one.
 
-    The templates are those of the *extraction* or, if it has none, those that the index keeps. Without templates there
-    is no such field. Pages have the hosts of their *urls*; one without a URL has that of the absolute address that it
-    names as canonical. The field is admitted with the texts, like the other fields. No pages have no texts.
+    ``None`` is how the pages of the index were read. The templates are those of the *extraction* or, if it has none,
+    those that the index keeps. Without templates there is no such field. Pages have the hosts of their *urls*; one
+    without a URL has that of the absolute address that it names as canonical. The field is admitted with the texts,
+    like the other fields. No pages have no texts.
 
     Raises ``StorageRefused`` for an index whose texts of pages were extracted otherwise, which an index that is written
     records, and ``ExtraMissing`` as ``Extraction`` does.

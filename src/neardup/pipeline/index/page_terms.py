@@ -60,11 +60,14 @@ def _are_kept(index: "Index") -> bool:
     return True
 
 
-def extraction_for(index: "Index", extraction: Extraction) -> Extraction:
+def extraction_for(index: "Index", extraction: Extraction | None) -> Extraction:
     """Return how pages are read for an index: with the templates that it keeps, unless *extraction* has some.
 
-    Without templates, and for an index whose pages had another view, this is *extraction*.
+    Without templates, and for an index whose pages had another view, this is *extraction*. ``None`` is how its pages
+    were read.
     """
+    if extraction is None:
+        return kept_extraction(index)
     if extraction.templates is not None or index.extraction is None:
         return extraction
     kept = kept_extraction(index)
