@@ -229,6 +229,19 @@ def test_pages_that_were_stored_without_templates_are_compared_without_any(crawl
         HostTemplates.load(place)
 
 
+def test_items_that_are_pages_need_templates(tmp_path, neardup):
+    """Without them, every line of a training page counts, and short items are contaminated by the menu of their host."""
+    menu = "".join(f"<p>line {line} of the menu of this host that all of its pages have</p>" for line in range(10))
+    for name, number, letters in (("train", 20, None), ("tests", 4, 100)):
+        pages = [f"{menu}<p>{' '.join(article(f'{name} {n}'))[:letters]}</p>".encode() for n in range(number)]
+        records = [record(uri=f"https://a.example/{n}", number=n, block=http(page)) for n, page in enumerate(pages)]
+        (tmp_path / f"{name}.warc.gz").write_bytes(packed(records))
+    command = ("contamination", "train.warc.gz", "--against", "tests.warc.gz", "--text-view", "visible", "--json")
+    assert json.loads(neardup(*command).out)["contaminated"] == 4
+    neardup("templates", "learn", "train.warc.gz", "--out", "t.arrow", "--text-view", "visible")
+    assert json.loads(neardup(*command, "--templates", "t.arrow").out)["contaminated"] == 0
+
+
 def archives(folder, crawl, groups):
     """Return archives of the pages of some hosts each."""
     pages = [json.loads(line) for line in (crawl / "pages.jsonl").read_text().splitlines()]

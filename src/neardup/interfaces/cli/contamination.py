@@ -12,7 +12,8 @@ USAGE = f"""
 {INPUTS}
 {THREADS}
 [what is compared]
---against TESTS ...!: the items of the test set, each a record; may be repeated
+--against TESTS ...!: the items of the test set, each a record; may be repeated; an item counts wherever it is on a
+  page, so no templates of hosts are learned: if items are pages of the same hosts, name their --templates FILE
 --words N=13: the length of the runs that are compared
 --threshold T=0.8: an item is contaminated if one document has this share of its runs
 [outputs]
