@@ -40,6 +40,7 @@ from typing import Any, Final, NamedTuple, Self
 
 PERMISSION: Final = "permission"  # the code of an error if the user has no permission
 NO_FILE: Final = "no such file"
+OTHER_FILE: Final = "other file"  # of another kind than its option takes
 FOLDER_FOR_FILE: Final = "folder for a file"
 FULL: Final = "no room"  # the disk, or what the user may use of it
 TEMPORARY: Final = "temporary files"  # which cannot be written

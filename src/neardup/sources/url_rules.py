@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from neardup.model.errors import DataError, require, require_path
+from neardup.model.errors import OTHER_FILE, DataError, require, require_path
 from neardup.sources.compression import load
 from neardup.sources.formats import require_file
 
@@ -104,7 +104,7 @@ class UrlRules:
         try:
             found = msgspec.json.decode(bytes(load(name, None, MAX_BYTES).data), type=_File)
         except msgspec.DecodeError as error:
-            raise DataError(name, f"is not a file of URL rules: {error}") from error
+            raise DataError(name, f"is not a file of URL rules: {error}", OTHER_FILE) from error
         if found.format != FORMAT:
             raise DataError(name, f"has the format {found.format}; this version reads {FORMAT}")
         return cls(found.hosts)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from neardup.kernels import common_shingles as kernels
 from neardup.kernels.checksum import add_field
 from neardup.model.arrays import Features, Flags, Positions, Words
-from neardup.model.errors import DataError, require, require_kind, require_share
+from neardup.model.errors import OTHER_FILE, DataError, require, require_kind, require_share
 from neardup.text import files
 from neardup.text.columns import batches, gathered, text_column
 
@@ -149,7 +149,7 @@ class CommonShingles:
         except (ValueError, KeyError, TypeError, OSError, EOFError, RuntimeError, BadZipFile) as error:
             if isinstance(error, DataError):
                 raise
-            raise DataError(where, _NOT_A_LIST) from error
+            raise DataError(where, _NOT_A_LIST, OTHER_FILE) from error
         if not holds:
             raise DataError(where, "is damaged: its shingles do not have its id")
         return made

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, InputRefused, StorageDamaged, counted, require
+from neardup.model.errors import OTHER_FILE, DataError, InputRefused, StorageDamaged, counted, require
 from neardup.model.folders import TEMPLATES
 from neardup.text import files
 
@@ -191,7 +191,7 @@ class HostTemplates:
                 holds = made.identity == about["identity"]
                 holds = holds and [one.id for one in made.templates] == table["id"].to_pylist()
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-            raise DataError(where, _NOT_TEMPLATES) from error
+            raise DataError(where, _NOT_TEMPLATES, OTHER_FILE) from error
         if about["format"] != _FORMAT:
             raise DataError(where, "was written by a newer neardup")
         if not holds:

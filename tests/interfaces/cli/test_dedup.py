@@ -1190,6 +1190,13 @@ def test_a_message_names_the_option_that_is_needed(run, source, options, message
     assert message in run(source, "--dry-run", *options, code=2).err
 
 
+def test_a_message_names_what_writes_a_list_of_shingles(run, source):
+    said = run(source, "--dry-run", "--common", source, code=1).err
+    assert (
+        "is not a file of common shingles; `neardup dedup --ignore-common S --common FILE` writes such a file" in said
+    )
+
+
 @pytest.mark.parametrize("option", [["--memory", "1G"], ["--restart"]])
 def test_options_of_runs_in_pieces_need_a_work_folder(run, source, option):
     refused = run(source, "--dry-run", *option, code=2)

@@ -282,7 +282,7 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
         (["missing.jsonl", "--to", "seen"], "there is no such file"),
         (["pages.jsonl", "--to", "no/seen"], "its folder does not exist"),
         (["pages.jsonl", "--to", "pages.jsonl"], "it is a file; an index is a folder"),
-        (["pages.jsonl", "--to", ""], "--to '': the value must be a path: not empty"),
+        (["pages.jsonl", "--to", ""], "--to: the path is empty"),
         (["pages.jsonl", "--to", "."], "is not empty: an index needs a folder of its own"),
         (["pages.jsonl", "--to", "seen", "--field", "a"], "--field a: the value must be NAME:KIND"),
         (

@@ -230,7 +230,7 @@ def test_pages_that_were_stored_without_templates_are_compared_without_any(crawl
 
 
 def test_items_that_are_pages_need_templates(tmp_path, neardup):
-    """Without them, every line of a training page counts, and short items are contaminated by the menu of their host."""
+    """Without them every line of a training page counts, and short items are contaminated by the menu of their host."""
     menu = "".join(f"<p>line {line} of the menu of this host that all of its pages have</p>" for line in range(10))
     for name, number, letters in (("train", 20, None), ("tests", 4, 100)):
         pages = [f"{menu}<p>{' '.join(article(f'{name} {n}'))[:letters]}</p>".encode() for n in range(number)]
@@ -488,7 +488,16 @@ def test_an_extraction_can_be_stored(folder):
             "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
         ),
         (["templates", "show", "h"], 2, "--templates is needed"),
-        (["templates", "show", "--templates", "pages.jsonl"], 1, "is not a file of templates"),
+        (
+            ["templates", "show", "--templates", "pages.jsonl"],
+            1,
+            "pages.jsonl is not a file of templates; `neardup templates learn` writes such a file",
+        ),
+        (
+            ["dedup", "pages.jsonl", "--html", "html", "--dry-run", "--templates", ""],
+            2,
+            "--templates: the path is empty",
+        ),
         (["templates", "show", "--templates", "absent.arrow"], 2, "cannot be read"),
         (
             ["dedup", "pages.jsonl", "--out", "o.jsonl", "--templates", "templates.arrow"],

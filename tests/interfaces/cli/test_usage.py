@@ -55,6 +55,7 @@ def test_what_may_be_left_out_is_not_called_required(capsys):
     [
         ("--out PATH!: it", []),
         ("--tests PATH ...!: them", []),
+        ("--out PATH: it", ["--out", ""]),
         ("inputs INPUT ...: them", []),
         ("action check|: what", ["other"]),
         ("--verify exact|none=exact: how", ["--verify", "x"]),

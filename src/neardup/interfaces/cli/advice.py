@@ -11,6 +11,7 @@ from neardup.interfaces.cli.folders import folder_advice, input_advice
 from neardup.model.errors import (
     FULL,
     NO_FILE,
+    OTHER_FILE,
     PERMISSION,
     TEMPORARY,
     DataError,
@@ -89,7 +90,7 @@ _NEXT_AUDIT = {
     "changed": "an audit reads the inputs as the run has read them: restore the changed input with its modification"
     " time, or repeat the run and then the audit",
 }
-_NEXT_FILES = {  # that do not exist, by their options
+_NEXT_FILES = {  # that do not exist or are others, by their options
     "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
     "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
@@ -329,8 +330,8 @@ def _in_memory(arguments: argparse.Namespace) -> bool:
 
 
 def _about_file(error: DataError, arguments: argparse.Namespace) -> str:
-    """Return how to make a file that does not exist, or what its option takes instead; else an empty string."""
-    if error.code not in {NO_FILE, "no file"}:
+    """Return how to make a file that does not exist or is another, or what its option takes instead; or nothing."""
+    if error.code not in {NO_FILE, OTHER_FILE, "no file"}:
         return ""
     given = vars(arguments)
     return next((advised for option, advised in _NEXT_FILES.items() if given.get(option) == error.where), "")

@@ -37,7 +37,7 @@ index [DIR]: the folder of the index
 --token-file FILE: file of accepted tokens, stored as hashes; without it, the service is reachable only from this
   machine, with all rights
 --access-log FILE: append a line of JSON per request; - is standard error
---prefix PATH=: the path under which a proxy offers the service, such as /neardup
+--prefix /PATH=: the path under which a proxy offers the service, such as /neardup
 --trust-proxy ADDRESS ...: accept the X-Forwarded-For and X-Forwarded-Proto headers of this proxy: its IP address, or a
   network such as 10.0.0.0/8; can be repeated
 --new-token read|write: create a token, add its hash to the token file, print the token and exit

@@ -20,22 +20,24 @@ _OPTIONS = {  # of each action
 }
 
 INTERRUPTED = "interrupted; a file of templates that existed is as it was"
-EXAMPLE = "Example: neardup templates learn pages.jsonl --html html --url url --out templates.arrow"
+EXAMPLE = (
+    "Examples: neardup templates learn crawl.warc.gz --out templates.arrow;"
+    " neardup templates show a.example --templates templates.arrow"
+)
 USAGE = f"""
-action learn|relearn|show: learn: find the templates of all hosts in INPUT, files of pages; show: print those of INPUT,
-  hosts; relearn: replace the template of a host (the first INPUT) by one learned from the other INPUTs
-inputs [INPUT ...]: learn: archives, folders of pages, or .jsonl .csv .tsv .parquet with a field of HTML and one of the
-  URL; show: hosts (default: a list of all hosts)
---templates FILE: the file that learn has written, or a state or an index that has some; relearn replaces the file,
-  unless --out is named; learn keeps its templates of at least 200 different pages, and those of hosts that INPUT does
-  not have
+action learn|relearn|show: `learn INPUT ... --out FILE` finds the templates of all hosts in files of pages;
+  `relearn HOST INPUT ... --templates FILE` learns the template of one host again, and replaces it in FILE;
+  `show [HOST ...] --templates FILE` prints those of these hosts, or a list of all hosts
+inputs [INPUT ...]: archives, folders of pages, or .jsonl .csv .tsv .parquet with a field of HTML and one of the URL
+--templates FILE: show, relearn: a file of learn, or a state or an index that has templates; learn: its templates of at
+  least 200 different pages, and those of hosts that INPUT does not have, are kept
 --json: print the result as JSON
-[learning]
---out PATH: the file for the templates (.arrow); relearn needs it for those of a state or an index, whose next run must
-  name this file
+[learn and relearn]
+--out PATH: the file for the templates (.arrow); relearn needs it only for those of a state or an index, whose next run
+  must name this file
 --html FIELD: the field with HTML (default: html)
 --url FIELD: the field with the URL (default: url)
-{VIEW_IF_GIVEN}
+{VIEW_IF_GIVEN.replace(": of", ": learn: of", 1)}
 {FORMAT}
 --force: replace an output that exists
 """

@@ -7,11 +7,20 @@ from typing import Any, Final
 
 from neardup.interfaces.cli.amounts import number, share, size, whole
 
+
+def _path(text: str) -> str:
+    """Return the path of a file or folder, which is not empty."""
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty")
+    return text
+
+
 _KINDS: Final[Mapping[str, Callable[[str], Any]]] = {  # by the word for a value; other words are texts
     **dict.fromkeys(("N", "GROUP", "GENERATION"), whole),
     **dict.fromkeys(("S", "T", "X", "SECONDS"), number),
     "SHARE": share,
     "SIZE": size,
+    **dict.fromkeys(("DIR", "FILE", "PATH", "TO"), _path),
 }
 _CONTINUED: Final = re.compile(r"\n +")
 
