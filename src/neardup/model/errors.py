@@ -184,7 +184,7 @@ class Change(NamedTuple):
         >>> Change.of_key("key:12ab", "seed:1").words(), Change.of_key("key:12ab", "key:34cd").words()
         ('the secret key was left out', 'the secret key was changed')
         """
-        keyed, keyed_now = (one.startswith("key:") for one in (before, now))
+        keyed, keyed_now = map(is_keyed, (before, now))
         return cls("changed" if keyed and keyed_now else "added" if keyed_now else "left out", "the secret key")
 
     def words(self, named: Callable[[str], str] = str) -> str:  # noqa: PLR0911 - one for each kind
@@ -391,6 +391,11 @@ def is_full(error: OSError) -> bool:
 
 def _reason(error: OSError) -> str:
     return strerror(error.errno) if error.errno else str(error)  # libraries put names into their own words
+
+
+def is_keyed(identity: str) -> bool:
+    """Return whether a ``key_identity`` is that of a scheme with a secret key."""
+    return "key:" in identity
 
 
 def _code_of(error: OSError) -> str:

@@ -80,14 +80,19 @@ def test_a_worker_knows_the_common_shingles(tmp_path, sources, small_parts, monk
     assert repr(found.result.decisions.to_pylist()) == repr(expected.decisions.to_pylist())
 
 
-def test_a_worker_needs_the_key_of_the_run(tmp_path, sources, small_parts, monkeypatch):
+@pytest.mark.parametrize(
+    ("key", "other", "code"),
+    [(bytes(16), None, "key needed"), (bytes(16), b"1" * 16, "key needed"), (None, bytes(16), "no key")],
+)
+def test_a_worker_needs_the_key_of_the_run(tmp_path, sources, small_parts, monkeypatch, key, other, code):  # noqa: PLR0917 - fixtures and cases
     small_parts(1000)
 
     def worker(_):
-        with pytest.raises(StorageRefused, match="a secret key: the same key is needed"):
-            work_on(tmp_path / "w", idle=120)
+        with pytest.raises(StorageRefused, match="its run has") as caught:
+            work_on(tmp_path / "w", key=other, idle=120)
+        assert caught.value.code == code
 
-    shared(tmp_path, sources, monkeypatch, worker, scheme=MinHash(key=bytes(16)))
+    shared(tmp_path, sources, monkeypatch, worker, scheme=MinHash(key=key))
 
 
 def test_without_a_run_a_worker_ends(tmp_path):

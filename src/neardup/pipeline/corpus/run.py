@@ -14,7 +14,7 @@ from neardup.engines.local import LocalEngine
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
-from neardup.model.errors import require, require_name
+from neardup.model.errors import is_keyed, require, require_name
 from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
 from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
@@ -343,7 +343,7 @@ class _Run:
             **what_is_shared(self._documents.ids, self._documents.raw_texts, representative, same, self._scheme),
         )
         decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
-        secret = "key:" in self._scheme.key_identity
+        secret = is_keyed(self._scheme.key_identity)
         return Result(kept, decisions, representative, summary, scheme=None if secret else self._scheme)
 
     def _shared(self, sets: FeatureSets, left: Positions, right: Positions, shared: Positions) -> Shared:

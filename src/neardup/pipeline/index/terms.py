@@ -16,7 +16,7 @@ from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Flags, Signatures, Words
-from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
+from neardup.model.errors import DataError, StorageDamaged, StorageRefused, is_keyed, require
 from neardup.model.memory import LEAST_OF_INDEX
 from neardup.model.policy import Representative
 from neardup.model.protocols import require_scheme
@@ -165,7 +165,7 @@ def _wrong_key(stated: str, key: bytes | None) -> tuple[str, str]:
     """Return why a key, or its absence, is wrong, and the error's code; *stated* identifies the key of the index."""
     if key is None:
         return "was created with a key; open it with the same key", "key needed"
-    if "key:" in stated:
+    if is_keyed(stated):
         return "was created with another key", "other key"
     return "was created without a key; open it without one", "no key"
 

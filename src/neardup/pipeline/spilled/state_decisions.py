@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup.decisions.drops import UNKNOWN
 from neardup.decisions.evidence import Shared
 from neardup.model.arrays import Flags, Positions, Words
-from neardup.model.errors import DataError, StorageRefused, require
+from neardup.model.errors import DataError, StorageRefused, is_keyed, require
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import UNVERIFIED
@@ -40,7 +40,7 @@ class StateDecisions:
         """
         self._name = str(state.folder)
         known = state.header.key or ""
-        if known.startswith("key:") and known != scheme.key_identity:
+        if is_keyed(known) and known != scheme.key_identity:
             raise StorageRefused(self._name, "the state has a secret key: the same key is needed", "key needed")
         if words := state.differences(scheme):
             rule = f"its documents were added with other settings: {words}; use the same, or leave them out, as the"

@@ -12,7 +12,7 @@ import numpy as np
 from neardup import __version__
 from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import End, Worked, require_version, work
-from neardup.model.errors import StorageFailed, StorageRefused
+from neardup.model.errors import StorageFailed, StorageRefused, is_keyed
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.blocks import settle
@@ -102,6 +102,8 @@ def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None
     scheme = plain.with_common(list_of(folder))
     if terms["recipe"] not in {plain.recipe, scheme.recipe}:
         if scheme.key_identity != terms["key"]:
+            if not is_keyed(terms["key"]):
+                raise StorageRefused(str(folder.folder), "its run has no secret key", "no key")
             raise StorageRefused(str(folder.folder), "its run has a secret key: the same key is needed", "key needed")
         raise StorageRefused(str(folder.folder), "its scheme has a table of weights, which the work folder lacks")
     return scheme
