@@ -75,7 +75,7 @@ FUNCTIONS = {
     "Trials": ({}, {}),
 }
 HOMES = (neardup, neardup.hamming, neardup.planning, neardup.urls)
-OF_AN_INDEX = {"at": [2.5, -1], "before": [2.5, -1], "ids": NAMES}  # seconds since 1970
+OF_AN_INDEX = {"at": [2.5, -1], "before": [2.5, -1], "ids": NAMES, "id": [""]}  # seconds since 1970
 
 
 @pytest.fixture(scope="module")
@@ -114,12 +114,25 @@ def test_functions_refuse_wrong_arguments(name):
     assert unrefused(getattr(home, name), right, accepted) == []
 
 
-@pytest.mark.parametrize("name", ["admit", "judge", "get", "remove", "expire", "signatures", "compact", "check"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("admit", "judge", "visit", "see", "remove", "expire", "compact", "check"),
+        *("get", "known", "values", "signatures", "estimates_of", "group_page", "admissions", "changes"),
+    ],
+)
 def test_an_index_refuses_wrong_arguments(index, name):
     function = getattr(index, name)
-    right = {"ids": ["c"], "documents": TEXTS[:1], "before": 0}
+    right = {"ids": ["c"], "documents": TEXTS[:1], "texts": TEXTS[:1], "before": 0, "id": "c", "name": "n"}
     taken = {key: value for key, value in right.items() if key in inspect.signature(function).parameters}
     assert unrefused(function, taken, OF_AN_INDEX) == []
+
+
+@pytest.mark.parametrize("name", ["get", "numbers", "updated", "since", "added_to"])
+def test_templates_refuse_wrong_arguments(name):
+    templates = neardup.HostTemplates([], {})
+    function = getattr(templates, name)
+    assert unrefused(function, {}, {"host": [""], "learned": [""]}) == []
 
 
 @pytest.mark.parametrize("name", ["find", "answer", "snippets", "catch_up", "rebuild"])

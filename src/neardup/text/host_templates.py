@@ -3,7 +3,7 @@
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -15,7 +15,17 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import OTHER_FILE, DataError, InputRefused, StorageDamaged, counted, require
+from neardup.model.errors import (
+    OTHER_FILE,
+    DataError,
+    InputRefused,
+    StorageDamaged,
+    counted,
+    require,
+    require_kind,
+    require_name,
+    require_sequence,
+)
 from neardup.model.folders import TEMPLATES
 from neardup.text import files
 
@@ -90,7 +100,7 @@ class HostTemplates:
     """
 
     def __init__(self, templates: Iterable[Template], rule: dict[str, Any], earlier: Iterable[str] = ()) -> None:
-        self.templates = tuple(sorted(templates, key=lambda one: one.host))
+        self.templates = tuple(sorted(_checked(templates), key=lambda one: one.host))
         self.rule, self.earlier = rule, tuple(earlier)
         different = all(one.host != other.host for one, other in pairwise(self.templates))
         require(different, "templates", len(self.templates), "must be of different hosts")
@@ -112,14 +122,20 @@ class HostTemplates:
 
     def updated(self, learned: Iterable[Template]) -> "HostTemplates":
         """Return the templates of these hosts and those of all others; the same ones if nothing is different."""
-        together = {one.host: one for one in (*self.templates, *learned)}.values()
+        together = {one.host: one for one in (*self.templates, *_checked(learned))}.values()
         found = HostTemplates(together, self.rule, (*self.earlier, self.identity))
         return self if found == self else found
 
     def get(self, host: str | None) -> Template | None:
         """Return the template of a host; ``None`` if it has none."""
-        number = self._numbers.get(host) if host is not None else None
-        return None if number is None else self.templates[number]
+        number = self._number(host)
+        return None if number < 0 else self.templates[number]
+
+    def _number(self, host: str | None) -> int:
+        if host is None:
+            return -1
+        require_name("host", host)
+        return self._numbers.get(host, -1)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -131,18 +147,20 @@ class HostTemplates:
 
         ``added_to(before)`` returns all of them again.
         """
+        require_kind("before", before, HostTemplates)
         known = {one.host: one.id for one in before.templates}
         new = [one for one in self.templates if known.pop(one.host, None) != one.id]
         return None if known or before.rule != self.rule else HostTemplates(new, self.rule, self.earlier)
 
     def added_to(self, before: "HostTemplates") -> "HostTemplates":
         """Return these templates, and those of *before* of all other hosts."""
+        require_kind("before", before, HostTemplates)
         together = {one.host: one for one in (*before.templates, *self.templates)}.values()
         return HostTemplates(together, self.rule, self.earlier)
 
     def numbers(self, hosts: Sequence[str | None]) -> Positions:
         """Return the number of each host's template; -1 if it has none."""
-        return np.array([-1 if host is None else self._numbers.get(host, -1) for host in hosts], np.int64)
+        return np.array([*map(self._number, require_sequence("hosts", hosts, "strings"))], np.int64)
 
     @cached_property
     def terms(self) -> Words:
@@ -245,6 +263,14 @@ def _opened(content: bytes) -> tuple[Any, pa.Table]:
         table = reader.read_all()
     table.validate(full=True)
     return about, table
+
+
+def _checked(templates: Iterable[Template]) -> Iterator[Template]:
+    """Yield templates; ``ParameterError`` for anything else."""
+    require(isinstance(templates, Iterable), "templates", templates, "must be templates")
+    for one in templates:
+        require_kind("templates", one, Template)
+        yield one
 
 
 def _template(row: dict[str, Any]) -> Template:

@@ -25,6 +25,7 @@ from neardup.model.errors import (
     require_flag,
     require_function,
     require_kind,
+    require_name,
     require_path,
     require_share,
     require_whole,
@@ -305,8 +306,8 @@ class Index(AbstractContextManager["Index"]):
 
     def estimates_of(self, id: str, ids: Sequence[str]) -> list[float | None]:  # noqa: A002 - as above
         """Estimate the similarity of a document to each of others by the scheme; ``None`` without both signatures."""
-        signatures = self.signatures([id, *ids])
-        others = np.arange(1, len(ids) + 1)
+        names = [id, *as_strings(ids)]
+        signatures, others = self.signatures(names), np.arange(1, len(names))
         values = self._scheme.estimate_pairs(signatures, np.zeros_like(others), others).tolist()
         both = (signatures.present[1:] & signatures.present[0]).tolist()
         return [value if known else None for value, known in zip(values, both, strict=True)]
@@ -316,6 +317,7 @@ class Index(AbstractContextManager["Index"]):
 
         Raises ``DataError`` for a field that the index does not have.
         """
+        require_name("name", name)
         if name not in self._kinds:
             raise unknown_field(name, self._kinds)
         with self._store.busy:
@@ -458,6 +460,7 @@ class Index(AbstractContextManager["Index"]):
         ``Signatures``, unless they are to be admitted to an index that stores texts. Raises the errors of these
         methods.
         """
+        require_flag("remember", remember)
         with self._store.busy:
             least = _least(changed_at_least)
             if remember:
