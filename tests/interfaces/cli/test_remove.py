@@ -32,6 +32,12 @@ def test_documents_are_removed_and_unknown_ids_counted(neardup, seen, tmp_path):
     assert again == {"removed": 0, "unknown": 3, "promoted": 0, "documents": 2}
 
 
+def test_lines_of_a_wrong_file_are_cut(neardup, seen, tmp_path):
+    (tmp_path / "wrong").write_text("x" * 5000 + "\n")
+    (line,) = [text for text in neardup("remove", "seen", "--ids", "wrong").out.splitlines() if "not in" in text]
+    assert line == f"1  id not in the index: {'x' * 99}…"
+
+
 def test_urls_may_be_removed_by_any_form(neardup, tmp_path):
     pages = ["http://a.example/", "http://b.example/x", "HTTP://as-written.example/"]
     with Index.create(tmp_path / "seen") as index:

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from neardup.interfaces.cli.advice import advice_on_rejected
 from neardup.interfaces.cli.interruption import PatientTerminal
-from neardup.interfaces.escaping import printable, printable_lines
+from neardup.interfaces.escaping import printable, printable_lines, shortened
 from neardup.interfaces.wording import rejected_rows
 from neardup.model.errors import OutputRefused, counted
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 STDOUT = "/dev/stdout"
 _SHOWN = 5  # rejected records, or unknown ids, that are shown by name
+_NAME = 100  # characters of an id
 
 
 def name_standard_output(arguments: "Namespace", *options: str) -> None:
@@ -44,13 +45,13 @@ def name_standard_output(arguments: "Namespace", *options: str) -> None:
 
 
 def shown_ids(ids: "Sequence[str]") -> str:
-    """Return the first ids, as the end of a line.
+    """Return the first ids, the long ones cut, as the end of a line.
 
     >>> shown_ids(["a", "b"]), shown_ids([*"abcdefg"])
     (': a, b', ': a, b, c, d, e and 2 more')
     """
     more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
-    return f": {', '.join(ids[:_SHOWN])}{more}"
+    return f": {', '.join(shortened(own, _NAME) for own in ids[:_SHOWN])}{more}"
 
 
 def console() -> "Console":
