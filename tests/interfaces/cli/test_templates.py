@@ -433,6 +433,19 @@ def test_one_host_of_a_state_is_learned_again_in_a_file_outside(crawl, tmp_path,
     assert [one.version for one in after.templates] == [1, 2]
 
 
+def test_a_state_replaces_its_templates_only_if_they_change(crawl, tmp_path, neardup):
+    first, both = archives(tmp_path, crawl, [SITES[:1], SITES])
+    found = []
+    for part in (first, first, both):
+        neardup("dedup", part, "--state", tmp_path / "state", "--out", tmp_path / "k.warc.gz", "--force")
+        found.append(
+            ((tmp_path / "state" / "templates.arrow").stat().st_ino, len(HostTemplates.load(tmp_path / "state")))
+        )
+    assert found[0] == found[1]
+    assert [hosts for _, hosts in found] == [1, 1, 2]
+    assert found[1][0] != found[2][0]
+
+
 def test_an_index_is_filled_from_a_state_with_templates(folder, tmp_path, capsys):
     pages = (folder / "pages.jsonl", "--html", "html", "--templates", folder / "templates.arrow")
     assert run("dedup", *pages, "--id", "url", "--state", tmp_path / "state", "--out", tmp_path / "kept.jsonl") == 0
