@@ -433,6 +433,14 @@ def test_one_host_of_a_state_is_learned_again_in_a_file_outside(crawl, tmp_path,
     assert [one.version for one in after.templates] == [1, 2]
 
 
+def test_an_index_of_plain_texts_in_an_archive_gets_templates_with_its_first_pages(crawl, tmp_path, neardup):
+    note = record(uri="https://a.example/", number=0, block=http(b"A note", kind="text/plain"))
+    (tmp_path / "notes.warc.gz").write_bytes(packed([note]))
+    neardup("index", "notes.warc.gz", "--to", "seen")
+    found = json.loads(neardup("index", crawl / "crawl.warc.gz", "--to", "seen", "--json").out)
+    assert (found["hosts_with_templates"], found["near"]) == (2, 1)
+
+
 def test_a_state_replaces_its_templates_only_if_they_change(crawl, tmp_path, neardup):
     first, both = archives(tmp_path, crawl, [SITES[:1], SITES])
     found = []
@@ -505,11 +513,6 @@ def test_an_extraction_can_be_stored(folder):
             ["templates", "show", "--templates", "pages.jsonl"],
             1,
             "pages.jsonl is not a file of templates; `neardup templates learn` writes such a file",
-        ),
-        (
-            ["dedup", "pages.jsonl", "--html", "html", "--dry-run", "--templates", ""],
-            2,
-            "--templates: the path is empty",
         ),
         (["templates", "show", "--templates", "absent.arrow"], 2, "cannot be read"),
         (

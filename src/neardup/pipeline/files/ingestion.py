@@ -165,12 +165,12 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             if len(documents) and name in required:
                 raise found.missing[name]
         sites = {} if signed else site_field(documents)
-        kinds |= dict.fromkeys(sites, "integer")
         names = documents.ids.to_pylist()
         ids, rejected = named(documents, range(len(names)), names, urls, addresses or Addresses(), found.refused)
         _require_accepted(documents, rejected, strict=strict, new=index is None)
         created = index is None
         if index is None:
+            ways["templates"] = None if documents.sites is None else extraction.templates
             index = stack.enter_context(Index.create(folder, scheme, fields=kinds, texts=texts or search, **ways))
         catch_up = stack.enter_context(keeping_up(index, make=search, progress=progress))
         if urls is not None:
