@@ -12,7 +12,8 @@ from neardup.model.errors import InputRefused, OutputError, ParameterError
 from neardup.sources import remote
 from neardup.sources.formats import display
 from neardup.sources.output import write_table
-from neardup.sources.read import read
+from neardup.sources.read import read, request_of
+from neardup.sources.shards import has_archives
 
 LINES = b'{"text": "one two three", "n": 1}\n{"text": "one two three", "n": 2}\nbroken\n{"text": "four", "n": 3}\n'
 
@@ -35,6 +36,12 @@ def test_urls_are_files_patterns_and_folders(memory):
     for url, reason in (("none.jsonl", "there is no such file"), ("in/*.csv", "no file of a known format")):
         with pytest.raises(InputRefused, match=reason):
             remote.found(f"memory://{url}")
+
+
+def test_urls_with_an_ending_are_not_looked_up_for_their_format(monkeypatch):
+    monkeypatch.setattr(remote, "found", lambda url: pytest.fail(url))
+    for url, archive in (("in/*.warc.gz", True), ("in/a.warc", True), ("in/*.wet", False), ("in/a.jsonl", False)):
+        assert has_archives([f"memory://{url}"], request_of()) == archive
 
 
 def test_an_identity_changes_with_the_file(memory):

@@ -35,6 +35,7 @@ from neardup.sources.formats import (
     is_document,
     is_url,
     kind,
+    local,
     matches,
     require_once,
     require_one_standard_input,
@@ -436,9 +437,14 @@ def has_pages(inputs: Sequence[str | os.PathLike[str]], request: Request) -> boo
 
 
 def _every_table(inputs: Sequence[str | os.PathLike[str]], request: Request) -> Iterator[str]:
-    """Yield the tables, archives and folders of documents among files, patterns and folders."""
-    for path in expand(inputs):
-        yield from _tables(path, request)[0]
+    """Yield the tables, archives and folders of documents among files, patterns and folders.
+
+    URLs with the ending of a format, which patterns may have, too, are not looked up here.
+    """
+    for given in map(local, inputs):
+        known = is_url(given) and kind(given) is not None
+        for path in [given] if known else expand([given]):
+            yield from _tables(path, request)[0]
 
 
 def _tables(path: str, request: Request) -> tuple[list[str], int]:
