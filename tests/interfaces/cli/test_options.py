@@ -286,6 +286,8 @@ def test_options_for_other_inputs_are_refused(neardup, source, verb, ways):
         "--glob": "can only be used with folders; the inputs are jsonl",
         "--quoting": "can only be used with CSV and TSV; the inputs are jsonl",
     }
+    if verb[0] == "contamination":
+        rules["--url"] = "needs --templates FILE: only templates of hosts ask for the URL"
     if (verb[0], ways[0]) != ("index", "--url"):  # there it is the id
         assert f"{' '.join(ways)} {rules[ways[0]]}" in neardup(*verb, *ways, code=2).err
         assert not Path("work").exists()

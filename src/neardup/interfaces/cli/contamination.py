@@ -5,7 +5,7 @@ import argparse
 from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
 from neardup.interfaces.cli.terminal import name_standard_output, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.model.errors import plural
+from neardup.model.errors import plural, require
 
 EXAMPLE = "Example: neardup contamination train/*.parquet --against tests.jsonl --items items.parquet"
 USAGE = f"""
@@ -31,6 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.output import check_separate, check_table, write_table
 
     given = vars(arguments)
+    rule = "needs --templates FILE: only templates of hosts ask for the URL"
+    require("url" not in given or "templates" in given, "url", given.get("url"), rule)
     outputs: dict[str, str] = {name: given[name] for name in ("items", "documents") if name in given}
     check_separate(outputs)
     for path in outputs.values():
