@@ -22,12 +22,6 @@ def printed(code, *arguments):
     return done.stdout.splitlines()
 
 
-def test_lists_are_converted_without_pandas():
-    code = "import pyarrow as pa; pa.array(['one']); pa.table({'two': [2]}); pa.scalar(3);" + LOADED
-    assert printed(code) == ["['pandas', 'pyarrow']"]  # or there is nothing to leave out
-    assert printed("from neardup.engines.startup import shorten_start; shorten_start();" + code) == ["['pyarrow']"]
-
-
 def test_kernels_run_without_cffi():
     code = "import neardup; neardup.dedup(['one two three']);" + LOADED
     assert printed(code) == ["['cffi', 'numba', 'pandas', 'pyarrow']"]  # or there is nothing to leave out

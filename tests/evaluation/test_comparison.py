@@ -89,8 +89,3 @@ def test_what_is_no_scheme_is_a_parameter_error():
         explain("a", "b", scheme="minhash")
     with pytest.raises(ParameterError, match="scheme"):
         compare("a", "b", schemes=["minhash"])
-
-
-def test_they_are_public():
-    assert neardup.compare is compare
-    assert neardup.explain is explain

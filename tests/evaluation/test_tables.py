@@ -2,25 +2,9 @@ import json
 
 import pytest
 
-import neardup
 from neardup.evaluation.tables import plan_tables
 from neardup.model.errors import ParameterError
 from neardup.model.tables import Costs, TableDesign
-
-
-def test_the_classic_example():
-    """Eight billion fingerprints within 3 bits, as published."""
-    found = {
-        (one.tables, one.leading_bits, one.candidates_a_probe)
-        for one in plan_tables(2**34, distance=3).designs
-        if one.kind != "probes"
-    }
-    assert {
-        (20, (31, 33), (2.0, 8.0)),
-        (16, (28, 28), (64.0, 64.0)),
-        (10, (25, 26), (256.0, 512.0)),
-        (4, (16, 16), (256 * 1024.0, 256 * 1024.0)),
-    } <= found
 
 
 @pytest.mark.parametrize("distance", range(8))
@@ -81,11 +65,6 @@ def test_a_broken_rule_is_named(options, name):
     with pytest.raises(ParameterError) as caught:
         plan_tables(**options)
     assert caught.value.name == name
-
-
-def test_the_public_names():
-    assert neardup.hamming.plan_tables(10) == plan_tables(10)
-    assert neardup.hamming.Costs() == Costs()
 
 
 def test_more_fingerprints_than_an_index_has_are_divided():

@@ -324,10 +324,6 @@ def test_no_documents_under_every_policy(keep):
     assert dedup(collection([], []), keep=keep).kept.tolist() == []
 
 
-def test_one_document():
-    assert dedup([LINE]).kept.tolist() == [0]
-
-
 def test_empty_documents_are_never_each_others_duplicates():
     result = dedup(["", "", None, " ", " ", "\n\t", "\u3000", "\u3000"])
     assert len(result.kept) == 8
