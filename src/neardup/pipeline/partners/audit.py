@@ -14,14 +14,7 @@ from neardup.decisions.partners import Partners
 from neardup.decisions.ranking import ranking
 from neardup.decisions.weighted_partners import FoundCosines, WeightedPartners
 from neardup.engines.local import LocalEngine
-from neardup.evaluation.audit import (
-    STEP,
-    Audit,
-    Missed,
-    Outcome,
-    Values,
-    audit_of,
-)
+from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Features, Flags, Positions, TextBatch, Words
 from neardup.model.errors import DataError, ParameterError, require, require_kind, require_share, require_whole
 from neardup.model.protocols import FieldScheme, Scheme
