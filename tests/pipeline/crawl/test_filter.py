@@ -281,11 +281,8 @@ URLS = st.sampled_from([f"http://{host}.example/" for host in "abcd"])
 
 @settings(max_examples=40)
 @given(first=st.lists(st.tuples(URLS, TEXTS), max_size=4), second=st.lists(st.tuples(URLS, TEXTS), max_size=8))
-def test_addresses_are_known_in_a_batch_as_one_by_one(tmp_path_factory, first, second):
-    folder = tmp_path_factory.mktemp("crawl")
-    scheme = MinHash(shingle=2)
-    together = CrawlFilter(Index.create(folder / "together", scheme, durability="bulk"))
-    singly = CrawlFilter(Index.create(folder / "singly", scheme, durability="bulk"))
+def test_addresses_are_known_in_a_batch_as_one_by_one(first, second):
+    together, singly = (CrawlFilter(Index.create(scheme=MinHash(shingle=2))) for _ in range(2))
     content: dict[str, str] = {}
     with together.index, singly.index:
         for batch in (first, second):

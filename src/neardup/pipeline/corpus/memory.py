@@ -46,8 +46,8 @@ def warn_if_short(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True)
     needed, there = needed_memory(scheme, texts, exact=exact), available_memory()
     if there is not None and needed > there:
         message = (
-            f"about {_amount(needed)} of memory will be needed in addition to the documents, but only {_amount(there)}"
-            " are available; use fewer documents at a time or a smaller signature"
+            f"about {needed / 1e9:,.1f} GB of memory will be needed in addition to the documents, but only"
+            f" {there / 1e9:,.1f} GB are available; use fewer documents at a time or a smaller signature"
         )
         warnings.warn(message, RuntimeWarning, stacklevel=1)
 
@@ -62,7 +62,3 @@ def _of_signature(scheme: Scheme, corpus: Corpus, *, exact: bool) -> int:
     if scheme.pooled:  # only distinct ones are stored, twice during sorting
         keys = min(keys, 2 * _FEATURE * len(corpus.features.values) // max(1, len(corpus.features)))
     return signatures.rows.nbytes + keys
-
-
-def _amount(size: int) -> str:
-    return f"{size / 1e9:,.1f} GB"

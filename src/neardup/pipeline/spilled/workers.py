@@ -11,7 +11,7 @@ import numpy as np
 
 from neardup import __version__
 from neardup.engines.journal import WorkFolder, read_header, reserved
-from neardup.engines.runner import End, Worked, require_version, work
+from neardup.engines.runner import End, Function, Worked, require_version, work
 from neardup.model.errors import StorageFailed, StorageRefused, is_keyed
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -30,8 +30,6 @@ from neardup.schemes import terms as schemes
 from neardup.sources.formats import local_folder
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
-
-Function = Callable[[WorkFolder, int], dict[str, Any]]
 
 
 def work_on(
