@@ -24,10 +24,10 @@ _COLUMNS: Final = {"present": np.bool_, "text": np.uint64, "length": np.int64, "
 _LONGEST: Final = (1 << 32) - 1  # bytes of a text that can be recorded
 
 
-def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> dict[str, Any]:
+def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
     """Add the leaders of this run to a state, unless the segment of this name is there."""
     if name in {part.name for part in state.segments}:
-        return {}
+        return
     known = len(job.earlier)
     heads = np.asarray(job.array(HEADS))[known:]
     equal = signed.equal
@@ -58,7 +58,6 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> dict[
     )
     for file in (_ROWS, _WHOLE_ROWS):
         job.path(file).unlink(missing_ok=True)
-    return {}
 
 
 def _counts(job: Job, dropped: Positions, blocks: int) -> Positions:

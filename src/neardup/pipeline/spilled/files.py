@@ -295,17 +295,15 @@ def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> None
     _check_report(shards, settings)
 
 
-def _check_outputs(shards: Shards, outputs: list[Output], settings: RunSettings) -> dict[str, Any]:
+def _check_outputs(shards: Shards, outputs: list[Output], settings: RunSettings) -> None:
     """Refuse all outputs but the report; once they are accepted, what is there later is the run's own."""
     check_outputs(shards, outputs, force=settings.force)
     check_first_marks(shards, outputs)
-    return {}
 
 
-def _check_report(shards: Shards, settings: RunSettings) -> dict[str, Any]:
+def _check_report(shards: Shards, settings: RunSettings) -> None:
     if (report := settings.outputs.get("report")) is not None:
         check_table(report, shards.inputs, force=settings.force, or_page=settings.page is not None)
-    return {}
 
 
 def _begun(shards: Shards, size: int, state: State | None, settings: RunSettings) -> dict[str, Any]:
@@ -354,8 +352,8 @@ def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -
         require_room(folder, size, "write the outputs")
 
 
-def _report(result: StoredResult, settings: RunSettings, path: str) -> dict[str, Any]:
-    if settings.page is not None and is_page(path):
-        write_file(path, settings.page(result), PAGES, force=True)
-        return {}
-    return write_report(result, path, force=True)
+def _report(result: StoredResult, settings: RunSettings, path: str) -> dict[str, Any] | None:
+    if settings.page is None or not is_page(path):
+        return write_report(result, path, force=True)
+    write_file(path, settings.page(result), PAGES, force=True)
+    return None

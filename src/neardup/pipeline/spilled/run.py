@@ -86,9 +86,9 @@ class Stages:
         """Return the records of a stage."""
         return self._journal.records(f"{stage}-{of}")
 
-    def one(self, stage: str, of: str, function: Callable[[], Record]) -> Record:
-        """Do a stage that is a single task."""
-        return self._journal.run(f"{stage}-{of}", 1, lambda _: function(), map=map)[0]
+    def one(self, stage: str, of: str, function: Callable[[], Record | None]) -> Record:
+        """Do a stage that is a single task, which may have nothing to record."""
+        return self._journal.run(f"{stage}-{of}", 1, lambda _: function() or {}, map=map)[0]
 
 
 def listed(job: Job, stages: Stages, share: float | None) -> Job:
