@@ -378,14 +378,6 @@ def test_threads_are_checked_before_anything_is_read(run, tmp_path):
     assert "threads 0" in run("no-text.jsonl", "--dry-run", "--threads", "0", code=2).err
 
 
-def test_threads_change_nothing(run, tmp_path):
-    source = SAMPLES / "collection.jsonl"
-    for threads in (1, 2, 5):
-        run(source, "--threads", threads, "--out", f"{threads}.jsonl", "--report", f"why-{threads}.jsonl")
-    for name in ("{}.jsonl", "why-{}.jsonl"):
-        assert len({(tmp_path / name.format(threads)).read_bytes() for threads in (1, 2, 5)}) == 1
-
-
 def test_seed_and_key_decide_the_recipe_but_not_the_outcome(run, tmp_path, source):
     (tmp_path / "raw.key").write_bytes(bytes(range(16)))
     (tmp_path / "hex.key").write_text(bytes(range(16)).hex() + "\n")

@@ -1,7 +1,6 @@
 import json
 from dataclasses import replace
 
-import pyarrow.parquet as pq
 import pytest
 
 from neardup import MinHash
@@ -9,7 +8,7 @@ from neardup.engines.local import LocalEngine
 from neardup.model.errors import ValueRefused
 from neardup.model.memory import OF_RUN
 from neardup.model.policy import Policy
-from neardup.pipeline.files.in_memory import DOCUMENT, decided_documents, ranked_table, write_outputs
+from neardup.pipeline.files.in_memory import DOCUMENT, decided_documents, ranked_table
 from neardup.pipeline.spilled.settings import EarlierDocuments, RunSettings
 from neardup.sources.read import read, request_of
 
@@ -68,13 +67,3 @@ def test_the_id_and_the_text_may_rank(documents):
     assert keep.endswith(",longest")
     assert table[DOCUMENT].to_pylist() == ["0", "1", "2"]
     assert table[keep.split(",")[0].removeprefix("max:")].to_pylist() == [0, 1, 2]
-
-
-def test_a_report_may_be_a_page(documents, tmp_path):
-    read_documents = documents([1, 2, 3])
-    result = decided(read_documents, "first")
-    for name, page in (("why.html", lambda: b"<p>"), ("why.parquet", None)):
-        settings = replace(SETTINGS, outputs={"report": str(tmp_path / name)})
-        write_outputs(result, read_documents, settings, page=page)
-    assert (tmp_path / "why.html").read_bytes() == b"<p>"
-    assert pq.read_table(tmp_path / "why.parquet").num_rows == 3
