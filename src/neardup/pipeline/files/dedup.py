@@ -195,25 +195,28 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         work = _work_of(settings)
     unasked = None if work is not None or out is None else _work_if_large(inputs, out)
     work = unasked if work is None else work
-    with followed(progress) as follow, LocalEngine(threads) as engine:
-        if work is None and earlier is None:
-            return _in_memory(inputs, settings, page, engine, follow)
-        # Without a work folder there is nothing to continue a run for.
-        place = TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) if work is None else nullcontext(work)
-        with place as folder:
-            settings = replace(
-                settings,
-                work=local_folder("work", folder),
-                memory=require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"),
-                part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
-                page=None if page is None else lambda done: page(_stored(done)),
-                announce=_announce if unasked else lambda _: None,
-            )
-            return _in_pieces(inputs, settings, engine, follow)
+    if work is None and earlier is None:
+        return _in_memory(inputs, settings, page, threads, progress)
+    # Without a work folder there is nothing to continue a run for.
+    place = TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) if work is None else nullcontext(work)
+    with place as folder, followed(progress) as follow, LocalEngine(threads) as engine:
+        settings = replace(
+            settings,
+            work=local_folder("work", folder),
+            memory=require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"),
+            part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
+            page=None if page is None else lambda done: page(_stored(done)),
+            announce=_announce if unasked else lambda _: None,
+        )
+        return _in_pieces(inputs, settings, engine, follow)
 
 
 def _in_memory(
-    inputs: Sequence[AnyPath], settings: RunSettings, page: Page | None, engine: LocalEngine, progress: Progress
+    inputs: Sequence[AnyPath],
+    settings: RunSettings,
+    page: Page | None,
+    threads: int,
+    progress: bool | Progress | None,  # noqa: FBT001 - as dedup_files takes it
 ) -> FilesResult:
     """Learn the templates of a run in memory, and do it."""
     of_pieces = {"part_size": settings.part_size, "out_format": settings.out_format}
@@ -224,11 +227,12 @@ def _in_memory(
     if own is not None:
         settings = _reading(settings, own.extraction)
     check_outputs(inputs, settings, or_page=page is not None)
-    if own is not None:
-        settings = _reading(settings, own.extended(inputs, settings.request, progress, engine.threads))
-    documents = read_requested(inputs, settings.request, threads=engine.threads, progress=progress)
-    check_documents(documents, settings.outputs)
-    result = decided_documents(documents, settings, engine, progress)
+    with followed(progress) as follow, LocalEngine(threads) as engine:
+        if own is not None:
+            settings = _reading(settings, own.extended(inputs, settings.request, follow, threads))
+        documents = read_requested(inputs, settings.request, threads=threads, progress=follow)
+        check_documents(documents, settings.outputs)
+        result = decided_documents(documents, settings, engine, follow)
     extraction = settings.request.extraction
     learned = 0 if own is None else own.learned(extraction)
     templates = extraction.templates if documents.has_pages else None
