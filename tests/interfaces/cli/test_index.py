@@ -82,6 +82,7 @@ def test_twice_changes_nothing(neardup, pages):
         "body_faults": {},
         "hosts_with_templates": None,
         "hosts_learned": 0,
+        "lacks_templates": False,
         "seconds": 0,
     }
     after = json.loads(neardup("stats", "seen", "--json").out)

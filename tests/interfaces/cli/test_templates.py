@@ -433,6 +433,17 @@ def test_one_host_of_a_state_is_learned_again_in_a_file_outside(crawl, tmp_path,
     assert [one.version for one in after.templates] == [1, 2]
 
 
+def test_an_index_that_was_made_without_templates_is_told_apart(crawl, tmp_path, neardup):
+    (tmp_path / "text.jsonl").write_text('{"text": "one text"}\n')
+    neardup("index", "text.jsonl", "--to", "seen")
+    words = "pages read without templates of hosts, as this index was made without"
+    archive = crawl / "crawl.warc.gz"
+    assert words in neardup("index", archive, "--to", "seen").out
+    for place, options in (("seen", ["--no-templates"]), ("new", []), ("new", []), ("plain", ["--no-templates"])):
+        assert words not in neardup("index", archive, "--to", place, *options).out
+    assert words not in neardup("index", "text.jsonl", "--to", "seen").out
+
+
 def test_an_index_of_plain_texts_in_an_archive_gets_templates_with_its_first_pages(crawl, tmp_path, neardup):
     note = record(uri="https://a.example/", number=0, block=http(b"A note", kind="text/plain"))
     (tmp_path / "notes.warc.gz").write_bytes(packed([note]))

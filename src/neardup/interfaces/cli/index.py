@@ -40,6 +40,10 @@ USAGE = f"""
 {options.INDEX_MEMORY}
 """
 EXAMPLE = "Example: neardup index pages.jsonl --to seen --url url"
+_LACKING = (
+    "pages read without templates of hosts, as this index was made without: lines that the pages of a host share count;"
+    " a new index of archives has templates, and --no-templates leaves out this line"
+)
 INTERRUPTED = "interrupted; admitted documents are in the index; run the same command again to continue"
 
 
@@ -81,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     code = _summarise(arguments, added, _rows_of(added), seconds)
     if not arguments.json:
         show_lines(options.learned_line(arguments, added.hosts_with_templates, added.hosts_learned))
+        show_lines([_LACKING] * added.lacks_templates)
     return code
 
 

@@ -38,7 +38,7 @@ from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, QuotedLines, Rejected, Request, WithoutText
-from neardup.sources.formats import common_format, expand
+from neardup.sources.formats import WARC, common_format, expand
 from neardup.sources.output import AnyPath
 from neardup.sources.own_folders import require_outside
 from neardup.sources.read import AUTO, nothing_left, read, request_of
@@ -60,7 +60,8 @@ class Added:
     empty ones, ``no_text`` have no text field or null in it, and ``empty`` are the rest. ``without_text`` locates the
     first record without a text, also of known ones. If ``estimated``, near duplicates are decided by estimates, because
     the index has no texts. ``total`` is the number of documents in the index after the run. The templates that pages
-    were read with are of ``hosts_with_templates`` hosts (``None`` without any); the run learned ``hosts_learned``.
+    were read with are of ``hosts_with_templates`` hosts (``None`` without any); the run learned ``hosts_learned``. If
+    ``lacks_templates``, pages of archives were read without them, because the index was made without.
     """
 
     documents: int
@@ -84,6 +85,7 @@ class Added:
     total: int
     hosts_with_templates: int | None = None
     hosts_learned: int = 0
+    lacks_templates: bool = False
 
 
 def is_index(folder: AnyPath) -> bool:
@@ -206,6 +208,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         total=total,
         hosts_with_templates=None if extraction.templates is None else len(extraction.templates),
         hosts_learned=learned,
+        lacks_templates=learn_templates is None and documents.format == WARC and documents.without_templates,
     )
 
 
