@@ -2,7 +2,7 @@
 
 The text column contains strings (``string``, ``large_string``, ``string_view``, a dictionary of them) or binary values
 in UTF-8; any other type is an error. A row whose text or id is not valid UTF-8 is rejected, but binary HTML may have
-any encoding. Ids may be strings, numbers or times; null, NaN, empty, or a missing column ``id`` are replaced by
+any encoding. Ids may be strings, numbers, times or UUIDs; null, NaN, empty, or a missing column ``id`` are replaced by
 ``FILE:ROW``, counted from 1. Files of zero rows contain no documents. A name with dots, ``body.content``, is a field of
 a struct, unless a column has exactly this name. Several files must have equal columns, in the same order; no two
 columns of a file may have the same name.
@@ -37,6 +37,7 @@ from neardup.sources.collection import (
 )
 from neardup.sources.compression import sniff
 from neardup.sources.formats import STDIN, display
+from neardup.sources.ids import written_ids
 from neardup.sources.output import atomic, is_special
 from neardup.sources.tables import slices
 
@@ -457,8 +458,7 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
     column = _column(path, table, name, schema)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    column = written_ids(column)
     if not (_is_text(column.type) or _is_scalar(column.type)) or pa.types.is_boolean(column.type):
         raise DataError(
             display(path), f"the column {name!r} must hold strings or numbers to be the id, not {column.type}"

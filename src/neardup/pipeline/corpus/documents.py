@@ -13,6 +13,7 @@ from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions, TextBatch, Words
 from neardup.model.errors import DataError, kind_of
 from neardup.schemes.checksum import BODY
+from neardup.sources.ids import written_ids
 from neardup.text.columns import as_it_lies, gathered, text_column, text_lengths
 from neardup.text.containers import column_missing, records_as_table, require_in_memory, table_or_column
 from neardup.text.sites import NO_SITES
@@ -152,14 +153,9 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     positions = pa.array(np.arange(number)).cast(pa.string())
     if name is None:
         return pa.chunked_array([positions])
-    column = table.column(name)
-    if isinstance(column.type, pa.BaseExtensionType) and column.type.extension_name == "arrow.uuid":
-        texts = [None if value is None else str(value) for value in column.to_pylist()]
-        column = pa.chunked_array([pa.array(texts, pa.string())])
+    column = written_ids(table.column(name))
     if pa.types.is_boolean(column.type):
         raise DataError(f"column {name!r}", "holds bool, but ids must be strings or numbers")
-    if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), None, column)
     try:
         named = column.cast(pa.string()) if not pa.types.is_large_string(column.type) else column
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:

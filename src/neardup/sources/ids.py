@@ -1,0 +1,31 @@
+"""Ids that are not strings, in the form in which people know them."""
+
+from typing import Final
+from uuid import UUID
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_EXACT: Final = float(1 << 53)  # whole numbers below it are exact in a float of 64 bits
+
+
+def written_ids(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return UUIDs and floating-point numbers as strings, NaN as null; other columns are returned unchanged.
+
+    A whole number below 2^53 has neither a point nor an exponent: pandas turns a column of integers with a missing
+    value into floating-point numbers.
+
+    >>> written_ids(pa.chunked_array([[1234567890123456.0, 2.5, None]])).to_pylist()
+    ['1234567890123456', '2.5', None]
+    """
+    if isinstance(column.type, pa.BaseExtensionType) and column.type.extension_name == "arrow.uuid":
+        stored = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
+        texts = [None if value is None else str(UUID(bytes=value)) for value in stored.to_pylist()]
+        return pa.chunked_array([pa.array(texts, pa.string())])
+    if not pa.types.is_floating(column.type):
+        return column
+    known = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    numbers = known.cast(pa.float64())
+    whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _EXACT))
+    integers = pc.if_else(whole, numbers, None).cast(pa.int64())
+    return pc.coalesce(integers.cast(pa.string()), known.cast(pa.string()))

@@ -1,0 +1,44 @@
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from neardup.sources.ids import written_ids
+
+LONG = 1234567890123456  # as the ids of posts are
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.float16()], ids=str)
+def test_whole_numbers_have_no_exponent(kind):
+    values = [0.0, -0.0, 2.0, -7.0, 0.5, None, float("nan"), float("inf")]
+    numbers = pa.array(
+        [value if value is None else np.float64(value).astype(kind.to_pandas_dtype()) for value in values]
+    )
+    found = written_ids(pa.chunked_array([numbers.cast(kind)])).to_pylist()
+    assert found == ["0", "0", "2", "-7", "0.5", None, None, "inf"]
+
+
+def test_only_numbers_that_are_exact_are_written_in_full():
+    found = written_ids(pa.chunked_array([[2.0**53 - 1], [2.0**53, 1e300]])).to_pylist()
+    assert found == [str(2**53 - 1), "9.007199254740992e+15", "1e+300"]
+
+
+def test_ids_that_a_missing_value_has_turned_into_floats_are_the_same_in_tables_and_files(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": [LONG, None], "text": ["a b c", "a b d"]})
+    assert neardup.dedup(frame).decisions["id"].to_pylist() == [str(LONG), "#1"]
+    frame.to_parquet(tmp_path / "in.parquet")
+    done = neardup.dedup_files([tmp_path / "in.parquet"], tmp_path / "out.parquet")
+    assert done.result.decisions["id"].to_pylist() == [str(LONG), f"{tmp_path}/in.parquet:2"]
+
+
+def test_uuids_are_ids_in_their_text_form_in_files_too(tmp_path):
+    names = [UUID(int=number) for number in (0, 2**127)]
+    ids = pa.array([name.bytes for name in names], pa.uuid())
+    pq.write_table(pa.table({"text": ["a", "b"], "id": ids}), tmp_path / "in.parquet")
+    done = neardup.dedup_files([tmp_path / "in.parquet"], tmp_path / "out.parquet")
+    assert done.result.decisions["id"].to_pylist() == [*map(str, names)]
+    assert pq.read_table(tmp_path / "out.parquet")["id"].type == pa.uuid()
