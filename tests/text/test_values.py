@@ -1,4 +1,5 @@
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +14,26 @@ def test_numbers_of_any_size_are_exact():
     assert found.to_pylist() == [2**70, None, -3, 5, Decimal("1.5")]
     with pytest.raises(DataError, match="'v' has numbers of more than 76 digits"):
         column_of([10**80], "v")
+
+
+def test_every_kind_of_nan_is_missing():
+    found = column_of([2**70, float("nan"), Decimal("NaN"), Decimal("sNaN"), np.float32("nan")], "v")
+    assert found.to_pylist() == [2**70, None, None, None, None]
+
+
+@pytest.mark.parametrize("infinite", [float("inf"), -np.inf, Decimal("Infinity")])
+def test_infinite_numbers_are_no_decimals_but_strings_of_them_rank(infinite):
+    with pytest.raises(DataError, match=f"'v', row 1 is {infinite}, but .* finite; pass all as strings"):
+        column_of([2**70, infinite], "v")
+    records = [{"text": "one two three", "v": str(value)} for value in (2**70, infinite)]
+    assert neardup.dedup(records, keep="max:v").kept.tolist() == [int(infinite > 0)]
+
+
+@pytest.mark.parametrize("values", [[Fraction(1, 3), Fraction(1, 2)], [1j, 2j]], ids=["fractions", "complex"])
+def test_numbers_that_no_column_can_have_are_refused_not_lost(values):
+    records = [{"text": "one two three", "v": value} for value in values]
+    with pytest.raises(DataError, match=f"'v' has values .*{type(values[0]).__name__}.* that Arrow cannot represent"):
+        neardup.dedup(records, keep="max:v")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Python values that Arrow cannot represent in one column as they are: large integers, and values of several kinds."""
 
 from collections.abc import Iterable
-from decimal import Decimal, InvalidOperation
-from numbers import Number
+from decimal import Decimal
+from numbers import Integral, Rational, Real
 from typing import Any, Final
 
 import pyarrow as pa
@@ -17,7 +17,8 @@ _SHOWN: Final = 40  # characters of a value in a message
 def column_of(values: Iterable[Any], name: str) -> pa.Array:
     """Return numbers that do not fit into 64 bits as decimals, which are exact; NaN is a missing value.
 
-    Raises ``DataError`` for the first value of another kind than the first one, and for values that are not numbers.
+    Raises ``DataError`` for the first value of another kind than the first one, for an infinite number, which no
+    decimal is, and for values that are not numbers, such as fractions and complex numbers.
     """
     numbers: list[Decimal | None] = []
     first = ""
@@ -27,10 +28,7 @@ def column_of(values: Iterable[Any], name: str) -> pa.Array:
         if found and found != first:
             rule = f"is {found} ({repr(value)[:_SHOWN]}), but earlier rows have {first}"
             raise DataError(f"column {name!r}, row {row:,}", rule, "kinds")
-        if found == _NUMBER:
-            numbers.append(_decimal(value))
-        else:
-            numbers.append(None)
+        numbers.append(_decimal(value, row, name) if found == _NUMBER else None)
     if first != _NUMBER:
         raise DataError(f"column {name!r}", f"has values ({first}) that Arrow cannot represent in one column")
     try:
@@ -39,11 +37,12 @@ def column_of(values: Iterable[Any], name: str) -> pa.Array:
         raise DataError(f"column {name!r}", "has numbers of more than 76 digits; pass all as strings") from error
 
 
-def _decimal(value: Any) -> Decimal | None:
-    try:
-        return Decimal(str(value))
-    except InvalidOperation:
-        return None
+def _decimal(value: Any, row: int, name: str) -> Decimal:
+    number = Decimal(str(value))
+    if number.is_infinite():
+        rule = f"is {value}, but other values can only be decimals, which are finite; pass all as strings"
+        raise DataError(f"column {name!r}, row {row:,}", rule)
+    return number
 
 
 def _kind_of(value: Any) -> str:
@@ -52,6 +51,8 @@ def _kind_of(value: Any) -> str:
         return ""
     if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
         return "true or false"
-    if isinstance(value, Number):
+    if isinstance(value, Decimal):
+        return "" if value.is_nan() else _NUMBER
+    if isinstance(value, Integral) or (isinstance(value, Real) and not isinstance(value, Rational)):
         return "" if value != value else _NUMBER  # noqa: PLR0124 - only NaN differs from itself
     return kind_of(value)
