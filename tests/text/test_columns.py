@@ -147,6 +147,14 @@ def test_what_is_no_text_is_a_data_error_that_names_the_column(texts):
         text_column(texts, "body")
 
 
+@pytest.mark.parametrize(
+    "table", [pa.table({"text": ["a"]}), OnlyStream(pa.table({"text": ["a"]}))], ids=["Arrow", "other"]
+)
+def test_a_table_in_the_place_of_its_column_is_refused_with_the_way_out(table):
+    with pytest.raises(DataError, match="of a table, pass the column of the texts"):
+        text_column(table)
+
+
 def test_values_of_several_types_are_parted():
     codes = pa.array([0, 1, 1, 0], pa.int8())
     mixed = pa.UnionArray.from_sparse(codes, [pa.array([5, 0, 0, None]), pa.array(["", "6", "7", ""]), pa.nulls(4)])

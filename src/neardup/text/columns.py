@@ -37,7 +37,8 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
     elif pa.types.is_binary_view(kind):
         column = column.cast(pa.large_binary())
     elif not (_is_wide(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind)):
-        raise DataError(f"column {name!r}", f"must contain strings, not {kind}")
+        of_table = "; of a table, pass the column of the texts" if pa.types.is_struct(kind) else ""
+        raise DataError(f"column {name!r}", f"must contain strings, not {kind}{of_table}")
     return column
 
 

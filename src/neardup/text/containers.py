@@ -97,13 +97,15 @@ def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str]
 
 
 def require_in_memory(source: Any) -> None:
-    """Raise ``DataError`` for a container that must be read first, for a set, and for the path of a file."""
+    """Raise ``DataError`` for a container that must be read first, a set, a single value, and the path of a file."""
     if reason := _why_not_in_memory(type(source)):  # type: ignore[arg-type]
         raise DataError("documents", reason)
     if isinstance(source, os.PathLike):
         raise DataError("documents", f"{os.fspath(source)!r} is a path; to read files use neardup.dedup_files([...])")
     if isinstance(source, set | frozenset):
         raise DataError("documents", "are a set, which has no order; pass a list, best or oldest first")
+    if isinstance(source, np.ndarray) and not source.ndim:
+        raise DataError("documents", "are an array without a dimension, which is a single value; put it in a list")
 
 
 @lru_cache(maxsize=256)

@@ -103,6 +103,14 @@ def test_documents_without_an_id_are_called_by_their_position_as_no_other_is(kin
     assert ids(None, None) == ["#0", "#1"]
 
 
+@pytest.mark.parametrize(
+    "ids", [["a", "b\ud800"], [None, "\udfff"], [b"a", b"\xff"]], ids=["half", "other half", "bytes"]
+)
+def test_an_id_that_is_not_utf8_is_named_with_its_row(ids):
+    with pytest.raises(DataError, match="'id', row 1 is not valid UTF-8"):
+        dedup([{"text": "a", "id": own} for own in ids])
+
+
 def test_uuids_are_ids_in_their_text_form():
     names = [UUID(int=number) for number in (0, 2**127)]
     table = pa.table({"text": ["a", "b", "c"], "id": pa.array([*(name.bytes for name in names), None], pa.uuid())})

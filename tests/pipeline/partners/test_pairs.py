@@ -5,6 +5,7 @@ from audits import TEXTS
 
 from neardup import (
     Checksum,
+    DataError,
     MinHash,
     ParameterError,
     SimHash,
@@ -116,6 +117,9 @@ def test_what_is_refused():
     for wrong in ({"measure": "distance"}, {"threshold": 0.0}, {"threshold": 1.1}, {"scheme": Checksum()}):
         with pytest.raises(ParameterError):
             pairs(TEXTS, **wrong)
+    for neither in ((None,), (None, TEXTS)):
+        with pytest.raises(DataError, match="must be a list of texts"):
+            pairs(*neither)
     with pytest.raises(ParameterError, match="two collections"):
         pairs(TEXTS, TEXTS, clusters=True)
     assert np.all(pairs(["a b", "a b"], ["a b"])["right_position"].to_numpy() == 0)

@@ -159,11 +159,25 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     try:
         named = column.cast(pa.string()) if not pa.types.is_large_string(column.type) else column
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
+        if (row := _first_invalid(column)) is not None:
+            raise DataError(f"column {name!r}, row {row:,}", "is not valid UTF-8, but ids must be") from error
         raise DataError(f"column {name!r}", f"holds {column.type}, but ids must be strings or numbers") from error
     if not named.null_count:
         return named
     named = named.combine_chunks()
     return pa.chunked_array([pc.coalesce(named, _unused_names(named, positions))])
+
+
+def _first_invalid(column: pa.ChunkedArray) -> int | None:
+    """Return the first row whose bytes are not valid UTF-8; ``None`` for a column that does not hold bytes."""
+    for row, value in enumerate(column.to_pylist()):
+        try:
+            str(value or b"", "utf-8")
+        except UnicodeDecodeError:
+            return row
+        except TypeError:
+            return None
+    return None
 
 
 def _unused_names(named: pa.Array, positions: pa.Array) -> pa.Array:

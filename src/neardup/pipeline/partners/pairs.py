@@ -114,7 +114,7 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
     """
     rule = PairRule.of(measure, threshold, clusters=clusters, between=others is not None)
     chosen = scheme_of_texts(scheme, PAIRS_OF_TEXTS)
-    collections = [Documents.of(one, text, id) for one in (documents, others) if one is not None]
+    collections = [Documents.of(one, text, id) for one in (documents, *([others] if rule.between else []))]
     with followed(progress) as follow, LocalEngine(threads) as engine:
         features = _features(collections, chosen, engine, follow)
         number, first = len(features.offsets) - 1, len(collections[0].texts)
