@@ -218,6 +218,17 @@ def test_categories_of_string_views_rank_as_their_values():
     assert ranked("max:x", [0] * 3, pa.chunked_array([array])) == [0, 2, 1]
 
 
+@pytest.mark.parametrize(
+    "kind", [pa.binary(), pa.large_binary(), pa.binary_view(), pa.dictionary(pa.int8(), pa.binary())]
+)
+def test_bytes_rank_as_the_strings_that_they_are(kind):
+    assert by_value("max:x", [b"9", b"10", None, b" "], kind) == [1, 0, 2, 3]
+    assert by_value("max:x", [b"2026-01-31T00:30+01:00", b"2026-01-31"], kind) == [1, 0]
+    with pytest.raises(ValueRefused, match="row 1 is 'n/a', which is not a number"):
+        by_value("max:x", [b"9", b"n/a"], kind)
+    assert by_value("max:x", [b"9", b"10", b"\xff"], kind) == [2, 0, 1]
+
+
 def test_a_column_of_nulls_leaves_the_order_alone():
     assert by_value("max:x", [None, None, None], pa.null()) == [0, 1, 2]
 

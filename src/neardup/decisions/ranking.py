@@ -24,6 +24,7 @@ _MONTH: Final = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 _OTHER_DATE: Final = (  # "31.05.2024", "31 May 2024", "Fri, 31 May 2024", "May 31, 2024", "Fri May 31"
     rf"(?i)^([a-z]{{3,9}},? )?([0-9]{{1,2}}[./ -]([0-9]{{1,2}}|{_MONTH})[,./ -]+[0-9]{{2}}|{_MONTH}\.? [0-9]{{1,2}}\b)"
 )
+_STRINGS: Final = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 _SHOWN: Final = 40  # characters of a value in a message
 
 
@@ -61,7 +62,7 @@ def ranking(
     order. If any string is a number, strings rank as numbers, exactly, with any number of digits; then all must be
     numbers, and ``ValueRefused`` has the row of the first that is not. If any is a date, such as ``2026-01-31``, all
     must be dates, and rank by the moments that they mean. Other strings rank as text, with a ``RuntimeWarning`` if they
-    look like quantities or dates. White space around a string does not count.
+    look like quantities or dates. White space around a string does not count. Bytes in UTF-8 are strings, as in files.
     Raises ``DataError`` for a column without an order.
     """
     keys = [_key(kind, field, lengths, values, addresses) for kind, field in policy.keys]
@@ -115,7 +116,9 @@ def _sortable(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
     kind = values.type
     if pa.types.is_dictionary(kind):
         return _codes(values, field) if kind.ordered else _sortable(_decoded(values), field)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        values = _decoded_bytes(values)
+    if any(of_kind(values.type) for of_kind in _STRINGS):
         return _of_strings(values.cast(pa.large_string()), field)
     if pa.types.is_float16(kind):
         return values.cast(pa.float32())
@@ -137,6 +140,15 @@ def _decoded(values: pa.ChunkedArray) -> pa.ChunkedArray:
         return values.cast(kind)
     decoded = [chunk.dictionary.cast(pa.large_string()).take(chunk.indices) for chunk in values.chunks]
     return pa.chunked_array(decoded, pa.large_string())
+
+
+def _decoded_bytes(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return bytes as strings or, if they are not all UTF-8, unchanged but for views, which Arrow cannot sort."""
+    values = values.cast(pa.large_binary())
+    try:
+        return values.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        return values
 
 
 def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:

@@ -111,6 +111,13 @@ def test_an_id_that_is_not_utf8_is_named_with_its_row(ids):
         dedup([{"text": "a", "id": own} for own in ids])
 
 
+def test_periods_are_not_the_numbers_that_they_are_stored_as():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": pandas.period_range("2020", periods=2, freq="M"), "text": ["a", "b"]})
+    with pytest.raises(DataError, match=r"'id': holds .*period.*, but ids must be strings or numbers"):
+        dedup(frame)
+
+
 def test_uuids_are_ids_in_their_text_form():
     names = [UUID(int=number) for number in (0, 2**127)]
     table = pa.table({"text": ["a", "b", "c"], "id": pa.array([*(name.bytes for name in names), None], pa.uuid())})

@@ -154,14 +154,15 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     if name is None:
         return pa.chunked_array([positions])
     column = written_ids(table.column(name))
-    if pa.types.is_boolean(column.type):
-        raise DataError(f"column {name!r}", "holds bool, but ids must be strings or numbers")
+    rule = f"holds {column.type}, but ids must be strings or numbers"
+    if pa.types.is_boolean(column.type) or isinstance(column.type, pa.BaseExtensionType):  # a period is not its number
+        raise DataError(f"column {name!r}", rule)
     try:
         named = column.cast(pa.string()) if not pa.types.is_large_string(column.type) else column
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
         if (row := _first_invalid(column)) is not None:
             raise DataError(f"column {name!r}, row {row:,}", "is not valid UTF-8, but ids must be") from error
-        raise DataError(f"column {name!r}", f"holds {column.type}, but ids must be strings or numbers") from error
+        raise DataError(f"column {name!r}", rule) from error
     if not named.null_count:
         return named
     named = named.combine_chunks()
