@@ -37,8 +37,7 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
     elif pa.types.is_binary_view(kind):
         column = column.cast(pa.large_binary())
     elif not (_is_wide(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind)):
-        of_table = "; of a table, pass the column of the texts" if pa.types.is_struct(kind) else ""
-        raise DataError(f"column {name!r}", f"must contain strings, not {kind}{of_table}")
+        raise DataError(f"column {name!r}", f"must contain strings, not {kind}")
     return column
 
 
@@ -67,6 +66,8 @@ def _as_arrow(texts: Any, name: str) -> pa.ChunkedArray:
         return pa.chunked_array([texts])
     if isinstance(texts, str | bytes):
         raise DataError(f"column {name!r}", "must be a sequence of texts, not a single text; put it in a list")
+    if hasattr(texts, "columns"):
+        raise DataError(f"column {name!r}", f"must be one column, not {kind_of(texts)}: pass one column of it")
     if hasattr(texts, "__arrow_c_stream__"):
         return pa.chunked_array(texts)
     if hasattr(texts, "__arrow_c_array__"):
