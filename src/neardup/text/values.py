@@ -37,6 +37,11 @@ def column_of(values: Iterable[Any], name: str) -> pa.Array:
         raise DataError(f"column {name!r}", "has numbers of more than 76 digits; pass all as strings") from error
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value is missing: ``None``, NaN, ``NA`` or ``NaT``."""
+    return not _kind_of(value)
+
+
 def _decimal(value: Any, row: int, name: str) -> Decimal:
     number = Decimal(str(value))
     if number.is_infinite():

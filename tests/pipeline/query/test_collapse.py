@@ -381,3 +381,17 @@ def test_hits_of_one_id_in_several_groups_are_told_apart(ids):
     for group in groups:
         (listed,) = collapse(hits, include=group.id).page
         assert listed == group
+
+
+@pytest.mark.parametrize("missing", [float("nan"), np.float32("nan"), None])
+def test_nan_is_a_missing_value_of_a_record(missing):
+    records = [hit | {name: value if value is not None else missing for name, value in hit.items()} for hit in RECORDS]
+    for rule in (None, SameValue("url"), SameValue("url", of=host), SameValue("kind")):
+        assert collapse(records, rule).kept == collapse(RECORDS, rule).kept
+    assert collapse(records).unsigned == 1
+
+
+def test_missing_values_of_pandas_are_those_of_its_records():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(RECORDS).drop(columns="kind")
+    assert collapse(frame.to_dict("records")).kept == collapse(frame).kept == collapse(RECORDS).kept

@@ -16,8 +16,10 @@ from neardup.model.errors import DataError, ParameterError, kind_of
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
 from neardup.text.containers import table_or_column
+from neardup.text.values import is_missing
 
 _PLAIN = frozenset({str, int})
+_USUAL = frozenset({str, int, type(None)})
 _SHOWN = 10  # names of fields in a message
 _DIGESTED = frozenset({str, int, bool, type(None)})
 
@@ -82,7 +84,7 @@ class Hits:
         return index.store.with_ids(self.names[:number])
 
     def values(self, field: str, number: int) -> list[Any]:
-        """Return the values of a field for the first *number* hits, ``None`` for missing ones.
+        """Return the values of a field for the first *number* hits, ``None`` for missing ones, also NaN.
 
         Raises ``DataError`` if neither a record nor an index has the field.
         """
@@ -90,7 +92,7 @@ class Hits:
             return []
         if self.records:
             if self.says(field):
-                return self._said(field, number)
+                return _with_none(self._said(field, number))
             if self._index is None or field not in self._index.fields:
                 names = sorted({str(name) for hit in self.given for name in hit})
                 shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
@@ -136,6 +138,13 @@ class PlacedHits(Hits):
     def places(self, _: Index, number: int) -> Places:
         """Return the places of the first *number* hits."""
         return self._places[:number]
+
+
+def _with_none(values: list[Any]) -> list[Any]:
+    """Return values with ``None`` for the missing values of pandas."""
+    if types_of(values) <= _USUAL:
+        return values
+    return [None if is_missing(value) else value for value in values]
 
 
 def _listed(hits: Any) -> list[Any]:
