@@ -68,6 +68,18 @@ def test_the_interpreter_never_sees_what_its_version_may_know(monkeypatch):
     assert not any(unassigned(letter) for text in seen for letter in text)
 
 
+def test_characters_that_all_versions_know_are_looked_up_once(monkeypatch):
+    looked_up = []
+
+    class Unassigned:
+        def search(self, text):
+            looked_up.append(sorted(text))
+
+    monkeypatch.setattr(normalizing, "_unassigned", Unassigned)
+    assert normalize("e\u0301a " * 100, "NFC") == "éa " * 100
+    assert looked_up == [[" ", "a", "e", "\u0301"]]
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_normalised_batch_comes_back_as_it_is(form):
     batch = TextBatch(*text_batch(["plain", "déjà", "你好", ""]))

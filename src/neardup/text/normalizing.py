@@ -36,8 +36,9 @@ def normalize(text: str, form: Normalization) -> str:
     Code points that 14.0 does not assign do not combine and are not changed, so the text between two of them is
     normalised separately. Versions agree about text that all of them assign.
     """
-    if text.isascii() or not (pieces := _unassigned().split(text))[1:]:
+    if text.isascii() or not _unassigned().search("".join({*text})):  # the pattern is slow: each character once
         return unicodedata.normalize(form, text)
+    pieces = _unassigned().split(text)
     pieces[::2] = [unicodedata.normalize(form, piece) for piece in pieces[::2]]
     return "".join(pieces)
 
