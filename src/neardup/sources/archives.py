@@ -29,12 +29,12 @@ from neardup.sources.collection import (
     Mask,
     Rejected,
     Request,
-    missing_field,
     silent,
 )
 from neardup.sources.compression import GzipError, inflater
 from neardup.sources.formats import WARC, display, kind
 from neardup.sources.http_response import Response, media_type, response
+from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, host_of, without_empty
 from neardup.sources.revisits import REFERENCES, revisit

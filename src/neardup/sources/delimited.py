@@ -41,13 +41,13 @@ from neardup.sources.collection import (
     QuotedLines,
     Rejected,
     Request,
-    missing_field,
     named,
     silent,
 )
 from neardup.sources.compression import Contents, compressed, load, stream
 from neardup.sources.formats import Kind, display, input_kind
 from neardup.sources.lines import BOM, Positions, Spans, invalid_utf8, runs, start_of_text
+from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.quoting import records
 from neardup.sources.tables import slices

@@ -35,13 +35,13 @@ from neardup.sources.collection import (
     Mask,
     Rejected,
     Request,
-    missing_field,
     silent,
 )
 from neardup.sources.compression import HEAD, encoding_code, sniff
 from neardup.sources.document import HTML
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, kind, matches
 from neardup.sources.lines import BOM
+from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary, writable
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, field_of
 from neardup.sources.tables import slices

@@ -29,20 +29,12 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.errors import DataError, require
-from neardup.sources.collection import (
-    Advance,
-    Append,
-    InputPiece,
-    Mask,
-    Rejected,
-    Request,
-    missing_field,
-    silent,
-)
+from neardup.sources.collection import Advance, Append, InputPiece, Mask, Rejected, Request, silent
 from neardup.sources.compression import Contents, check_plain, compressed, load
 from neardup.sources.fields import typed
 from neardup.sources.formats import STDIN, display, input_kind
 from neardup.sources.lines import BOM, Positions, Spans, blocks_of_lines, invalid_utf8, start_of_text
+from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.records import decoder, field_names, literal_of, reason_of
 from neardup.sources.tables import table_of

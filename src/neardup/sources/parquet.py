@@ -23,21 +23,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup.model.errors import DataError, OutputError
-from neardup.sources.collection import (
-    DEFAULT_ID,
-    Advance,
-    Append,
-    InputPiece,
-    Mask,
-    Rejected,
-    Request,
-    missing_field,
-    named,
-    silent,
-)
+from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Mask, Rejected, Request, named, silent
 from neardup.sources.compression import sniff
 from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
+from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, is_special
 from neardup.sources.tables import slices
 

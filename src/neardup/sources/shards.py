@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from neardup.model.errors import DataError, require
 from neardup.sources import remote
-from neardup.sources.collection import InputPiece, LackingFields, Rejected, Request, require_used, with_address
+from neardup.sources.collection import InputPiece, Rejected, Request, require_used, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.fields import joined
 from neardup.sources.formats import (
@@ -41,6 +41,7 @@ from neardup.sources.formats import (
     require_one_standard_input,
 )
 from neardup.sources.lines import blocks_of_lines
+from neardup.sources.missing_fields import LackingFields
 from neardup.sources.output import temporary_files
 from neardup.sources.standard_input import standard_input
 from neardup.text.extraction import Extraction

@@ -21,7 +21,8 @@ from neardup.pipeline.index.records import NamedRecords, fields_of, named, site_
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, InputPiece, Rejected, missing_field
+from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, InputPiece, Rejected
+from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import AnyPath
 from neardup.sources.pages import processes_for
 from neardup.sources.read import request_of

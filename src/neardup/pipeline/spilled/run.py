@@ -36,8 +36,8 @@ from neardup.pipeline.spilled.pairs import arrange, bucket, groups, pair, propos
 from neardup.pipeline.spilled.signed import Signed, fields_of, rejected_in, sign
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import missing_field
 from neardup.sources.formats import display
+from neardup.sources.missing_fields import missing_field
 from neardup.sources.read import nothing_left
 from neardup.text.columns import as_it_lies
 
