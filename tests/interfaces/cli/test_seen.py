@@ -292,9 +292,10 @@ def test_the_pages_of_an_archive_that_was_indexed_are_known(tmp_path, archive, n
     index = tmp_path / "ix"
     options = ("--field", "title:string", "--field", "host:string", "--text-view", "visible")
     neardup("index", archive, "--to", index, "--url", "url", *options, code=1)
-    assert "text view visible" in neardup("seen", index, archive, code=2).err
-    told = neardup("seen", index, archive, "--text-view", "visible", code=1)
-    assert [json.loads(one).get("changed") for one in told.out.splitlines()] == [None, False, False, False]
+    assert "text view visible" in neardup("seen", index, archive, "--text-view", "main", code=2).err
+    for ways in ((), ("--text-view", "visible")):
+        told = neardup("seen", index, archive, *ways, code=1)
+        assert [json.loads(one).get("changed") for one in told.out.splitlines()] == [None, False, False, False]
 
 
 def test_files_of_any_format_are_answered(tmp_path, seen, neardup):

@@ -190,6 +190,15 @@ def extraction_of(arguments: argparse.Namespace) -> "Extraction":
     return Extraction(view=arguments.text_view, templates=None if path is None else HostTemplates.load(path))
 
 
+def extraction_if_given(arguments: argparse.Namespace) -> "Extraction | None":
+    """Return how web pages become texts if options say so; ``None``: as the pages of the index were read."""
+    given = vars(arguments)
+    if {"text_view", "templates"}.isdisjoint(given):
+        return None
+    arguments.text_view = given.get("text_view", "auto")
+    return extraction_of(arguments)
+
+
 def learned_line(arguments: argparse.Namespace, hosts: int | None, learned: int) -> list[str]:
     """Return a line about the templates of *hosts* that a run used, if it *learned* some or was to learn some."""
     given = vars(arguments)

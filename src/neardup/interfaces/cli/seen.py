@@ -39,7 +39,7 @@ inputs [INPUT ...]: files of pages, as of neardup index: .warc .wet (also .gz .z
 --skip N=0: skip the first N lines of standard input
 --text FIELD=text: the field that holds the text
 --html FIELD: the field that holds an HTML page, instead of a text
-{options.VIEW_IF_GIVEN}
+{options.VIEW_OF_INDEX}
 {options.TEMPLATES}
 {options.RULES}
 --url FIELD=url: the field that holds the URL, if there is one
@@ -59,7 +59,6 @@ def run(arguments: argparse.Namespace) -> int:
         require(known, name, vars(arguments).get(name), "needs --html FIELD, or files of pages")
     rule = "cannot be used with --html FIELD: the text is that of the page"
     require(html is None or arguments.text == "text", "text", arguments.text, rule)
-    arguments.text_view = vars(arguments).get("text_view", "auto")
     if sys.stdout is None:
         raise OutputRefused("standard output", "it is closed")
     if sys.stdin is None and not files:
@@ -82,7 +81,7 @@ def _of_files(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
     """Answer the pages of files, and print a summary on standard error."""
     from neardup.pipeline.files.visits import FileAnswers
 
-    reading = options.chosen(arguments, "text html") | {"extraction": options.extraction_of(arguments)}
+    reading = options.chosen(arguments, "text html") | {"extraction": options.extraction_if_given(arguments)}
     answering = FileAnswers(index, **ways, **reading)
     with progress_bars() as progress:
         counts = _written(answering.answer(arguments.inputs, progress=progress), index)
@@ -104,11 +103,13 @@ def _of_files(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
 def _of_lines(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any]) -> int:
     """Answer the lines of standard input as they arrive; a summary is printed if some are invalid, or on a terminal."""
     from neardup.pipeline.crawl.stream import TOGETHER, Answering
+    from neardup.pipeline.index.page_terms import extraction_for
     from neardup.sources.arriving import arriving
     from neardup.sources.jsonl import HEAD, require_lines
 
     html = vars(arguments).get("html")
-    ways |= {"text": html or arguments.text, "extraction": None if html is None else options.extraction_of(arguments)}
+    extraction = None if html is None else extraction_for(index, options.extraction_if_given(arguments))
+    ways |= {"text": html or arguments.text, "extraction": extraction}
     answering = Answering(index, **ways)
     number = 0
 

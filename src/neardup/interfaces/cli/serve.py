@@ -79,15 +79,12 @@ def run(arguments: argparse.Namespace) -> int:
         with suppress(OSError):  # no user may read it
             print(f"Serving {documents} of {arguments.index} at {address}: {does}, for {who}.", flush=True)
 
-    extraction = None
-    if not {"text_view", "templates"}.isdisjoint(given):
-        arguments.text_view = given.get("text_view", "auto")
-        extraction = options.extraction_of(arguments).to_dict()
+    extraction = options.extraction_if_given(arguments)
     deployment = server.Deployment(
         folder=arguments.index,
         memory=arguments.memory,
         addresses=options.addresses_of(arguments) or Addresses(),
-        extraction=extraction,
+        extraction=None if extraction is None else extraction.to_dict(),
         allow_hosts=tuple(given.get("allow_host", ())),
         proxies=tuple(given.get("trust_proxy", ())),
         **options.chosen(arguments, "host port key_file config token_file access_log prefix read_only workers"),

@@ -25,8 +25,9 @@ from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, InputPiece, Reje
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import AnyPath
 from neardup.sources.pages import processes_for
-from neardup.sources.read import request_of
+from neardup.sources.read import AUTO, request_of
 from neardup.sources.shards import has_pages, local_shards
+from neardup.text.extraction import Extraction
 
 TOGETHER: Final = 1 << 23  # bytes of text that are answered together
 
@@ -38,7 +39,7 @@ class FileAnswers:
     several with one id, each is answered. A document's id is its URL if the field *url* exists, otherwise the field
     *id*, or its place. An answer has the ``source`` and the ``position`` of the record, the ``id``, and the verdict, as
     ``Answering`` returns it; that to a rejected record has an ``error``. The options are those of ``Answering`` and,
-    as *reading*, of ``neardup.sources.read``.
+    as *reading*, of ``neardup.sources.read``. Pages are read as those of the index, unless *extraction* says otherwise.
 
     ``rejected`` are the records that are not documents. ``skipped`` and ``body_faults`` are as in a ``Collection``, and
     ``ignored`` counts the files of folders that were not requested.
@@ -53,15 +54,16 @@ class FileAnswers:
         admit: bool = False,
         catch_up: Callable[[], object] | None = None,
         changed_at_least: float | None = None,
+        extraction: Extraction | None = None,
         **reading: Any,
     ) -> None:
         if changed_at_least is not None:
             require_share("changed_at_least", changed_at_least)
         self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
-        self._catch_up, self._least, self._url = catch_up, changed_at_least, url
+        self._catch_up, self._least, self._url, self._extraction = catch_up, changed_at_least, url, extraction
         signed = index.scheme.columns
         columns = [*dict.fromkeys([url, *signed, *index.fields])]
-        self._request = request_of(**reading, url=url, columns=columns, full_names=True)
+        self._request = request_of(**reading, url=url, columns=columns, full_names=True, extraction=extraction or AUTO)
         require_different(text=self._request.text, url=url, id=self._request.id)
         require_url_rules(index, self._addresses.rules)
         self.rejected: list[Rejected] = []
@@ -78,7 +80,7 @@ class FileAnswers:
         """
         extraction = self._request.extraction
         if has_pages(inputs, self._request):
-            extraction = extraction_for(self._index, extraction)
+            extraction = extraction_for(self._index, self._extraction)
             self._request = replace(self._request, extraction=extraction)
         with local_shards(inputs, self._request) as cut, processes_for(extraction, thread_count(threads)) as found:
             self.ignored = cut.ignored
