@@ -191,7 +191,7 @@ def extraction_of(arguments: argparse.Namespace) -> "Extraction":
 
 
 def extraction_if_given(arguments: argparse.Namespace) -> "Extraction | None":
-    """Return how web pages become texts if options say so; ``None``: as the pages of the index were read."""
+    """Return how web pages become texts if there are such options; otherwise ``None``, as for the pages of the index."""
     given = vars(arguments)
     if {"text_view", "templates"}.isdisjoint(given):
         return None

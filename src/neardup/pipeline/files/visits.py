@@ -39,7 +39,7 @@ class FileAnswers:
     several with one id, each is answered. A document's id is its URL if the field *url* exists, otherwise the field
     *id*, or its place. An answer has the ``source`` and the ``position`` of the record, the ``id``, and the verdict, as
     ``Answering`` returns it; that to a rejected record has an ``error``. The options are those of ``Answering`` and,
-    as *reading*, of ``neardup.sources.read``. Pages are read as those of the index, unless *extraction* says otherwise.
+    as *reading*, of ``neardup.sources.read``. Pages are read as those of the index by default (*extraction*).
 
     ``rejected`` are the records that are not documents. ``skipped`` and ``body_faults`` are as in a ``Collection``, and
     ``ignored`` counts the files of folders that were not requested.
