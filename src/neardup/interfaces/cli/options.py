@@ -191,7 +191,7 @@ def extraction_of(arguments: argparse.Namespace) -> "Extraction":
 
 
 def extraction_if_given(arguments: argparse.Namespace) -> "Extraction | None":
-    """Return how web pages become texts if there are such options; otherwise ``None``, as for the pages of the index."""
+    """Return how web pages become texts by the options; ``None`` without any: as the pages of the index were read."""
     given = vars(arguments)
     if {"text_view", "templates"}.isdisjoint(given):
         return None
