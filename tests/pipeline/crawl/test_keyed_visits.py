@@ -92,6 +92,21 @@ def test_a_batch_that_was_never_admitted_is_admitted_when_it_is_repeated(index, 
     assert [verdict.name for verdict in verdicts] == ["new", "exact duplicate", "new", "new"]
 
 
+def test_pages_that_another_batch_admitted_meanwhile_are_its_own(index, monkeypatch):
+    """The process is killed after it has recorded a batch; another crawler's batch comes before the repetition."""
+    with monkeypatch.context() as patch:
+        patch.setattr(CrawlFilter, "judge_and_admit", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            sent(KeyedVisits(index), [(1, 1), (7, 7)], "killed")
+    pages = KeyedVisits(index)
+    assert [verdict.representative for verdict in sent(pages, [(1, 1), (2, 2)], "other")] == [None, None]
+    verdicts = sent(pages, [(1, 1), (7, 7)], "killed")
+    assert (verdicts[0].name, verdicts[0].representative, verdicts[1].name) == ("known", url(1), "new")
+    for again in (pages, KeyedVisits(index)):  # also after a restart
+        assert [verdict.representative for verdict in sent(again, [(1, 1), (7, 7)], "killed")] == [url(1), None]
+        assert [verdict.representative for verdict in sent(again, [(1, 1), (2, 2)], "other")] == [None, None]
+
+
 def test_a_page_that_is_kept_again_is_reported_again(index):
     pages = KeyedVisits(index)
     sent(pages, PAGES, "one")

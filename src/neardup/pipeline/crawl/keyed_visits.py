@@ -1,10 +1,12 @@
 """Pages of several crawlers in one index: a batch that is sent twice with one key gets the same verdicts twice."""
 
+import math
 import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +16,7 @@ import numpy as np
 from neardup.engines.journal import naming
 from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, StorageFailed
+from neardup.model.seen import Admission
 from neardup.model.verdicts import Known, Verdict
 from neardup.pipeline.crawl.filter import CrawlFilter
 from neardup.pipeline.index.fields import field_table
@@ -93,10 +96,7 @@ class KeyedVisits:
         with self._busy:
             visit = self._read().get(name)
             if visit is None:
-                there = self.index.admissions(ids)
-                first, known = self.index.next_admission, [row for row, one in enumerate(there) if one is not None]
-                told = [row for row, one in enumerate(there) if one is not None and one.told == first]
-                self._record(Visit(name, digest, first, known, told))
+                self._begin(name, digest, self.index.admissions(ids))
                 verdicts = pages.judge_and_admit(urls, texts, fields, ids=ids)
             elif visit.content != digest:
                 raise DataError("key", "was used for another request; each request needs its own key")
@@ -117,15 +117,22 @@ class KeyedVisits:
         fields: Mapping[str, Sequence[Any]] | None,
         least: float | None,
     ) -> list[Verdict]:
-        """Return the verdicts of a batch that was recorded; a kill may have prevented that for some of its pages."""
+        """Return the verdicts of a batch that was recorded; a kill may have prevented that for some of its pages.
+
+        Pages that were admitted after the next batch was recorded are not those of this one. If it had none before, it
+        begins again, so that another repetition finds those that it gets now.
+        """
         index = self.index
         there, now = index.admissions(ids), index.known(ids, texts, fields, changed_at_least=least)
         numbers, told = range(visit.first, visit.first + len(ids) + 1), set(visit.told)
+        until = self._next(visit)
+        if None in there and not any(one is not None and visit.first <= one.number < until for one in there):
+            self._begin(visit.key, visit.content, there)
         verdicts = pages.judge_and_admit(urls, texts, fields, ids=ids)
         own: dict[str, int] = {}  # the pages that were admitted then, by their first rows
         last: dict[str, int] = {}  # and by their last ones, whose fields they have
         for row, (admission, found) in enumerate(zip(there, now, strict=True)):
-            if admission is None or found is None or found.changed:
+            if admission is None or found is None or found.changed or admission.number >= until:
                 continue
             if admission.number in numbers and found.resemblance is None:
                 own.setdefault(ids[row], row)
@@ -141,6 +148,17 @@ class KeyedVisits:
             verdicts[row] = Known(ids[row], True, verdict.representative) if row in known else verdict
         return verdicts
 
+    def _begin(self, name: str, content: str, there: Sequence[Admission | None]) -> None:
+        """Record a batch whose pages have these admissions before it."""
+        first, known = self.index.next_admission, [row for row, one in enumerate(there) if one is not None]
+        told = [row for row, one in enumerate(there) if one is not None and one.told == first]
+        self._record(Visit(name, content, first, known, told))
+
+    def _next(self, visit: Visit) -> float:
+        """Return the number of the next admission when the batch after this one was recorded, if there is one."""
+        later = dropwhile(lambda one: one is not visit, self._read().values())
+        return next((one.first for one in later if one is not visit), math.inf)
+
     def _keep(self, name: str, verdicts: list[Verdict]) -> None:
         self._verdicts[name] = verdicts
         self._remembered += len(verdicts)
@@ -153,7 +171,9 @@ class KeyedVisits:
             with naming(self._path, doing="read"):
                 content = self._path.read_bytes() if self._path.exists() else b""
             *lines, rest = content.split(b"\n")
-            self._visits = OrderedDict((visit.key, visit) for visit in _decoded(lines))
+            self._visits = OrderedDict()
+            for visit in _decoded(lines):
+                _put(self._visits, visit)
             self._lines, self._cut = len(lines), bool(rest)
         return self._visits
 
@@ -161,7 +181,7 @@ class KeyedVisits:
         """Write a visit to the disk before its pages are admitted."""
         visits = self._read()
         line = b"\n" * self._cut + msgspec.json.encode(visit) + b"\n"
-        visits[visit.key] = visit
+        _put(visits, visit)
         while len(visits) > MOST_VISITS:
             visits.popitem(last=False)
         try:
@@ -178,6 +198,12 @@ class KeyedVisits:
             visits.pop(visit.key)
             self._cut = True
             raise StorageFailed.by(error, self._path, "written") from error
+
+
+def _put(visits: OrderedDict[str, Visit], visit: Visit) -> None:
+    """Append a visit; that of the same key is removed."""
+    visits.pop(visit.key, None)
+    visits[visit.key] = visit
 
 
 def _decoded(lines: Iterable[bytes]) -> Iterable[Visit]:
