@@ -162,6 +162,7 @@ class Service:
 
     async def start(self) -> None:
         """Start to watch the index. Call ``warm_up`` before, so that the first request does not wait."""
+        self.update_metrics()
         self._watching = asyncio.create_task(self._watch())
         self.ready = True
 
