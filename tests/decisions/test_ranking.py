@@ -227,6 +227,7 @@ def test_bytes_rank_as_the_strings_that_they_are(kind):
     with pytest.raises(ValueRefused, match="row 1 is 'n/a', which is not a number"):
         by_value("max:x", [b"9", b"n/a"], kind)
     assert by_value("max:x", [b"9", b"10", b"\xff"], kind) == [2, 0, 1]
+    assert by_value("max:x", [b" 9", b"10"], pa.binary(2)) == [1, 0]
 
 
 def test_a_column_of_nulls_leaves_the_order_alone():

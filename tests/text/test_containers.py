@@ -186,7 +186,7 @@ NOT_READ = {
     "path": (lambda folder: folder / "pages.jsonl", r"neardup\.dedup_files"),
     "set": (lambda _: {"a", "b"}, "pass a list"),
     "frozenset": (lambda _: frozenset("ab"), "pass a list"),
-    "array of no dimension": (lambda _: np.array("a b c"), "put it in a list"),
+    "array of no dimension": (lambda _: np.array("a b c"), "pass a list"),
 }
 
 

@@ -25,6 +25,12 @@ _OTHER_DATE: Final = (  # "31.05.2024", "31 May 2024", "Fri, 31 May 2024", "May 
     rf"(?i)^([a-z]{{3,9}},? )?([0-9]{{1,2}}[./ -]([0-9]{{1,2}}|{_MONTH})[,./ -]+[0-9]{{2}}|{_MONTH}\.? [0-9]{{1,2}}\b)"
 )
 _STRINGS: Final = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+_BYTES: Final = (
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_binary_view,
+    pa.types.is_fixed_size_binary,
+)
 _SHOWN: Final = 40  # characters of a value in a message
 
 
@@ -116,7 +122,7 @@ def _sortable(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
     kind = values.type
     if pa.types.is_dictionary(kind):
         return _codes(values, field) if kind.ordered else _sortable(_decoded(values), field)
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+    if any(of_bytes(kind) for of_bytes in _BYTES):
         values = _decoded_bytes(values)
     if any(of_kind(values.type) for of_kind in _STRINGS):
         return _of_strings(values.cast(pa.large_string()), field)
@@ -143,7 +149,7 @@ def _decoded(values: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _decoded_bytes(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return bytes as strings or, if they are not all UTF-8, unchanged but for views, which Arrow cannot sort."""
+    """Return bytes as strings or, if they are not all UTF-8, as plain binary: Arrow cannot sort views."""
     values = values.cast(pa.large_binary())
     try:
         return values.cast(pa.large_string())

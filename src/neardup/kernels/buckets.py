@@ -168,7 +168,7 @@ def arrange(members, sizes, first_bucket, first_rank, ends, memberships, entry_b
         begin = end - sizes[bucket]
         number = first_bucket + bucket
         for place in range(begin + 1, end):
-            if place >= 2 * _AHEAD:
+            if place >= 2 * _AHEAD and ends.size:
                 fetch_ahead(ends, max(0, members[place - 2 * _AHEAD] - first_rank))
                 fetch_ahead(memberships, max(0, ends[max(0, members[place - _AHEAD] - first_rank)] - 1))
             member = members[place]

@@ -1,4 +1,4 @@
-"""Ids that are not strings, in the form in which people know them."""
+"""Numbers and UUIDs as ids that people can read."""
 
 from typing import Final
 from uuid import UUID

@@ -440,7 +440,7 @@ def has_pages(inputs: Sequence[str | os.PathLike[str]], request: Request) -> boo
 def _every_table(inputs: Sequence[str | os.PathLike[str]], request: Request) -> Iterator[str]:
     """Yield the tables, archives and folders of documents among files, patterns and folders.
 
-    URLs with the ending of a format, which patterns may have, too, are not looked up here.
+    URLs and patterns with the ending of a format are not looked up here.
     """
     for given in map(local, inputs):
         known = is_url(given) and kind(given) is not None

@@ -105,7 +105,7 @@ def require_in_memory(source: Any) -> None:
     if isinstance(source, set | frozenset):
         raise DataError("documents", "are a set, which has no order; pass a list, best or oldest first")
     if isinstance(source, np.ndarray) and not source.ndim:
-        raise DataError("documents", "are an array without a dimension, which is a single value; put it in a list")
+        raise DataError("documents", "are a zero-dimensional array, which is a single value; pass a list")
 
 
 @lru_cache(maxsize=256)

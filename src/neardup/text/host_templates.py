@@ -267,7 +267,7 @@ def _opened(content: bytes) -> tuple[Any, pa.Table]:
 
 def _checked(templates: Iterable[Template]) -> Iterator[Template]:
     """Yield templates; ``ParameterError`` for anything else."""
-    require(isinstance(templates, Iterable), "templates", templates, "must be templates")
+    require(isinstance(templates, Iterable), "templates", templates, "must be a sequence of templates")
     for one in templates:
         require_kind("templates", one, Template)
         yield one

@@ -17,8 +17,8 @@ _SHOWN: Final = 40  # characters of a value in a message
 def column_of(values: Iterable[Any], name: str) -> pa.Array:
     """Return numbers that do not fit into 64 bits as decimals, which are exact; NaN is a missing value.
 
-    Raises ``DataError`` for the first value of another kind than the first one, for an infinite number, which no
-    decimal is, and for values that are not numbers, such as fractions and complex numbers.
+    Raises ``DataError`` for the first value of another kind than the first one, for an infinite number, as
+    decimals are finite, and for values that are not numbers, such as fractions and complex numbers.
     """
     numbers: list[Decimal | None] = []
     first = ""
@@ -45,7 +45,7 @@ def is_missing(value: Any) -> bool:
 def _decimal(value: Any, row: int, name: str) -> Decimal:
     number = Decimal(str(value))
     if number.is_infinite():
-        rule = f"is {value}, but other values can only be decimals, which are finite; pass all as strings"
+        rule = f"is {value}, which cannot be compared exactly with the decimals here; remove it, or pass strings"
         raise DataError(f"column {name!r}, row {row:,}", rule)
     return number
 

@@ -281,13 +281,13 @@ def source(tmp_path):
 )
 def test_options_for_other_inputs_are_refused(neardup, source, verb, ways):
     rules = {
-        "--url": "needs --html FIELD, whose pages it names",
+        "--url": "needs --html FIELD: it names the field with the URLs of these pages; archives have their own",
         "--text-view": "can only be used with web pages: archives, folders, or a field of HTML",
         "--glob": "can only be used with folders; the inputs are jsonl",
         "--quoting": "can only be used with CSV and TSV; the inputs are jsonl",
     }
     if verb[0] == "contamination":
-        rules["--url"] = "needs --templates FILE: only templates of hosts ask for the URL"
+        rules["--url"] = "needs --templates FILE: it is used only to find the template of the host of a page"
     if (verb[0], ways[0]) != ("index", "--url"):  # there it is the id
         assert f"{' '.join(ways)} {rules[ways[0]]}" in neardup(*verb, *ways, code=2).err
         assert not Path("work").exists()

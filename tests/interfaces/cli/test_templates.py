@@ -436,7 +436,7 @@ def test_one_host_of_a_state_is_learned_again_in_a_file_outside(crawl, tmp_path,
 def test_an_index_that_was_made_without_templates_is_told_apart(crawl, tmp_path, neardup):
     (tmp_path / "text.jsonl").write_text('{"text": "one text"}\n')
     neardup("index", "text.jsonl", "--to", "seen")
-    words = "pages read without templates of hosts, as this index was made without"
+    words = "the pages were read without templates, because the index was created without"
     archive = crawl / "crawl.warc.gz"
     assert words in neardup("index", archive, "--to", "seen").out
     for place, options in (("seen", ["--no-templates"]), ("new", []), ("new", []), ("plain", ["--no-templates"])):
@@ -945,7 +945,7 @@ def test_everything_is_checked_before_templates_are_learned(  # noqa: PLR0917 - 
         (["index", "--from", "s", "--to", "i", "--learn-templates"], "--learn-templates cannot be used with --from"),
         (
             ["dedup", "-", "--html", "html", "--dry-run", "--learn-templates", "--templates", "u.arrow"],
-            "reads it twice",
+            "reads the inputs twice",
         ),
         (["templates", "learn", "files", "--out", "u.arrow", "--url", "url"], "can only be used with tables"),
     ],

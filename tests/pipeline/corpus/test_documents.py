@@ -114,7 +114,7 @@ def test_an_id_that_is_not_utf8_is_named_with_its_row(ids):
 def test_periods_are_not_the_numbers_that_they_are_stored_as():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"id": pandas.period_range("2020", periods=2, freq="M"), "text": ["a", "b"]})
-    with pytest.raises(DataError, match=r"'id': holds .*period.*, but ids must be strings or numbers"):
+    with pytest.raises(DataError, match=r"'id': holds .*period.*, but ids must be strings, numbers, times or UUIDs"):
         dedup(frame)
 
 

@@ -95,7 +95,7 @@ def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):
 @pytest.mark.parametrize(
     ("inputs", "path", "extraction", "message"),
     [
-        (["-"], "t.arrow", Extraction(), "is read only once"),
+        (["-"], "t.arrow", Extraction(), "can be read only once"),
         (
             [],
             "t.arrow",

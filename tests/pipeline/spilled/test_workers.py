@@ -88,7 +88,7 @@ def test_a_worker_needs_the_key_of_the_run(tmp_path, sources, small_parts, monke
     small_parts(1000)
 
     def worker(_):
-        with pytest.raises(StorageRefused, match="its run has") as caught:
+        with pytest.raises(StorageRefused, match="the run in this folder has") as caught:
             work_on(tmp_path / "w", key=other, idle=120)
         assert caught.value.code == code
 

@@ -152,7 +152,7 @@ _NEXT_STORAGE = {
     TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
     "not empty": "name a new folder",
     "other URL rules": "use the same rules, or another folder",
-    "other view": "use the same --text-view and version, or another folder",
+    "other view": "leave out --text-view or name the same one, and use the same version; or use another folder",
     "no templates": "leave out --templates, or use another folder",
     "templates needed": "leave out --no-templates, or use another folder",
     "other templates": "leave out --templates, as its own are used then, or name a file that was made of its own:"
@@ -330,7 +330,7 @@ def _in_memory(arguments: argparse.Namespace) -> bool:
 
 
 def _about_file(error: DataError, arguments: argparse.Namespace) -> str:
-    """Return how to make a file that does not exist or is another, or what its option takes instead; or nothing."""
+    """Return the command that makes a missing or wrong file, or what its option takes; empty for other errors."""
     if error.code not in {NO_FILE, OTHER_FILE, "no file"}:
         return ""
     given = vars(arguments)

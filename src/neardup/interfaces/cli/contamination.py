@@ -12,8 +12,8 @@ USAGE = f"""
 {INPUTS}
 {THREADS}
 [what is compared]
---against TESTS ...!: the items of the test set, each a record; may be repeated; an item counts wherever it is on a
-  page, so no templates of hosts are learned: if items are pages of the same hosts, name their --templates FILE
+--against TESTS ...!: the items of the test set, each a record; may be repeated; an item may be in any part of a page,
+  so no templates are learned; if the items are pages themselves, use --templates to ignore what pages of a host share
 --words N=13: the length of the runs that are compared
 --threshold T=0.8: an item is contaminated if one document has this share of its runs
 [outputs]
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.output import check_separate, check_table, write_table
 
     given = vars(arguments)
-    rule = "needs --templates FILE: only templates of hosts ask for the URL"
+    rule = "needs --templates FILE: it is used only to find the template of the host of a page"
     require("url" not in given or "templates" in given, "url", given.get("url"), rule)
     outputs: dict[str, str] = {name: given[name] for name in ("items", "documents") if name in given}
     check_separate(outputs)

@@ -41,8 +41,8 @@ USAGE = f"""
 """
 EXAMPLE = "Example: neardup index pages.jsonl --to seen --url url"
 _LACKING = (
-    "pages read without templates of hosts, as this index was made without: lines that the pages of a host share count;"
-    " a new index of archives has templates, and --no-templates leaves out this line"
+    "the pages were read without templates, because the index was created without: the menus and notices that pages of"
+    " a host share are compared, too; create a new index to use templates, or add --no-templates to hide this note"
 )
 INTERRUPTED = "interrupted; admitted documents are in the index; run the same command again to continue"
 

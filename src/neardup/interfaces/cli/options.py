@@ -48,10 +48,10 @@ VIEW: Final = """
   main text, without navigation and advertisements (main); or all visible text (visible)
 """
 VIEW_IF_GIVEN: Final = VIEW.replace("=auto", "", 1).rstrip() + " (default: auto)\n"
-VIEW_OF_INDEX: Final = VIEW_IF_GIVEN.replace("auto)\n", "that of the pages of the index, or auto)\n")
+VIEW_OF_INDEX: Final = VIEW_IF_GIVEN.replace("auto)\n", "that of the pages of the index; without pages, auto)\n")
 TEMPLATES: Final = """
 --templates FILE: for web pages: the templates of hosts, whose lines do not count: a file of `neardup templates learn`,
-  or a state or an index that has some; those of a state or an index that is compared with are used by default
+  or a state or an index that has some (default: those of the state or index that is named, if any)
 """
 LEARN: Final = """
 --learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
@@ -420,8 +420,15 @@ def _any_of(names: Sequence[str]) -> str:
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options for reading as parameters of the library; refuse ``--url`` where it has no effect."""
     given = vars(arguments)
-    used = arguments.verb == "index" or "html" in given
-    require("url" not in given or used, "url", given.get("url"), "needs --html FIELD, whose pages it names")
+    if "url" in given and arguments.verb != "index":
+        rule = "needs --html FIELD: it names the field with the URLs of these pages; archives have their own"
+        require("html" in given, "url", given["url"], rule)
+        require(
+            not given.get("no_templates"),
+            "url",
+            given["url"],
+            "cannot be used with --no-templates: it is for templates",
+        )
     learn = given.get("learn_templates", False)
     require(
         not learn or "templates" in given,

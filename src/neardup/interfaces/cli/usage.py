@@ -9,7 +9,7 @@ from neardup.interfaces.cli.amounts import number, share, size, whole
 
 
 def _path(text: str) -> str:
-    """Return the path of a file or folder, which is not empty."""
+    """Return a path; refuse an empty one."""
     if not text:
         raise argparse.ArgumentTypeError("the path is empty")
     return text

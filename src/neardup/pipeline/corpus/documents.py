@@ -154,7 +154,7 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     if name is None:
         return pa.chunked_array([positions])
     column = written_ids(table.column(name))
-    rule = f"holds {column.type}, but ids must be strings or numbers"
+    rule = f"holds {column.type}, but ids must be strings, numbers, times or UUIDs; convert it to strings"
     if pa.types.is_boolean(column.type) or isinstance(column.type, pa.BaseExtensionType):  # a period is not its number
         raise DataError(f"column {name!r}", rule)
     try:

@@ -41,7 +41,10 @@ def learn_from_files(
     opened = Shards.opened(inputs, request_of(format=format))
     forms = {opened.kind(source).format for source in range(len(opened.inputs))}
     tables = not forms <= {FOLDER, WARC}
-    rule = "must be only tables, or only folders and archives; learn from one kind, then from the other"
+    rule = (
+        "must be only tables, or only folders and archives; learn from one kind, then from the other, with the first"
+        " templates as the known ones"
+    )
     require(not tables or forms.isdisjoint({FOLDER, WARC}), "inputs", [*map(display, opened.inputs)], rule)
     for name, field in (("html", html), ("url", url)):
         require(tables or field is None, name, field, "can only be used with tables, which have fields")
@@ -88,7 +91,7 @@ class RunTemplates:
         return replace(extraction, templates=found)
 
     def learned(self, extraction: Extraction) -> int:
-        """Return of how many hosts an extraction of this run has templates that were learned."""
+        """Return the number of hosts whose templates the run has learned, which an extraction of it has."""
         return 0 if extraction.templates is None else len(extraction.templates) - len(self.known)
 
     def save(self, found: HostTemplates) -> None:
@@ -106,8 +109,8 @@ def templates_of(
     """Return the templates of a run before it learns others, or ``None`` if it neither learns nor uses any.
 
     *learn* is the file of templates, which need not exist, ``None`` to learn unasked, and ``False`` to learn none.
-    Unasked, templates are only learned if some inputs have the addresses of pages, archives and tables whose field of
-    the address is named, and if all can be read twice; the pages of others are read with those that are stored.
+    Unasked, templates are only learned if some inputs are archives, or tables whose field of the address is named, and
+    if all can be read twice; the pages of others are read with those that are stored.
 
     *stored* returns how the pages of a state or of indexes became texts, with which the documents are compared;
     ``None`` without a state or index. Their templates are used, and those of other hosts are added. Pages that were
@@ -131,7 +134,7 @@ def templates_of(
         paths, learns = expand(inputs), True
         check_file(learn, ARROW, paths, force=True)
         for one in filter(is_distant, paths):
-            rule = "is read only once, and learning the templates of its hosts reads it twice; save it to a file"
+            rule = "can be read only once, but learning templates reads the inputs twice; save it to a file first"
             raise ParameterError("inputs", one, rule)
         known = HostTemplates.load(learn) if Path(learn).exists() else _latest(stored() or (), plain)
         if known is not None:
@@ -153,7 +156,7 @@ def learned_extraction(
 
 
 def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | None:
-    """Return the templates of stored pages that replaced those of all others; these must be read as *plain* otherwise.
+    """Return the latest templates of stored pages, if these replaced all others, and pages were else read as *plain*.
 
     ``None`` if there are none.
     """

@@ -218,11 +218,11 @@ def _in_memory(
     threads: int,
     progress: bool | Progress | None,  # noqa: FBT001 - as dedup_files takes it
 ) -> FilesResult:
-    """Learn the templates of a run in memory, and do it."""
+    """Do a run in memory, whose templates are learned first."""
     of_pieces = {"part_size": settings.part_size, "out_format": settings.out_format}
     for name, value in {**of_pieces, "keep_work": settings.keep_work or None}.items():
         require(value is None, name, value, "can only be used with a work folder")
-    require(settings.executors is None, "work", None, "must be a folder that the executors see")
+    require(settings.executors is None, "work", None, "must be a folder that all executors can use")
     own = templates_of(settings.learn_templates, inputs, settings.request)
     if own is not None:
         settings = _reading(settings, own.extraction)
@@ -249,7 +249,7 @@ def _in_pieces(
 
     require_once(tuple(index.path for index in settings.earlier.indexes))
     if settings.ignore_common is not None and settings.earlier.state is not None:
-        rule = "cannot be used with a state, all of whose runs need the same list: find that first"
+        rule = "cannot be used with a state: all its runs need the same list of shingles, so make that first"
         raise ParameterError("ignore_common", settings.ignore_common, rule, "share with state")
     with opened_state(settings) as state:
         everything = [*settings.earlier.inputs, *inputs]

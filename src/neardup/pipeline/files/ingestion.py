@@ -61,7 +61,7 @@ class Added:
     first record without a text, also of known ones. If ``estimated``, near duplicates are decided by estimates, because
     the index has no texts. ``total`` is the number of documents in the index after the run. The templates that pages
     were read with are of ``hosts_with_templates`` hosts (``None`` without any); the run learned ``hosts_learned``. If
-    ``lacks_templates``, pages of archives were read without them, because the index was made without.
+    ``lacks_templates``, pages with addresses were read without them, because the index was created without any.
     """
 
     documents: int
@@ -186,6 +186,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         counts, replaced = _admitted(index, batch, rows, at, progress, catch_up)
         total, estimated = len(index), index.estimates
     number = len(ids) - len(rejected)
+    addressed = documents.format == WARC or (url is not None and reading.get("html") is not None)
     return Added(
         documents=number,
         new=counts[New.name],
@@ -208,7 +209,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         total=total,
         hosts_with_templates=None if extraction.templates is None else len(extraction.templates),
         hosts_learned=learned,
-        lacks_templates=learn_templates is None and documents.format == WARC and documents.without_templates,
+        lacks_templates=learn_templates is None and addressed and documents.without_templates,
     )
 
 

@@ -22,7 +22,7 @@ class EarlierDocuments:
     """The documents that those of a run are compared with: of a state, or of indexes and then of other inputs."""
 
     state: Path | None = None
-    adds: bool = False  # the documents of the run to the state
+    adds: bool = False  # whether the run adds its documents to the state
     for_index: bool = False  # adds what an index needs
     inputs: tuple[str, ...] = ()
     indexes: tuple[Any, ...] = ()  # see ``IndexTexts``

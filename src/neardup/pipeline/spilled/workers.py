@@ -101,8 +101,9 @@ def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None
     if terms["recipe"] not in {plain.recipe, scheme.recipe}:
         if scheme.key_identity != terms["key"]:
             if not is_keyed(terms["key"]):
-                raise StorageRefused(str(folder.folder), "its run has no secret key", "no key")
-            raise StorageRefused(str(folder.folder), "its run has a secret key: the same key is needed", "key needed")
+                raise StorageRefused(str(folder.folder), "the run in this folder has no secret key", "no key")
+            rule = "the run in this folder has a secret key: the same key is needed"
+            raise StorageRefused(str(folder.folder), rule, "key needed")
         raise StorageRefused(str(folder.folder), "its scheme has a table of weights, which the work folder lacks")
     return scheme
 
