@@ -182,7 +182,7 @@ def elsewhere_of(folder):
 def test_wrong_calls_are_refused(spark, tmp_path, frame, sources):
     with pytest.raises(ParameterError, match="id='key' must be a column; the DataFrame has number, id"):
         neardup.spark.dedup(frame, id="key", work=tmp_path / "w")
-    with pytest.raises(ParameterError, match="work=None must be a folder that the executors see"):
+    with pytest.raises(ParameterError, match="work=None must be a folder that all executors can use"):
         dedup_files(sources, executors=object())
     (tmp_path / "mine").write_text("mine")
     with pytest.raises(StorageRefused, match="it has files of others, such as 'mine'"):
