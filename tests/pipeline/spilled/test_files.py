@@ -352,7 +352,7 @@ def test_common_shingles_are_those_that_memory_finds(tmp_path, sources, small_pa
 
 
 def test_common_shingles_of_a_state_are_known_before(tmp_path, sources):
-    with pytest.raises(ParameterError, match="cannot be used with a state, all of whose runs need the same list"):
+    with pytest.raises(ParameterError, match="cannot be used with a state: all its runs need the same list"):
         dedup_files(sources, state=tmp_path / "s", ignore_common=0.01)
 
 
