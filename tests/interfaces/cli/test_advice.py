@@ -6,6 +6,7 @@ from neardup.interfaces.cli.advice import advice, advice_on_quotes, advice_on_re
 from neardup.model.errors import (
     Change,
     DataError,
+    ExtraMissing,
     FieldMissing,
     OutputError,
     OutputRefused,
@@ -36,6 +37,7 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
             ParameterError("min_length", 0, "must be an integer of at least 1"),
             "--min-length 0: the value must be an integer",
         ),
+        (ExtraMissing("resiliparse", "warc"), "'neardup[warc]'; or use --text-view visible, which needs no library"),
         (ParameterError("threshold", 80.0, "must be at most 1"), "--threshold 80: the value must be at most 1"),
         (ParameterError("stem", "", "must be one of english"), "--stem '': the value must be one of english"),
         (
@@ -201,3 +203,7 @@ def test_a_pattern_of_the_tables_in_a_folder_is_named(tmp_path, code, name, patt
 def test_only_verbs_that_continue_are_said_to(verb, ending):
     told = advice(StorageFailed("folder", "about 2 GB are needed", "no room"), Namespace(verb=verb))
     assert told == f"folder: about 2 GB are needed; make room, and start the same command {ending}"
+
+
+def test_another_view_replaces_only_the_library_of_main_text():
+    assert "--text-view" not in advice(ExtraMissing("starlette", "web"), Namespace(verb="serve", text_view="auto"))

@@ -205,7 +205,7 @@ def _worded(error: NeardupError, arguments: argparse.Namespace) -> str:
         return f"{error.words(_option)}; the same command with --restart begins again{way_out}"
     if isinstance(error, OutputsOverlap):
         return error.words(lambda name: _option(name) if name in vars(arguments) else name)
-    if isinstance(error, ExtraMissing) and hasattr(arguments, "text_view"):
+    if isinstance(error, ExtraMissing) and error.library == "resiliparse":
         return f"{error}; or use --text-view visible, which needs no library"
     if isinstance(error, QueryTimeout):
         stopped = f"the search was stopped after {error.seconds:g} seconds"
