@@ -117,7 +117,7 @@ class StoredPairs:
         for part, (begin, end) in zip(self.parts, pairwise(self._edges), strict=True):
             own = places[slice(*np.searchsorted(places, [begin, end]))] - begin
             if len(own):
-                counts = np.diff(part.bounds)[own]
+                counts = part.bounds[own + 1] - part.bounds[own]
                 bounds = np.concatenate([[0], np.cumsum(counts)])
                 found.append(Candidates(part.asking[own], bounds, part.candidates[ragged(part.bounds[own], counts)]))
         return joined(found)
