@@ -83,6 +83,11 @@ class Request:
         """The field of the address: the named one, otherwise ``url``."""
         return self.url or DEFAULT_URL
 
+    @property
+    def has_urls(self) -> bool:
+        """Whether the records have HTML, and the field of its address is named."""
+        return self.html and self.url is not None
+
     def name_of(self, path: str) -> str:
         """Return the name of a file in the names of its documents without an id."""
         return full_name(display(path)) if self.full_names else display(path)

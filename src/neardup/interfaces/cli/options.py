@@ -187,16 +187,13 @@ def extraction_of(arguments: argparse.Namespace) -> "Extraction":
     from neardup.text.host_templates import HostTemplates
 
     path = None if vars(arguments).get("learn_templates") else vars(arguments).get("templates")
-    return Extraction(view=arguments.text_view, templates=None if path is None else HostTemplates.load(path))
+    view = vars(arguments).get("text_view", "auto")
+    return Extraction(view=view, templates=None if path is None else HostTemplates.load(path))
 
 
 def extraction_if_given(arguments: argparse.Namespace) -> "Extraction | None":
     """Return how web pages become texts by the options; ``None`` without any: as the pages of the index were read."""
-    given = vars(arguments)
-    if {"text_view", "templates"}.isdisjoint(given):
-        return None
-    arguments.text_view = given.get("text_view", "auto")
-    return extraction_of(arguments)
+    return None if {"text_view", "templates"}.isdisjoint(vars(arguments)) else extraction_of(arguments)
 
 
 def learned_line(arguments: argparse.Namespace, hosts: int | None, learned: int) -> list[str]:

@@ -123,7 +123,7 @@ def templates_of(
     if learn is False or (learn is None and plain.templates is not None):
         return None
     if learn is None:
-        pages, addressed = stored() or (), (request.html and request.url is not None) or has_archives(inputs, request)
+        pages, addressed = stored() or (), request.has_urls or has_archives(inputs, request)
         known = _latest(pages, plain)
         if (known is None and (pages or not addressed)) or not (addressed or has_pages(inputs, request)):
             return None

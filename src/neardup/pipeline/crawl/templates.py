@@ -34,8 +34,6 @@ from neardup.text.lines import LINES, Lines
 Page = tuple[str | None, bytes | str]  # its address, and its HTML
 GivenPage = Page | tuple[str | None, bytes | str, str | None]  # also with the charset that HTTP declares
 
-ARROW: Final = (".arrow",)  # the ending of a file of templates
-DEFAULT_HTML: Final = "html"
 FROZEN: Final = 200  # different pages, from which on a template is not learned again on its own
 LEAST: Final = PAGES  # different pages of a host with a template
 MOST: Final = 500  # pages of a host that its template is learned from

@@ -61,8 +61,8 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
 
     *of* is the report of the run (``.parquet`` or ``.jsonl``); the other parameters must be those of the run, also
     *reading*, which are those of ``neardup.sources.read``, and *learn_templates*: with ``None``, the templates of hosts
-    are learned as ``dedup_files`` does. The inputs are read three times, in pieces, so that they may
-    be larger than memory. Without *of* they are deduplicated first, in memory.
+    are learned as ``dedup_files`` does. The inputs are read three times, in pieces, so that they may be larger than
+    memory. Without *of* they are deduplicated first, in memory.
 
     *of* may also be the work folder of a run in pieces that has decided, such as one that was interrupted when it wrote
     its outputs, or that was kept. Then *inputs* must be those of the run; everything else is as for a state.

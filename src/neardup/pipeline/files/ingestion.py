@@ -186,7 +186,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         counts, replaced = _admitted(index, batch, rows, at, progress, catch_up)
         total, estimated = len(index), index.estimates
     number = len(ids) - len(rejected)
-    addressed = documents.format == WARC or (url is not None and reading.get("html") is not None)
+    addressed = request.has_urls or documents.format == WARC
     return Added(
         documents=number,
         new=counts[New.name],
