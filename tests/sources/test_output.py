@@ -4,8 +4,10 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -131,6 +133,7 @@ def test_a_link_is_followed(tmp_path):
 
 KILLED = """
 import sys
+import tempfile
 from neardup.sources.output import atomic
 with atomic(sys.argv[1]) as file:
     file.write(b"x" * (1 << 22))
@@ -199,6 +202,17 @@ def test_devices_need_no_force(source):
     assert is_special("/dev/null")
     assert not is_special(str(source))
     assert not is_special(str(source.parent))
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no folder in memory")  # noqa: S108
+def test_files_in_memory_are_replaced_like_others(source):
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        target = Path(folder, "kept.jsonl")
+        target.write_text("before\n")
+        with pytest.raises(OutputError, match="it exists already"):
+            read([source]).write(target, np.array([1]))
+        read([source]).write(target, np.array([1]), force=True)
+        assert target.read_text() == '{"text": "b"}\n'
 
 
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])

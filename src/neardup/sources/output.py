@@ -144,7 +144,8 @@ def output_kind(path: str, wanted: str) -> Kind:
 def is_special(path: str) -> bool:
     """Return whether the path is a device, a pipe or a socket, which is written to instead of being replaced.
 
-    Names in ``/dev`` count even if they link to a regular file, as ``/dev/stdout`` may.
+    Open files of this process, such as ``/dev/stdout``, count even if they are regular files; other files in ``/dev``,
+    such as those in ``/dev/shm``, do not.
     """
     try:
         mode = Path(path).stat().st_mode
@@ -153,7 +154,7 @@ def is_special(path: str) -> bool:
     if stat.S_ISBLK(mode):
         raise OutputRefused(path, "it is a disk device")
     stream = stat.S_ISCHR(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-    return stream or (path.startswith("/dev/") and stat.S_ISREG(mode))
+    return stream or (_OPEN.fullmatch(path) is not None and stat.S_ISREG(mode))
 
 
 @contextmanager
