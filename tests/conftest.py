@@ -11,23 +11,33 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+MEMORY = "/dev/shm"  # noqa: S108 - the tests make a folder of their own there
+
 # A test never fails because the machine is slow.
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), max_examples=10, derandomize=True)
 settings.register_profile("soak", settings.get_profile("dev"), max_examples=5_000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
+settings.load_profile(PROFILE)
 
 # `nohup` and background jobs ignore these signals, and processes inherit that: tests could not interrupt them.
 # A handler that does nothing protects the tests in the same way, but it is not inherited.
 for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
+
+# With their files in memory, the tests need a seventh less processor time and do not wait for the disk.
+FILES = None
+unnamed = "TMPDIR" not in os.environ and PROFILE != "soak"
+if unnamed and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4_000_000_000:
+    FILES = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="neardup-tests-", dir=MEMORY)
 
 # Waiting for the disk took a third of the time of many tests. No test can see the difference: what a power failure
 # leaves is tested on a disk in memory, and tests of refused or interrupted syncs replace this function.
@@ -96,6 +106,12 @@ def pytest_sessionstart():
         closed = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
         os.posix_spawn(sys.executable, watch, {}, file_actions=closed, setsid=True)
         os.environ["NEARDUP_TESTS"] = str(os.getpid())
+
+
+def pytest_sessionfinish(exitstatus):
+    """Remove the files of the tests from memory, except those of tests that failed."""
+    if FILES is not None and exitstatus != pytest.ExitCode.TESTS_FAILED:
+        shutil.rmtree(FILES, ignore_errors=True)
 
 
 @pytest.hookimpl(wrapper=True)
