@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from neardup.kernels.compile import (
     ASCII_SYMBOLS,
+    borrowed,
     equal_at,
     equal_words_at,
     filled_at,
@@ -35,7 +36,7 @@ def of_bytes(data, position, other, out):
     out[3] = special_at(data, position)
     out[4] = equal_at(data, position, other)
     out[5] = trailing_zeros(out[0])
-    out[6] = ones(out[0])
+    out[6] = ones(borrowed(out)[0])
 
 
 @kernel

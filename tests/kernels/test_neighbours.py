@@ -43,7 +43,9 @@ def test_neighbours_of_every_class(symbol):
     assert split(*folded([text + BEHIND_A_BLOCK for text in texts])) == expected
 
 
-@pytest.mark.parametrize("text", ["a<b>c", "a = b", "a == b", "=", "é=b", "a=é", "中=中", "-----", "a*", "x://y=z"])
+@pytest.mark.parametrize(
+    "text", ["a<b>c", "a = b", "a == b", "=", "é=b", "a=é", "中=中", "-----", "a*", "x://y=z", "x:////y"]
+)
 def test_wherever_a_block_ends(text):
     for before in range(70):
         whole = "x" * before + text + BEHIND_A_BLOCK

@@ -47,6 +47,21 @@ def _load_word(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: 
     return signature, generate
 
 
+@intrinsic
+def borrowed(typing_context: Any, array: Any) -> Any:  # noqa: ARG001 - Numba's protocol
+    """Return the same array without an owner; the caller of a kernel holds the arrays that it passes.
+
+    Slices of it, and functions that take it, count no references, which would cost more than a short function.
+    """
+
+    def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
+        view = context.make_array(array)(context, builder, arguments[0])
+        view.meminfo = ir.Constant(view.meminfo.type, None)
+        return view._getvalue()  # noqa: SLF001 - Numba's protocol
+
+    return array(array), generate
+
+
 def _block_test(comparison: str) -> Any:
     """Make an intrinsic that returns one bit for each of 64 signed bytes: whether *comparison* with zero holds."""
 

@@ -18,9 +18,9 @@ from neardup.kernels.characters import (
     kind_of,
     lookup,
 )
-from neardup.kernels.compile import high_at, kernel, njit, special_at, trailing_zeros
-from neardup.kernels.neighbours import TOKEN, UNKNOWN, verdict_at
-from neardup.kernels.symbols import address_end, counts, is_ascii_symbol, is_picture
+from neardup.kernels.compile import borrowed, high_at, kernel, njit, special_at, trailing_zeros
+from neardup.kernels.neighbours import NOTHING, TOKEN, UNKNOWN, verdict_at
+from neardup.kernels.symbols import address_end, begins_ruler, counts, is_ascii_symbol, is_picture, row_end
 
 GROWTH = 3  # folding makes a text at most three times as long: U+0390 is 2 bytes, its fold 6
 PADDING = 72  # zero bytes behind the last document, for readers of whole words
@@ -31,7 +31,6 @@ BLOCK = 64  # bytes looked at together
 
 _ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_LAST = np.uint64(1 << (BLOCK - 1))
 _BYTE = np.uint8
 _CODE = np.uint32
 _INVALID = np.uint32(INVALID)
@@ -64,6 +63,7 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
     *expansions* are the ``analysis`` tables of ``neardup.text.unicode``. *folded* must hold ``GROWTH``
     times the text plus one byte per document plus ``PADDING``.
     """
+    data, index, table, folded = borrowed(data), borrowed(index), borrowed(table), borrowed(folded)
     out = 0
     lift = _BYTE(32) if fold_case else _BYTE(0)
     for document in range(offsets.size - 1):
@@ -78,7 +78,6 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                 for i in range(BLOCK):  # bytes handled below leave garbage, which is overwritten
                     target[i] = _fold_ascii(plain[i], lift)
                 special = special_at(source, position) if symbols else high_at(source, position)
-                apart = special & ~(special << _ONE) & ~(special >> _ONE) & ~_LAST  # not next to another one
                 verdict = UNKNOWN
                 while symbols and special != 0:
                     place = np.int64(trailing_zeros(special))
@@ -87,9 +86,14 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                         break
                     if verdict == TOKEN:
                         begins = out + place == begin or folded[out + place - 1] == 0
-                        if not (begins and (apart >> np.uint64(place)) & _ONE and target[place + 1] == 0):
+                        ends = place + 1 < BLOCK and target[place + 1] == 0 and plain[place + 1] < 0x80
+                        if not (begins and ends):
                             break
-                        target[place] = source[position + place]
+                        target[place] = plain[place]
+                    elif source[position + place + 1] == source[position + place]:  # a ruler
+                        place = np.int64(row_end(source, position + place)) - position
+                        special = special >> np.uint64(place) << np.uint64(place) if place < BLOCK else np.uint64(0)
+                        continue
                     special &= special - _ONE
                 plain_bytes = np.int64(trailing_zeros(special))
                 out += plain_bytes
@@ -113,6 +117,12 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
             while position < source.size and (
                 source[position] >= 0x80 or (symbols and is_ascii_symbol(source[position]))
             ):
+                if begins_ruler(source, position):
+                    end = row_end(source, position)
+                    folded[out : out + end - position] = 0
+                    out += end - position
+                    position = end
+                    continue
                 code, length = code_point(source, position)
                 position += length
                 entry = entry_of(index, table, code)
@@ -132,8 +142,12 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                         out += 1
                         position = end
                         continue
-                if kind == SYMBOL and not (symbols and counts(source, position - length, position, index, table)):
-                    kind = SEPARATOR
+                if kind == SYMBOL:
+                    verdict = verdict_at(source, position - length) if symbols else NOTHING
+                    if verdict == UNKNOWN and not counts(source, position - length, position, index, table):
+                        verdict = NOTHING
+                    if verdict == NOTHING:
+                        kind = SEPARATOR
                 if kind == SEPARATOR:
                     folded[out] = 0
                     out += 1

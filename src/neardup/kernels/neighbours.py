@@ -16,6 +16,7 @@ _LINE_BLANK, _WORD_BLANK, _NUMBER_BLANK = range(12, 15)  # after a line end; a d
 _CLASSES = 16
 _OPEN = {_BLANK, _LINE, _LINE_BLANK, _WORD_BLANK, _NUMBER_BLANK}
 _RULER = 4
+_SLASH, _ADDRESS = ord("/"), ord(":")
 
 
 def _class_of(byte: int) -> int:
@@ -37,8 +38,9 @@ def _verdict(symbol: str, before: int, behind: int) -> int:  # noqa: PLR0911 - o
     if open_behind and symbol in "#*+->|/":
         if before in {_LINE, _LINE_BLANK}:
             return NOTHING
-        if before in {_BLANK, _MARKER}:
-            return UNKNOWN
+        decided = symbol == "|" or (symbol == "-" and behind == _LINE) or (symbol in "*/-" and before == _MARKER)
+        if before in {_BLANK, _MARKER}:  # it depends on the line, unless it is nothing anyway
+            return NOTHING if decided else UNKNOWN
     if behind == _EQUALS:
         return TOKEN
     match symbol:
@@ -85,7 +87,7 @@ for _row, _symbol in enumerate(sorted(ASCII_SYMBOLS), 1):
 @njit(nogil=True, forceinline=True)
 def verdict_at(source, position):
     """Return whether the byte at *position* is a token, is not a token, or is unknown."""
-    if position < 2 or position + 1 >= source.size:
+    if position < 2 or position + 1 >= source.size or source[position] >= 0x80:
         return UNKNOWN
     byte, before, behind = source[position], source[position - 1], source[position + 1]
     if before == byte or behind == byte:
@@ -98,9 +100,9 @@ def verdict_at(source, position):
 
 @njit(nogil=True)
 def _verdict_in_row(source, position):
-    """Recognise rulers: at least four times the same symbol of ASCII."""
+    """Recognise rulers: at least four times the same symbol of ASCII, unless it begins an address."""
     byte = source[position]
-    if byte >= 0x80:
+    if byte == _SLASH and source[position - 1] == _ADDRESS:
         return UNKNOWN
     begin, end = position, position + 1
     while begin > 0 and end - begin < _RULER and source[begin - 1] == byte:

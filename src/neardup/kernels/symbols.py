@@ -57,6 +57,7 @@ _IN_ADDRESS = np.array(
 )
 _ENDS_SENTENCE = np.array([chr(byte) in ".,;:!?'*" for byte in range(256)])
 _VISIBLE = np.array([0x20 <= byte < 0x7F or chr(byte) in "\t\n\r" for byte in range(256)])
+_CONTINUES = np.array([chr(byte) in "#*+->|/ \t" for byte in range(256)])  # a line that may begin with markers
 _CODE = np.uint32
 _EDGE = np.uint32(0x20)  # what is beyond the ends of a text
 _EXCLAMATION, _DOLLAR, _BRACKET, _ASTERISK, _MINUS = 0x21, 0x24, 0x28, 0x2A, 0x2D
@@ -70,8 +71,35 @@ def is_ascii_symbol(byte):
 
 
 @njit(nogil=True)
+def row_end(source, position):
+    """Return the end of the row of equal bytes from *position* on."""
+    end = position + 1
+    while end < source.size and source[end] == source[position]:
+        end += 1
+    return end
+
+
+@njit(nogil=True, forceinline=True)
+def begins_ruler(source, position):
+    """Return whether the row of a symbol of ASCII from *position* on is part of a ruler, and begins no address."""
+    byte = source[position]
+    if byte >= 0x80 or position + RULER > source.size or source[position + 1] != byte:
+        return False
+    if byte == _SLASH and position > 0 and source[position - 1] == _COLON:
+        return False
+    return row_end(source, position) - position >= RULER
+
+
+@njit(nogil=True, forceinline=True)
 def _before(source, position, index, table):
     """Return the visible code point before *position*, and where it begins; a blank at the beginning of the text."""
+    if position > 0 and _VISIBLE[source[position - 1]]:
+        return _CODE(source[position - 1]), position - 1
+    return _visible_before(source, position, index, table)
+
+
+@njit(nogil=True)
+def _visible_before(source, position, index, table):
     while position > 0:
         code, length = code_point_before(source, position)
         position -= length
@@ -80,9 +108,16 @@ def _before(source, position, index, table):
     return _EDGE, position
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _behind(source, position, index, table):
     """Return the visible code point at or after *position*, and where it ends; a blank at the end of the text."""
+    if position < source.size and _VISIBLE[source[position]]:
+        return _CODE(source[position]), position + 1
+    return _visible_behind(source, position, index, table)
+
+
+@njit(nogil=True)
+def _visible_behind(source, position, index, table):
     while position < source.size:
         code, length = code_point(source, position)
         position += length
@@ -92,8 +127,21 @@ def _behind(source, position, index, table):
 
 
 @njit(nogil=True)
-def _run(source, begin, end, index, table):
-    """Find the run of equal code points around the one at ``begin .. end``, at most ``RULER`` - 1 on each side."""
+def _row(source, begin, end, index, table):
+    """Find the row of equal symbols of ASCII around the one at ``begin .. end``, at most ``RULER`` - 1 on each side."""
+    byte, first, last = source[begin], begin, end
+    while first > 0 and begin - first < RULER - 1 and source[first - 1] == byte:
+        first -= 1
+    while last < source.size and last - end < RULER - 1 and source[last] == byte:
+        last += 1
+    if first > 0 and last < source.size and _VISIBLE[source[first - 1]] and _VISIBLE[source[last]]:
+        return first, last, last - first
+    return _visible_row(source, begin, end, index, table)
+
+
+@njit(nogil=True)
+def _visible_row(source, begin, end, index, table):
+    """As ``_row``, with invisible characters between the symbols."""
     code, _ = code_point(source, begin)
     length = 1
     for _ in range(RULER - 1):
@@ -118,6 +166,9 @@ def _begins_line(source, position, index, table):
     while position > 0:
         if position <= least:
             return False
+        if _CONTINUES[source[position - 1]]:
+            position -= 1
+            continue
         code, position = _before(source, position, index, table)
         if ends_line(code):
             return True
@@ -126,14 +177,28 @@ def _begins_line(source, position, index, table):
     return True
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _is_digit(code, index, table):
+    if code < 0x80:
+        return 0x30 <= code <= 0x39
+    return _is_other_digit(code, index, table)
+
+
+@njit(nogil=True)
+def _is_other_digit(code, index, table):
     entry = entry_of(index, table, code)
     return kind_of(entry) != SEPARATOR and entry & NUMBER != 0
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _is_letter(code, index, table):
+    if code < 0x80:
+        return 0x61 <= code | 0x20 <= 0x7A
+    return _is_other_letter(code, index, table)
+
+
+@njit(nogil=True)
+def _is_other_letter(code, index, table):
     entry = entry_of(index, table, code)
     kind = kind_of(entry)
     return kind != SEPARATOR and kind != SYMBOL and entry & NUMBER == 0
@@ -179,7 +244,7 @@ def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
     if begin > 0 and end < source.size and _VISIBLE[source[begin - 1]] and _VISIBLE[source[end]]:
         before, behind = _CODE(source[begin - 1]), _CODE(source[end])
     if before == code or behind == code:  # a row, or a neighbour that must be decoded
-        begin, end, length = _run(source, begin, end, index, table)
+        begin, end, length = _row(source, begin, end, index, table)
         if length >= RULER:
             return False
         before, _ = _before(source, begin, index, table)
