@@ -1,5 +1,3 @@
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -162,9 +160,12 @@ def test_pairs(case):
     assert run(collapse.by_pairs, rows, [0], case) == expected(case, lambda better, hit: rows[hit, better])
 
 
-@given(asked(), st.booleans(), st.sampled_from([0.3, 0.5, 1.0]), st.sampled_from([0, 9, 1 << 40]))
-def test_sets(case, of_smaller, threshold, most):
-    """Pairs of the list are measured while values are left and where both sets are known; else the estimate counts."""
+@given(asked(), st.booleans(), st.sampled_from([0.3, 0.5, 1.0]), st.sampled_from([0, 9, 1 << 40]), st.integers(1, 40))
+def test_sets(case, of_smaller, threshold, most, together):
+    """Pairs of the list are measured while values are left and where both sets are known; else the estimate counts.
+
+    The parts are decided in turn, and only need the pairs whose better hit stays or is of the same part.
+    """
     rng, number, keeps, *_ = case
     most = most if len(keeps) == 1 or most != 9 else 0  # the definition asks rules that the kernel no longer asks
     sets = [set(rng.integers(0, 9, rng.integers(1, 7)).tolist()) for _ in range(number)]
@@ -192,17 +193,26 @@ def test_sets(case, of_smaller, threshold, most):
         return bool(shared and shared / whole >= needed[hit])
 
     of, by, heads = expected(case, near)
-    pairs = sorted(listed)
-    bounds = np.searchsorted(np.array([hit for hit, _ in pairs], np.int64), np.arange(number + 1))
     values = np.array([value for own in sets for value in own], np.uint64)
     sizes = np.array([len(own) for own in sets], np.int64)
     starts = np.cumsum(sizes) - sizes
-    estimated = np.array([listed[pair] for pair in pairs], np.float64)
     measured, verified, required = np.ones(number), np.zeros(number, np.bool_), np.ones(number)
-    listed_pairs = bounds, estimated, np.array([least[pair] for pair in pairs])
     own = (values, starts, sizes), known, int(of_smaller), (measured, required, verified)
-    kernel = partial(collapse.by_sets, listed_pairs, *own)
-    assert run(kernel, np.array([better for _, better in pairs], np.int64), [most], case) == (of, by, heads)
+
+    def in_parts(rows, *rest):
+        groups, found = np.full((3, len(keeps), number), 77), (0, 0)
+        for begin in range(0, max(number, 1), together):
+            end = min(begin + together, number)
+            pairs = [(hit, other) for hit, other in sorted(listed) if begin <= hit < end]
+            pairs = [(hit, other) for hit, other in pairs if other >= begin or of[other] < 0]
+            bounds = np.searchsorted(np.array([hit for hit, _ in pairs], np.int64), np.arange(begin, end + 1))
+            compared = bounds, *(np.array([by_pair[pair] for pair in pairs], float) for by_pair in (listed, least))
+            better = np.array([other for _, other in pairs], np.int64)
+            found = collapse.by_sets((begin, end, groups), compared, *own, better, *rest)
+            assert end == number or found == (0, 0)
+        return found
+
+    assert run(in_parts, np.empty(0, np.int64), [most], case) == (of, by, heads)
     near_rule = next((rule for rule, own in enumerate(case[3]) if own is None), None)
     for hit in range(number):
         if by[hit] == near_rule and of[hit] >= 0:

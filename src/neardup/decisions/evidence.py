@@ -39,6 +39,13 @@ class FeatureSets:
         self.sizes: Positions = features.offsets[positions + 1] - self.starts
         self._distinct: Flags = np.zeros(len(positions), np.bool_)
 
+    def add(self, features: Features, documents: Positions, positions: Positions) -> None:
+        """Set the features of more *documents*, which had none: those at *positions*, behind all features so far."""
+        self.values = features.values
+        self.positions[documents] = positions
+        self.starts[documents] = features.offsets[positions]
+        self.sizes[documents] = features.offsets[positions + 1] - self.starts[documents]
+
     @property
     def arrays(self) -> tuple[Words, Positions, Positions]:
         """The sets as ``neardup.kernels.sets`` takes them."""
@@ -73,6 +80,11 @@ class WeightedSets(FeatureSets):
         self._table = table
         self.weights = np.empty(len(self.values))
         self.norms = np.zeros(len(positions))
+
+    def add(self, features: Features, documents: Positions, positions: Positions) -> None:
+        """Set the features of more *documents*, which had none."""
+        super().add(features, documents, positions)
+        self.weights = np.concatenate([self.weights, np.empty(len(self.values) - len(self.weights))])
 
     def make_distinct(self, documents: Positions) -> None:
         """Remove the repeats of these documents, and count them."""

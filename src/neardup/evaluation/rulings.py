@@ -9,7 +9,7 @@ import numpy as np
 from neardup.evaluation.measures import shared_counts, weighted_cosine
 from neardup.model.arrays import Features, Signatures
 from neardup.model.protocols import FieldScheme, Scheme, TwoSchemes
-from neardup.schemes.plausibility import plausible_pairs
+from neardup.schemes.plausibility import PlausiblePairs
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import text_column, whole_batch
 
@@ -75,7 +75,7 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
     value, smaller = _measured(scheme, scheme.shingling.batch_features(whole_batch(text_column([a, b]))))
     least = float(thresholds_of(scheme).of(*np.array([[0], [1], [smaller]]))[0])
     equal = reason is not None and a == b and a.strip() != ""
-    plausible = reason is None and len(plausible_pairs(scheme, signed)[0]) > 0
+    plausible = reason is None and len(PlausiblePairs(scheme, signed).of(0, 2)[0]) > 0
     enough = value >= least
     return Ruling(
         scheme=scheme.name,

@@ -23,7 +23,7 @@ from numba.extending import overload
 
 from neardup.kernels.compile import equal_at, equal_words_at, kernel, njit, ones
 from neardup.kernels.sentences import EMPTY, decided
-from neardup.kernels.sets import denominator, enter, may_match, part_for, shared_enough, table_for
+from neardup.kernels.sets import denominator, empty_table, enter, may_match, part_for, shared_enough
 
 GIVEN = -1  # instead of a measure of ``neardup.kernels.sets``
 ROWS = 6  # of the table
@@ -55,15 +55,31 @@ def _root(heads, hit):
 @njit(nogil=True)
 def _fold(rows, more, terms, present, near, codes, keeps, table):
     """Decide hit by hit; those that are *present* can match."""
+    hits = present.size
+    groups = np.empty((3, keeps.size, hits), np.int64)
+    return _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, 0, hits)
+
+
+@njit(nogil=True)
+def _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, begin, end):
+    """Decide the hits from *begin* to *end*; *groups* (int64[3, rules, n]) are what earlier parts leave to later ones.
+
+    Returns the numbers of ``_listed`` after the last part, and zeros before.
+    """
     of, by, heads = table[OF], table[BY], table[HEADS]
     hits, rules = of.size, keeps.size
-    signed = np.empty(hits, np.int64)  # those that stay and can be compared, best first
+    groups, sizes, firsts = groups  # by the first hit of each; by group; the first hit that stays, by code
+    if begin == 0:
+        sizes[:] = 0
+        firsts[:] = -1
+    signed = np.empty(end, np.int64)  # those that stay and can be compared, best first
     comparable = 0
-    groups = np.empty((rules, hits), np.int64)  # by the first hit of each
-    sizes = np.zeros((rules, hits), np.int64)
-    firsts = np.full((rules, hits), -1, np.int64)  # the first hit that stays, by code
+    for hit in range(begin):
+        if of[hit] < 0 and present[hit]:
+            signed[comparable] = hit
+            comparable += 1
     mates = np.empty(rules, np.int64)
-    for hit in range(hits):
+    for hit in range(begin, end):
         of[hit] = by[hit] = -1
         heads[hit] = hit
         for rule in range(rules):
@@ -92,6 +108,8 @@ def _fold(rows, more, terms, present, near, codes, keeps, table):
         if present[hit]:
             signed[comparable] = hit
             comparable += 1
+    if end < hits:
+        return 0, 0
     for hit in range(hits):  # a head is before its members
         heads[hit] = heads[heads[hit]] if of[hit] < 0 else heads[of[hit]]
     return _listed(table)
@@ -281,12 +299,12 @@ def by_pairs(rows, terms, present, near, codes, keeps, table):
 
 def _first_by_sets(rows, more, terms, others, number, hit):
     """Compare with the plausible better hits; both lists ascend."""
-    bounds, estimated, least, known, values, starts, sizes, table, measure, shares, needed, verified = more
+    first, bounds, estimated, least, known, values, starts, sizes, table, measure, shares, needed, verified = more
     size = sizes[hit]
     keys, owners = part_for(table, size)
     entered = False
     place = 0
-    for entry in range(bounds[hit], bounds[hit + 1]):
+    for entry in range(bounds[hit - first], bounds[hit - first + 1]):
         other = rows[entry]
         while place < number and others[place] < other:
             place += 1
@@ -317,19 +335,28 @@ def _first_by_sets(rows, more, terms, others, number, hit):
 
 
 @kernel
-def by_sets(pairs, sets, known, measure, found, rows, terms, present, near, codes, keeps, table):
-    """Measure the sets of plausible pairs as ``neardup.kernels.sets.first_matches`` does.
+def by_sets(part, pairs, sets, known, measure, found, rows, terms, present, near, codes, keeps, table):
+    """Measure the sets of plausible pairs as ``neardup.kernels.sets.first_matches`` does, for a part of the hits.
 
-    *pairs* are ``(bounds, estimated, least)``: the plausible better hits of hit *h* are
-    ``rows[bounds[h]:bounds[h + 1]]``, ascending. The distinct *sets* of hits have meaning where *known*. The measure of
-    the pair of ``rows[i]`` must be at least ``least[i]``. ``terms[0]`` is how many values may be compared in all; it is
-    used up. A pair with an unknown set, or beyond that number, matches if it is *estimated* to match. The same holds
-    for all pairs if the *measure* is ``GIVEN``: then *estimated* has the measure of each matching pair of known sets,
-    and 0 for other pairs. *found* are ``(shares, needed, verified)``: for *verified* hits, ``shares[h]``
-    becomes the measure of a hit and the hit that it matches, and ``needed[h]`` the least measure of this pair.
+    *part* is ``(begin, end, groups)``: the hits from *begin* to *end* are decided, in parts from the best to the last.
+    *groups* (int64[3, rules, n]) are what earlier parts leave to later ones; the last part returns the numbers.
+
+    *pairs* are ``(bounds, estimated, least)``: the plausible better hits of hit ``begin + h`` are
+    ``rows[bounds[h]:bounds[h + 1]]``, ascending; hits that do not stay may be missing. The distinct *sets* of hits have
+    meaning where *known*. The measure of the pair of ``rows[i]`` must be at least ``least[i]``. ``terms[0]`` is how
+    many values may be compared in all; it is used up. A pair with an unknown set, or beyond that number, matches if it
+    is *estimated* to match. The same holds for all pairs if the *measure* is ``GIVEN``: then *estimated* has the
+    measure of each matching pair of known sets, and 0 for other pairs. *found* are ``(shares, needed, verified)``: for
+    *verified* hits, ``shares[h]`` becomes the measure of a hit and the hit that it matches, and ``needed[h]`` the least
+    measure of this pair.
     """
-    more = (*pairs, known, *sets, table_for(sets[2], np.flatnonzero(known)), measure, *found)
-    return _fold(rows, more, terms, present, near, codes, keeps, table)
+    begin, end, groups = part
+    widest = 0
+    for hit in range(end):
+        if known[hit]:
+            widest = max(widest, sets[2][hit])
+    more = (begin, *pairs, known, *sets, empty_table(widest), measure, *found)
+    return _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, begin, end)
 
 
 _FINDERS = {

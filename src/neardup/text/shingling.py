@@ -154,7 +154,11 @@ class FeatureBuffer:
         np.copyto(self.room(features), features.values)
 
     def features(self) -> Features:
-        """Return all collected features, in order; all rooms must be filled."""
-        last = self._values[: self._used]
-        values = np.concatenate([*self._full, last]) if self._full else last
-        return Features(values, np.concatenate([*self._offsets, np.array([self._size])]), self._recipe)
+        """Return all collected features, in order; all rooms must be filled. More may be collected after that."""
+        if self._full:
+            joined = np.empty(self._size + self._size // 2, np.uint64)  # so that joining again and again is rare
+            np.concatenate([*self._full, self._values[: self._used]], out=joined[: self._size])
+            self._full, self._values, self._used = [], joined, self._size
+        return Features(
+            self._values[: self._used], np.concatenate([*self._offsets, np.array([self._size])]), self._recipe
+        )

@@ -10,12 +10,14 @@ from neardup import (
     MinHash,
     NearDuplicates,
     ParameterError,
+    SameValue,
     Sentences,
     Signatures,
     SimHash,
     collapse,
 )
 from neardup.pipeline.query import near_hits
+from neardup.schemes import plausibility
 
 WORDS = [f"word{number}" for number in range(60)]
 ONE = " ".join(WORDS)
@@ -104,6 +106,52 @@ def test_only_the_texts_of_plausible_pairs_are_read(index, monkeypatch):
     assert read == []
     collapse(["a", "b", "c"], index=index)
     assert len(read) == 2
+
+
+def edited(number):
+    """Texts of which many are others, mostly with a word changed."""
+    rng = np.random.default_rng(1)
+    made = [rng.permutation(WORDS).tolist() for _ in range(3)]
+    for _ in range(number - len(made)):
+        words = list(made[rng.integers(len(made))])
+        if rng.random() < 0.8:
+            words[rng.integers(len(words))] = f"new{rng.integers(3)}"
+        made.append(words)
+    return [" ".join(words) for words in made]
+
+
+@pytest.mark.parametrize(
+    "scheme", [SCHEME, SimHash(), Checksum(fields=(Field(name="text"),))], ids=lambda own: own.name
+)
+@pytest.mark.parametrize("rules", [{"keep": 1}, {"keep": 3}, {"keep": 1, "field": "site"}])
+def test_parts_decide_like_the_whole(tmp_path, monkeypatch, scheme, rules):
+    texts = edited(60)
+    records = [{"id": str(rank), "text": text, "site": rank % 29} for rank, text in enumerate(texts)]
+    by = [NearDuplicates(scheme=scheme, keep=rules["keep"]), *([SameValue(rules["field"])] if "field" in rules else [])]
+    found = []
+    with Index.create(tmp_path / "index", MinHash(threshold=0.7), texts=True) as index:
+        index.admit([record["id"] for record in records], texts)
+        ways = [{}, {"index": index}] if scheme.recipe == index.scheme.recipe else [{}]
+        for together in (256, 7):
+            monkeypatch.setattr(plausibility, "_TOGETHER", together)
+            found.append([decided(collapse(records, by, **way)) for way in ways])
+    assert found[0] == found[1]
+    assert found[0][0]
+
+
+def test_hidden_hits_are_not_compared_with_all_that_follow(monkeypatch):
+    tested = []
+    monkeypatch.setattr(plausibility, "_TOGETHER", 10)
+    original = plausibility.plausible_tests
+
+    def noted(left, _):
+        tested.append(len(left))
+        return np.ones(len(left), np.bool_)
+
+    monkeypatch.setattr(plausibility, "plausible_tests", lambda *given: [noted, *original(*given)])
+    texts = [f"{ONE} {number}" for number in range(100)]
+    assert collapse([{"id": text, "text": text} for text in texts]).groups == 1
+    assert sum(tested) == 10 * 45 + 90  # within each part, and with the only hit that stays
 
 
 @pytest.mark.parametrize("scheme", [MinHash(), Checksum(fields=(Field(name="text"),))])

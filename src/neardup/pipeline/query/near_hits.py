@@ -1,26 +1,26 @@
 """Near duplicates among ranked hits: their signatures, their texts if available, and the rule."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
+from neardup.decisions.collapse import STAYS
 from neardup.decisions.evidence import SET_MEASURES, FeatureSets, Shares, WeightedSets, exact_measure
 from neardup.index.disk.reader import Places
-from neardup.kernels.collapse import GIVEN, by_sets
+from neardup.kernels.collapse import GIVEN, OF, by_sets
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, require_same_recipe
 from neardup.model.errors import ParameterError
-from neardup.model.protocols import FieldScheme, RankedRule, Scheme
+from neardup.model.protocols import FieldScheme, Numbers, RankedRule, Scheme
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.hits import Hits
 from neardup.pipeline.query.rules import NearDuplicates
 from neardup.schemes import registry
-from neardup.schemes.plausibility import plausible_pairs
+from neardup.schemes.plausibility import PairTest, PlausiblePairs
 from neardup.schemes.thresholds import require_texts, thresholds_of
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.shingling import FeatureBuffer
@@ -33,6 +33,7 @@ _LONGEST: Final = 1 << 22  # bytes of a text that is read
 _FEATURES: Final = 1 << 28  # that are compared
 _TOGETHER: Final = 16  # texts that are read at once
 _STRINGS: Final = frozenset({str, type(None)})
+_NO_ROWS: Final = np.empty(0, np.int64)
 _NO_TEXTS: Final = "needs the texts of the hits: in a field of records, or in an index that keeps texts"
 _NOT_ALL: Final = f"needs the text of every hit, and reads at most {_BYTES >> 20} MiB from an index: examine fewer hits"
 _TOO_MUCH: Final = f"compares at most {_FEATURES:,} features of texts: examine fewer hits"
@@ -58,7 +59,14 @@ class NearHits(Struct):
             raise ParameterError("verify", "exact", _TOO_MUCH)
 
 
-_SetsOf = Callable[[Positions], tuple[FeatureSets, Flags]]  # ranks to sets by rank, and which of these are known
+class _Texts(Protocol):
+    """The feature sets of hits, by rank; they have meaning where *known*."""
+
+    sets: FeatureSets
+    known: Flags
+
+    def read(self, ranks: Positions) -> None:
+        """Make the sets of these hits distinct, and read texts that are needed for that."""
 
 
 def near_hits(  # noqa: PLR0913, PLR0917 - all that may know of hits
@@ -76,7 +84,7 @@ def near_hits(  # noqa: PLR0913, PLR0917 - all that may know of hits
     scheme = _scheme(rule, index if signatures is None else None)
     if signatures is None and index is None:
         return _signed_here(scheme, rule, given, number, verify)
-    sets_of: _SetsOf | None = None
+    texts: _Texts | None = None
     if signatures is not None:
         require_same_recipe(scheme.recipe, signatures.recipe)
         signed = signatures if len(signatures.rows) == number else signatures[:number]
@@ -86,13 +94,13 @@ def near_hits(  # noqa: PLR0913, PLR0917 - all that may know of hits
         places = given.places(index, number)
         signed = index.signatures_at(places)
         if index.keeps_texts:
-            sets_of = partial(_kept_sets, index, scheme, places)
+            texts = _KeptTexts(index, scheme, places)
     if verify == "estimate":
         return _by_estimate(scheme, signed)
     if not scheme.columns:
-        sets_of = sets_of or _beside(scheme, rule, given, signed)
-        if sets_of is not None:
-            return _by_texts(scheme, signed, sets_of, verify)
+        texts = texts or _beside(scheme, rule, given, signed)
+        if texts is not None:
+            return _by_texts(scheme, signed, texts, verify)
     if verify == "exact" and number:
         raise ParameterError("verify", verify, _NO_TEXTS)
     return _by_estimate(scheme, signed)
@@ -122,7 +130,7 @@ def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int,
     if verify == "estimate":
         return _by_estimate(scheme, scheme.sign(column))
     features, signed = _signed_features(scheme, column)
-    return _by_texts(scheme, signed, partial(_given_sets, scheme, features), verify)
+    return _by_texts(scheme, signed, _GivenTexts(scheme, features), verify)
 
 
 def _by_estimate(scheme: Scheme, signed: Signatures) -> NearHits:
@@ -135,8 +143,8 @@ def _signed_features(scheme: Scheme, column: pa.ChunkedArray) -> tuple[Features,
     return features, scheme.sign_at(Corpus(features, None, column), np.arange(len(column)))
 
 
-def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signatures) -> _SetsOf | None:
-    """Return the maker of feature sets of records' texts, if any text is the signed one.
+def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signatures) -> _Texts | None:
+    """Return the texts of records, if any text is the signed one.
 
     Records may have another text, such as a summary, which is ignored.
     """
@@ -151,71 +159,134 @@ def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signature
         return None
     lengths = np.where(same, np.diff(features.offsets), 0)
     chosen = np.repeat(same, np.diff(features.offsets))
-    return partial(_given_sets, scheme, Features(features.values[chosen], np.concatenate([[0], np.cumsum(lengths)])))
+    return _GivenTexts(scheme, Features(features.values[chosen], np.concatenate([[0], np.cumsum(lengths)])))
 
 
 def _by_fields(scheme: FieldScheme, signed: Signatures, fields: pa.Table) -> NearHits:
     """Compare the fields that were signed, byte by byte."""
-    later, better = plausible_pairs(scheme, signed)
-    same = scheme.same_content(fields, later, better)
-    nothing = FeatureSets(Features(np.empty(0, np.uint64), np.zeros(2, np.int64)), np.zeros(len(signed), np.int64))
-    decided = _decided(scheme, signed, (later[same], better[same]), nothing, np.zeros(len(signed), np.bool_))
-    return NearHits(scheme, signed, decided.ranked, np.ones(len(signed), np.bool_), decided.shares, decided.needed)
+    nothing = Features(np.empty(0, np.uint64), np.zeros(len(signed) + 1, np.int64))
+    kernel = _InParts(scheme, signed, _GivenTexts(scheme, nothing), partial(scheme.same_content, fields))
+    return kernel.hits(np.ones(len(signed), np.bool_))
 
 
-def _by_texts(scheme: Scheme, signed: Signatures, sets_of: _SetsOf, verify: HitVerify | None) -> NearHits:
-    """Compare what the texts of plausible pairs share; *sets_of* is called with the hits of such pairs only."""
-    pairs = plausible_pairs(scheme, signed)
-    ranks = np.unique(np.concatenate(pairs))
-    sets, known = sets_of(ranks)
-    if verify == "exact" and not known[ranks].all():
-        raise ParameterError("verify", verify, _NOT_ALL)
-    return _decided(scheme, signed, pairs, sets, known)
+def _by_texts(scheme: Scheme, signed: Signatures, texts: _Texts, verify: HitVerify | None) -> NearHits:
+    """Compare what the texts of plausible pairs share."""
+    return _InParts(scheme, signed, texts, verify=verify).hits()
 
 
-def _decided(
-    scheme: Scheme, signed: Signatures, pairs: tuple[Positions, Positions], sets: FeatureSets, known: Flags
-) -> NearHits:
-    later, better = pairs
-    least = thresholds_of(scheme).of(later, better, sets.smaller(later, better))
-    estimated = scheme.match_pairs(signed, later, better).astype(np.float64)
-    if scheme.short is not None:  # documents of unknown lengths may be short
-        unknown = np.flatnonzero((estimated > 0) & ~(known[later] & known[better]))
-        estimated[unknown] = scheme.estimate_pairs(signed, later[unknown], better[unknown]) >= scheme.short_threshold
-    if isinstance(sets, WeightedSets):
-        compared = np.flatnonzero(known[later] & known[better])
-        cosines = sets.cosines(later[compared], better[compared])
-        estimated[compared] = np.where(cosines >= least[compared], cosines, 0.0)
-    bounds = np.searchsorted(later, np.arange(len(signed) + 1))
-    verified, shares, needed = np.zeros(len(signed), np.bool_), *np.ones((2, len(signed)))
-    measure = SET_MEASURES.get(exact_measure(scheme.rule), GIVEN)
-    kernel = partial(by_sets, (bounds, estimated, least), sets.arrays, known, measure, (shares, needed, verified))
-    return NearHits(scheme, signed, RankedRule(kernel, better, np.array([_FEATURES])), verified, shares, needed)
+class _InParts:
+    """The kernel of a rule that compares plausible pairs, part by part.
+
+    Later parts are compared only with those hits of earlier parts that stay.
+    """
+
+    def __init__(
+        self,
+        scheme: Scheme,
+        signed: Signatures,
+        texts: _Texts,
+        same: PairTest | None = None,
+        verify: HitVerify | None = None,
+    ) -> None:
+        self._scheme, self._signed, self._texts, self._same, self._verify = scheme, signed, texts, same, verify
+        self._thresholds = thresholds_of(scheme)
+        self._measure = SET_MEASURES.get(exact_measure(scheme.rule), GIVEN)
+        self._found = *np.ones((2, len(signed))), np.zeros(len(signed), np.bool_)
+
+    def hits(self, verified: Flags | None = None) -> NearHits:
+        """Return the input of the rule; *verified* replaces what the kernel finds out."""
+        shares, needed, own = self._found
+        ranked = RankedRule(self, _NO_ROWS, np.array([_FEATURES]))
+        return NearHits(self._scheme, self._signed, ranked, own if verified is None else verified, shares, needed)
+
+    def __call__(  # noqa: PLR0913, PLR0917 - the arguments of a kernel
+        self,
+        rows: Numbers,  # noqa: ARG002 - the pairs take their place
+        terms: Positions,
+        present: Flags,
+        near: int,
+        codes: Positions,
+        keeps: Positions,
+        table: Positions,
+    ) -> tuple[int, int]:
+        """Decide as ``neardup.kernels.collapse.by_sets`` does."""
+        pairs, groups = PlausiblePairs(self._scheme, self._signed), np.empty((3, len(keeps), len(present)), np.int64)
+        found, before = (0, 0), 0
+        for begin, end in pairs.parts():
+            if begin:
+                pairs.enter(before + np.flatnonzero(table[OF, before:begin] == STAYS))
+            later, better = pairs.of(begin, end)
+            if self._same is not None:
+                same = self._same(later, better)
+                later, better = later[same], better[same]
+            compared = self._compared(begin, end, later, better)
+            sets = self._texts.sets.arrays, self._texts.known, self._measure, self._found
+            found = by_sets((begin, end, groups), compared, *sets, better, terms, present, near, codes, keeps, table)
+            before = begin
+        return found
+
+    def _compared(self, begin: int, end: int, later: Positions, better: Positions) -> tuple[Positions, Shares, Shares]:
+        """Return the bounds of the pairs of each hit, their measures or estimates, and what these need."""
+        scheme, signed, known, sets = self._scheme, self._signed, self._texts.known, self._texts.sets
+        ranks = np.unique(np.concatenate([later, better]))
+        self._texts.read(ranks)
+        if self._verify == "exact" and not known[ranks].all():
+            raise ParameterError("verify", self._verify, _NOT_ALL)
+        least: Shares = self._thresholds.of(later, better, sets.smaller(later, better))
+        estimated = scheme.match_pairs(signed, later, better).astype(np.float64)
+        if scheme.short is not None:  # documents of unknown lengths may be short
+            unknown = np.flatnonzero((estimated > 0) & ~(known[later] & known[better]))
+            estimated[unknown] = (
+                scheme.estimate_pairs(signed, later[unknown], better[unknown]) >= scheme.short_threshold
+            )
+        if isinstance(sets, WeightedSets):
+            measured = np.flatnonzero(known[later] & known[better])
+            cosines = sets.cosines(later[measured], better[measured])
+            estimated[measured] = np.where(cosines >= least[measured], cosines, 0.0)
+        return np.searchsorted(later, np.arange(begin, end + 1)), estimated, least
 
 
-def _given_sets(scheme: Scheme, features: Features, ranks: Positions) -> tuple[FeatureSets, Flags]:
-    sets = feature_sets(scheme, features, np.arange(len(features)))
-    sets.make_distinct(ranks)
-    return sets, sets.sizes > 0
+class _GivenTexts:
+    """The features of texts that are at hand."""
+
+    def __init__(self, scheme: Scheme, features: Features) -> None:
+        self.sets = feature_sets(scheme, features, np.arange(len(features)))
+        self.known = self.sets.sizes > 0
+
+    def read(self, ranks: Positions) -> None:
+        self.sets.make_distinct(ranks)
 
 
-def _kept_sets(index: Index, scheme: Scheme, places: Places, ranks: Positions) -> tuple[FeatureSets, Flags]:
-    """Read the texts of hits from an index, best ranks first, within the bounds, and make their features."""
-    buffer = FeatureBuffer(0)
-    buffer.append(Features(np.empty(0, np.uint64), np.zeros(2, np.int64)))  # of hits without a known text
-    known, rows = np.zeros(len(places), np.bool_), np.zeros(len(places), np.int64)
-    spent, made = 0, 1
-    for begin in range(0, len(ranks), _TOGETHER):
-        some = ranks[begin : begin + _TOGETHER]
-        texts = index.store.strings("text", places[some], _LONGEST)
-        sizes = np.diff(texts.offsets)
-        spent += int(sizes.sum())
-        if spent > _BYTES:
-            break
-        buffer.append(scheme.shingling.batch_features(texts))
-        known[some] = sizes < _LONGEST
-        rows[some] = made + np.arange(len(some))
-        made += len(some)
-    sets = feature_sets(scheme, buffer.features(), rows)
-    sets.make_distinct(np.flatnonzero(known))
-    return sets, known & (sets.sizes > 0)
+class _KeptTexts:
+    """The texts of hits of an index, which are read when they are needed, best ranks first, within the bounds."""
+
+    def __init__(self, index: Index, scheme: Scheme, places: Places) -> None:
+        self._index, self._shingling, self._places = index, scheme.shingling, places
+        self._buffer = FeatureBuffer(0)
+        self._buffer.append(Features(np.empty(0, np.uint64), np.zeros(2, np.int64)))  # of hits without a known text
+        self._made, self._spent = 1, 0
+        self._asked = np.zeros(len(places), np.bool_)
+        self.known = np.zeros(len(places), np.bool_)
+        self.sets = feature_sets(scheme, self._buffer.features(), np.zeros(len(places), np.int64))
+
+    def read(self, ranks: Positions) -> None:
+        missing = ranks[~self._asked[ranks]]
+        self._asked[missing] = True
+        read = 0
+        for begin in range(0, len(missing), _TOGETHER):
+            some = missing[begin : begin + _TOGETHER]
+            if self._spent > _BYTES:
+                break
+            texts = self._index.store.strings("text", self._places[some], _LONGEST)
+            sizes = np.diff(texts.offsets)
+            self._spent += int(sizes.sum())
+            if self._spent > _BYTES:
+                break
+            self._buffer.append(self._shingling.batch_features(texts))
+            self.known[some] = sizes < _LONGEST
+            read += len(some)
+        made = missing[:read]
+        self.sets.add(self._buffer.features(), made, self._made + np.arange(read))
+        self._made += read
+        self.known[made] &= self.sets.sizes[made] > 0
+        self.sets.make_distinct(made[self.known[made]])
