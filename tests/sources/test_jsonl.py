@@ -141,6 +141,17 @@ def test_a_broken_line_is_rejected_and_the_rest_goes_on(reason, line, expected):
     assert reason(line) == expected
 
 
+@pytest.mark.parametrize(("value", "kind"), [(["a"], "a list"), ({"href": "a"}, "an object"), (True, "true or false")])
+def test_an_address_of_another_kind_is_rejected_where_addresses_are_used(collection, value, kind):
+    lines = [json.dumps({"text": "a", "url": url}).encode() for url in ("http://a.example/", value, 7, None)]
+    found = collection(*lines, url="url", columns=("url",))
+    assert [(one.position, one.reason, one.code) for one in found.rejected] == [
+        (2, f"its 'url' must be a string or a number, not {kind}", "type")
+    ]
+    assert found.column("url", literal=True).to_pylist() == ["http://a.example/", "7", None]
+    assert not collection(*lines).rejected
+
+
 def test_strict_stops_at_the_first_broken_line(collection):
     good = b'{"text": "a"}'
     with pytest.raises(DataError, match=r"x\.jsonl:3: it is not valid JSON"):

@@ -88,6 +88,11 @@ class Request:
         """Whether the records have HTML, and the field of its address is named."""
         return self.html and self.url is not None
 
+    @property
+    def reads_addresses(self) -> bool:
+        """Whether addresses are used: a record whose address is a list, an object or a boolean is rejected."""
+        return self.url is not None or (self.html and self.extraction.templates is not None)
+
     def name_of(self, path: str) -> str:
         """Return the name of a file in the names of its documents without an id."""
         return full_name(display(path)) if self.full_names else display(path)
@@ -479,7 +484,7 @@ def _chunked(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 def with_address(request: Request) -> Request:
     """Return a request for the address, too, if pages in a field have templates by their addresses."""
-    if not request.html or request.extraction.templates is None:
+    if not (request.html and request.reads_addresses):
         return request
     return replace(request, columns=tuple(dict.fromkeys([*request.columns, request.url_field])))
 

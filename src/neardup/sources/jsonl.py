@@ -5,7 +5,7 @@ How lines are treated:
 - Empty, or only white space: skipped silently.
 - Rejected: invalid UTF-8; invalid JSON (a last line that is cut off, ``NaN``, a raw control character); half a
   surrogate pair in an escape; nested too deeply for the decoder (about 1,000 levels); not an object; a text that is
-  neither a string nor null; an id that is neither a string, a number nor null.
+  neither a string nor null; an id, or an address that is needed, that is neither a string, a number nor null.
 - A file that is one JSON array, or has objects over several lines, is an error as a whole.
 - Text missing or null: a document without text.
 - A name with dots, ``body.content``, is a field of an object inside the record, unless the record itself has a field of
@@ -165,6 +165,8 @@ class _Reader:
         self._names = tuple(dict.fromkeys((request.id, *(name for name in request.columns if name != request.text))))
         self.columns: dict[str, list[pa.Array]] = {name: [] for name in self._names[1:]}
         self._decode = decoder(request.text, self._names)
+        address = request.url_field if request.reads_addresses else ""
+        self._address = f"f{self._names.index(address) + 1}" if address in self._names[1:] else None
 
     def read(self, contents: Contents, advance: Advance) -> Spans:
         """Read a file, or some of its lines; return the places of its documents."""
@@ -195,13 +197,17 @@ class _Reader:
             if index in reasons:
                 continue
             try:
+                field = self.request.id
                 record = self._decode(data[first:last])
                 written = literal_of(bytes(record.f1))
+                if self._address is not None:
+                    field = self.request.url_field
+                    literal_of(bytes(getattr(record, self._address)))
             except (msgspec.MsgspecError, RecursionError) as error:
                 reason = reason_of(bytes(data[first:last]), error, self.request.text)
                 reasons[index] = reason, "type" if isinstance(error, msgspec.ValidationError) else "json"
             except TypeError as error:
-                reasons[index] = f"its {self.request.id!r} must be a string or a number, not {error}", "type"
+                reasons[index] = f"its {field!r} must be a string or a number, not {error}", "type"
             else:
                 records.append(record)
                 ids.append(written or f"{self._name}:{number + index}")

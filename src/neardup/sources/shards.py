@@ -329,11 +329,11 @@ class Shards:
     def _pieces(self, shard: Shard, *, whole: bool, markup: bool, documents: int | None) -> Iterator[InputPiece]:
         path, found = self.inputs[shard.source], self._kinds[shard.source]
         self.check_unchanged(shard)
+        request = self.request if shard.source < self.texts else with_address(self.request)
         match found.format:
             case "parquet":
                 from neardup.sources.parquet import pieces_of
 
-                request = self.request if shard.source < self.texts else with_address(self.request)
                 ways: Any = {"whole": whole, "documents": None if self.request.html else documents}
                 yield from pieces_of(path, request, shard.begin, shard.end, shard.first, self.size, **ways)
             case "warc":
@@ -350,7 +350,7 @@ class Shards:
                 from neardup.sources.jsonl import JsonLines
 
                 for contents in self._blocks(path, found, shard):
-                    yield JsonLines(path, self.request, contents)
+                    yield JsonLines(path, request, contents)
             case _:
                 from neardup.sources.delimited import DelimitedText, pieces_of_records
 

@@ -131,3 +131,14 @@ def test_binary_pages_in_parquet_may_have_any_encoding(tmp_path):
     assert found == learn_templates(pages)
     assert "Ch\u00e2teau" in found.templates[0].examples
     assert not rejected
+
+
+@pytest.mark.parametrize("folder", [{}, {"work": "work"}, {"state": "state"}])
+def test_a_record_whose_address_is_a_list_is_rejected(tmp_path, folder):
+    """All readings of a run reject the same records, so that rows of the output are those of the decisions."""
+    source = written(tmp_path / "new.jsonl", [PAGES[0], ([PAGES[1][0]], PAGES[1][1]), *PAGES[2:5], PAGES[0]])
+    folders = {name: tmp_path / path for name, path in folder.items()}
+    done = neardup.dedup_files([source], out=tmp_path / "out.jsonl", html="html", url="url", threads=1, **folders)
+    assert [(one.position, one.code) for one in done.rejected] == [(2, "type")]
+    kept = [json.loads(line)["url"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert kept == [PAGES[place][0] for place in (0, 2, 3, 4)]

@@ -168,8 +168,12 @@ def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | 
 
 
 def _asked(request: Request) -> Request:
-    """Return a request for the pages of inputs with their addresses."""
-    return replace(request, columns=(request.url_field,) if request.html else ())
+    """Return a request for the pages of inputs with their addresses, which rejects what a run with templates does."""
+    if not request.html:
+        return replace(request, columns=())
+    extraction = request.extraction
+    templates = HostTemplates((), rule_of(extraction)) if extraction.templates is None else extraction.templates
+    return replace(request, columns=(request.url_field,), extraction=replace(extraction, templates=templates))
 
 
 def _pages(shards: Shards, rejected: list[Rejected], progress: Progress = lambda *_: None) -> Iterator[Page]:
