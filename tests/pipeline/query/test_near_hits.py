@@ -108,6 +108,13 @@ def test_only_the_texts_of_plausible_pairs_are_read(index, monkeypatch):
     assert len(read) == 2
 
 
+@pytest.mark.parametrize("verify", [None, "exact", "estimate"])
+def test_hits_without_a_text_match_nothing_and_are_counted(verify):
+    records = [*hits(), {"id": "c", "text": None}, {"id": "d"}, {"id": "e", "text": ""}, {"id": "f", "text": ONE}]
+    found = collapse(records, NearDuplicates(scheme=SCHEME), verify=verify)
+    assert (found.kept, found.unsigned) == (["a", "b", "c", "d", "e"], 3)
+
+
 def edited(number):
     """Texts of which many are others, mostly with a word changed."""
     rng = np.random.default_rng(1)

@@ -35,7 +35,9 @@ _TOGETHER: Final = 16  # texts that are read at once
 _STRINGS: Final = frozenset({str, type(None)})
 _NO_ROWS: Final = np.empty(0, np.int64)
 _NO_TEXTS: Final = "needs the texts of the hits: in a field of records, or in an index that keeps texts"
-_NOT_ALL: Final = f"needs the text of every hit, and reads at most {_BYTES >> 20} MiB from an index: examine fewer hits"
+_NOT_ALL: Final = (
+    f"needs the texts of all hits to compare, and reads at most {_BYTES >> 20} MiB from an index: examine fewer hits"
+)
 _TOO_MUCH: Final = f"compares at most {_FEATURES:,} features of texts: examine fewer hits"
 
 
