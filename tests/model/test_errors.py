@@ -1,5 +1,7 @@
 import inspect
 import pickle
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -89,6 +91,10 @@ def test_a_value_of_another_type_is_named():
         require_share("share", "0.5")
     with pytest.raises(ParameterError, match=r"^share=True must be a number above 0 and below 1, not a bool$"):
         require_share("share", True, below_one=True)
+    for value in (Decimal("0.5"), Fraction(1, 2)):
+        kind = type(value).__name__
+        with pytest.raises(ParameterError, match=f"at most 1, not a {kind}; pass an int or a float$"):
+            require_share("share", value)
 
 
 def test_percent_are_explained():

@@ -314,3 +314,23 @@ def test_rows_of_what_is_read_once_are_refused(source):
 def test_rows_of_another_number_are_refused():
     with pytest.raises(DataError, match="3 rows for 2 documents"):
         rows_where(["a", "b", "c"], MARKED)
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()])
+def test_rows_of_string_views_in_pandas(kind):
+    outer = np.array([True, False, True])
+    pandas = pytest.importorskip("pandas")
+    texts = [b"one", b"two", b"three"] if kind == pa.binary_view() else ["one", "two", "three"]
+    views = pandas.Series(pandas.arrays.ArrowExtensionArray(pa.array(texts, kind)), index=[7, 8, 9], name="text")
+    frame = pandas.DataFrame({"first": [1, 2, 3], "text": views, "last": list("abc")}, index=views.index)
+    for found in (rows_where(frame, outer), rows_where(views, outer).to_frame()):
+        assert (found["text"].tolist(), found["text"].dtype, [*found.index]) == (
+            [texts[0], texts[2]],
+            views.dtype,
+            [7, 9],
+        )
+    assert rows_where(frame, outer).drop(columns="text").equals(frame.drop(columns="text")[outer])
+    assert [*rows_where(frame, outer).columns] == [*frame.columns]
+    nested = pandas.Series(pandas.arrays.ArrowExtensionArray(pa.array([["a"]] * 3, pa.list_(pa.string_view()))))
+    with pytest.raises(DataError, match="cannot select rows of the type list"):
+        rows_where(nested, outer)

@@ -45,6 +45,8 @@ def test_numbers_that_no_column_can_have_are_refused_not_lost(values):
         (["a b c", None, 5], "'v', row 2 is a number (5), but earlier rows have a string"),
         ([None, True, 1], "'v', row 2 is a number (1), but earlier rows have true or false"),
         ([1, float("nan"), [2]], "'v', row 2 is a list ([2]), but earlier rows have a number"),
+        ([2**70, 3j], "'v', row 1 is a complex (3j), but earlier rows have a number"),
+        ([None, 1j, 2], "'v', row 1 is a complex (1j), which Arrow cannot represent"),
     ],
 )
 def test_the_first_value_of_another_kind_is_named(values, message):

@@ -32,7 +32,7 @@ records have codes, too: see ``neardup.sources.collection.Rejected``.
 
 from collections.abc import Callable, Sequence
 from errno import EDQUOT, ENOSPC
-from numbers import Real
+from numbers import Integral, Number, Rational, Real
 from operator import index
 from os import strerror
 from pathlib import Path
@@ -474,8 +474,10 @@ def require_whole(  # noqa: PLR0913 - the rule of one parameter
 
 
 def is_number(value: object) -> bool:
-    """Return whether a value is an integer or a float, also one of NumPy."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Return whether a value is an integer or a float, also one of NumPy; fractions and decimals are neither."""
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, Integral) or (isinstance(value, Real) and not isinstance(value, Rational))
 
 
 def require_share(name: str, value: Any, *, below_one: bool = False) -> Any:
@@ -493,7 +495,10 @@ def require_share(name: str, value: Any, *, below_one: bool = False) -> Any:
 
 
 def _unless_number(value: object) -> str:
-    return "" if is_number(value) else f", not {kind_of(value)}"
+    if is_number(value):
+        return ""
+    is_other = isinstance(value, Number) and not isinstance(value, bool)  # a decimal, a fraction, a complex number
+    return f", not {kind_of(value)}{'; pass an int or a float' if is_other else ''}"
 
 
 def require_path(name: str, value: object) -> Path:

@@ -197,17 +197,17 @@ class _Reader:
             if index in reasons:
                 continue
             try:
-                field = self.request.id
+                wanted = self.request.id
                 record = self._decode(data[first:last])
                 written = literal_of(bytes(record.f1))
                 if self._address is not None:
-                    field = self.request.url_field
+                    wanted = self.request.url_field
                     literal_of(bytes(getattr(record, self._address)))
             except (msgspec.MsgspecError, RecursionError) as error:
                 reason = reason_of(bytes(data[first:last]), error, self.request.text)
                 reasons[index] = reason, "type" if isinstance(error, msgspec.ValidationError) else "json"
             except TypeError as error:
-                reasons[index] = f"its {field!r} must be a string or a number, not {error}", "type"
+                reasons[index] = f"its {wanted!r} must be a string or a number, not {error}", "type"
             else:
                 records.append(record)
                 ids.append(written or f"{self._name}:{number + index}")

@@ -136,13 +136,35 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
         found = source.filter(marked)
     elif _is(source, "datasets", "Dataset"):
         found = source.select(np.flatnonzero(marked))
-    elif isinstance(source, np.ndarray) or _is(source, "pandas"):
+    elif _is(source, "pandas"):
+        found = _of_pandas_rows(source, marked)
+    elif isinstance(source, np.ndarray):
         found = source[marked]
     elif isinstance(source, Sequence):
         found = list(compress(source, marked.tolist()))
     else:
         raise DataError("rows", f"cannot select rows of {kind_of(source)}; read it into a table or list first")
     return found  # type: ignore[no-any-return]  # the kind of container that came in
+
+
+def _of_pandas_rows(source: Any, marked: Flags) -> Any:
+    """Return the *marked* rows of a series or data frame; pandas cannot select those of string views of Arrow."""
+    try:
+        return source[marked]
+    except pa.ArrowNotImplementedError as error:
+        if _is(source, "pandas", "Series"):
+            viewed = getattr(source.dtype, "pyarrow_dtype", None)
+            if viewed not in _WIDE:
+                rule = f"cannot select rows of the type {source.dtype}; convert it, such as to large_string"
+                raise DataError(f"column {source.name!r}", rule) from error
+            rows = type(source.array)(_filtered(source.array.__arrow_array__(), pa.array(marked)))
+            return type(source)(rows, index=source.index[marked], name=source.name)
+    views = [place for place, kind in enumerate(source.dtypes) if hasattr(kind, "pyarrow_dtype")]
+    found = source.iloc[:, [place for place in range(source.shape[1]) if place not in views]][marked]
+    for place in views:
+        column = _of_pandas_rows(source.iloc[:, place], marked)
+        found.insert(place, column.name, column, allow_duplicates=True)
+    return found
 
 
 def without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:

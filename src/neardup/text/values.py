@@ -21,11 +21,13 @@ def column_of(values: Iterable[Any], name: str) -> pa.Array:
     decimals are finite, and for values that are not numbers, such as fractions and complex numbers.
     """
     numbers: list[Decimal | None] = []
-    first = ""
+    first, origin = "", (0, None)
     for row, value in enumerate(values):
         found = _kind_of(value)
-        first = first or found
+        if found and not first:
+            first, origin = found, (row, value)
         if found and found != first:
+            _require_known(*origin, first, name)
             rule = f"is {found} ({repr(value)[:_SHOWN]}), but earlier rows have {first}"
             raise DataError(f"column {name!r}, row {row:,}", rule, "kinds")
         numbers.append(_decimal(value, row, name) if found == _NUMBER else None)
@@ -35,6 +37,17 @@ def column_of(values: Iterable[Any], name: str) -> pa.Array:
         return pa.array(numbers)
     except pa.ArrowInvalid as error:
         raise DataError(f"column {name!r}", "has numbers of more than 76 digits; pass all as strings") from error
+
+
+def _require_known(row: int, value: Any, kind: str, name: str) -> None:
+    """Raise ``DataError`` for a value that is of no type of Arrow, such as a complex number."""
+    if kind == _NUMBER:
+        return
+    try:
+        pa.array([value])
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        rule = f"is {kind} ({repr(value)[:_SHOWN]}), which Arrow cannot represent"
+        raise DataError(f"column {name!r}, row {row:,}", rule, "kinds") from error
 
 
 def is_missing(value: Any) -> bool:
