@@ -149,7 +149,7 @@ def test_other_columns_that_are_not_utf8_are_kept_and_only_asking_for_one_is_an_
     got = collection({"text": list("abcde"), "x": not_utf8(pa.binary())})
     got.write(tmp_path / "out.parquet", np.ones(5, np.bool_))
     assert pq.read_table(tmp_path / "out.parquet")["x"].to_pylist()[1] == b"\xff"
-    with pytest.raises(DataError, match="'x' is not valid UTF-8"):
+    with pytest.raises(DataError, match=r"x\.parquet:2: its 'x' is not valid UTF-8"):
         got.column("x")
 
 
@@ -372,7 +372,7 @@ def test_a_field_that_is_not_utf8_is_an_error(tmp_path):
     )
     pq.write_table(pa.table({"text": ["a"], "v": broken}), tmp_path / "x.parquet")
     for literal in (False, True):
-        with pytest.raises(DataError, match="the column 'v' is not valid UTF-8"):
+        with pytest.raises(DataError, match=r"x\.parquet:1: its 'v' is not valid UTF-8"):
             read([tmp_path / "x.parquet"]).column("v", literal=literal)
 
 

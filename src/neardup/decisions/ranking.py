@@ -68,8 +68,8 @@ def ranking(
     order. If any string is a number, strings rank as numbers, exactly, with any number of digits; then all must be
     numbers, and ``ValueRefused`` has the row of the first that is not. If any is a date, such as ``2026-01-31``, all
     must be dates, and rank by the moments that they mean. Other strings rank as text, with a ``RuntimeWarning`` if they
-    look like quantities or dates. White space around a string does not count. Bytes in UTF-8 are strings, as in files.
-    Raises ``DataError`` for a column without an order.
+    look like quantities or dates. White space around a string does not count. Bytes are strings, which must be UTF-8,
+    as in files. Raises ``DataError`` for a column without an order.
     """
     keys = [_key(kind, field, lengths, values, addresses) for kind, field in policy.keys]
     order: Positions = np.lexsort(keys[::-1])
@@ -123,7 +123,7 @@ def _sortable(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
     if pa.types.is_dictionary(kind):
         return _codes(values, field) if kind.ordered else _sortable(_decoded(values), field)
     if any(of_bytes(kind) for of_bytes in _BYTES):
-        values = _decoded_bytes(values)
+        values = _decoded_bytes(values, field)
     if any(of_kind(values.type) for of_kind in _STRINGS):
         return _of_strings(values.cast(pa.large_string()), field)
     if pa.types.is_float16(kind):
@@ -148,13 +148,22 @@ def _decoded(values: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array(decoded, pa.large_string())
 
 
-def _decoded_bytes(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return bytes as strings or, if they are not all UTF-8, as plain binary: Arrow cannot sort views."""
+def _decoded_bytes(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
+    """Return bytes as strings; ``ValueRefused`` for the first value that is not UTF-8."""
     values = values.cast(pa.large_binary())
     try:
         return values.cast(pa.large_string())
     except pa.ArrowInvalid:
-        return values
+        row, value = next((row, value) for row, value in enumerate(values.to_pylist()) if not _is_utf8(value))
+        rule = f"is {value[:_SHOWN]!r}, which is not valid UTF-8; rank by strings, such as hexadecimal digits"
+        raise ValueRefused(f"column {field!r}, row {row:,}", rule, "encoding", row, field) from None
+
+
+def _is_utf8(value: bytes | None) -> bool:
+    try:
+        return value is None or bool(value.decode() or True)
+    except UnicodeDecodeError:
+        return False
 
 
 def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:

@@ -102,7 +102,8 @@ class ParquetTable(InputPiece):
                 strings.validate(full=True)
                 return strings
         except pa.ArrowInvalid as error:
-            raise DataError(self.source, f"the column {name!r} is not valid UTF-8") from error
+            source, row = self.place(_not_utf8(column)[0])
+            raise DataError(f"{source}:{row}", f"its {name!r} is not valid UTF-8", "encoding") from error
         if not _is_scalar(column.type):
             rule = f"the column {name!r} must hold numbers, strings or times, not {column.type}"
             raise DataError(self.source, rule)
@@ -476,12 +477,18 @@ def _invalid(column: pa.ChunkedArray) -> list[int]:
         try:
             chunk.validate(full=True)
         except pa.ArrowInvalid:
-            for row, value in enumerate(chunk.cast(pa.large_binary()).to_pylist(), first):
-                try:
-                    (value or b"").decode()
-                except UnicodeDecodeError:
-                    rows.append(row)
+            rows += [row + first for row in _not_utf8(chunk)]
         first += len(chunk)
+    return rows
+
+
+def _not_utf8(column: pa.Array | pa.ChunkedArray) -> list[int]:
+    rows: list[int] = []
+    for row, value in enumerate(column.cast(pa.large_binary()).to_pylist()):
+        try:
+            (value or b"").decode()
+        except UnicodeDecodeError:
+            rows.append(row)
     return rows
 
 
