@@ -1,3 +1,4 @@
+import json
 from uuid import UUID
 
 import numpy as np
@@ -6,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.sources.ids import written_ids
+from neardup.sources.ids import id_of, written_ids
 
 LONG = 1234567890123456  # as the ids of posts are
 
@@ -24,6 +25,23 @@ def test_whole_numbers_have_no_exponent(kind):
 def test_only_numbers_that_are_exact_are_written_in_full():
     found = written_ids(pa.chunked_array([[2.0**53 - 1], [2.0**53, 1e300]])).to_pylist()
     assert found == [str(2**53 - 1), "9.007199254740992e+15", "1e+300"]
+
+
+@pytest.mark.parametrize("number", [1.0, -0.0, 0.5, -7.25, 1e15, float(2**53 - 1), 123456789.0])
+def test_numbers_are_the_same_ids_in_every_container(tmp_path, number):
+    rows = [{"id": number, "text": "a b c"}, {"id": None, "text": "d e f"}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    files = [neardup.dedup_files([path], dropped=tmp_path / f"out{path.suffix}") for path in tmp_path.glob("in.*")]
+    found = [*(done.result for done in files), neardup.dedup(rows), neardup.dedup(pa.Table.from_pylist(rows))]
+    assert len(found) == 4
+    expected = str(int(number)) if number.is_integer() else str(number)
+    assert {result.decisions["id"][0].as_py() for result in found} == {expected}
+
+
+def test_other_numbers_in_json_keep_all_their_digits():
+    tokens = ["9007199254740993.0", "1e999999999", "0.1000", "12345678901234567890", '"1.0"', "1.5e0", "1e-400"]
+    assert [id_of(token.encode()) for token in tokens] == [token.strip('"') for token in tokens]
 
 
 def test_ids_that_a_missing_value_has_turned_into_floats_are_the_same_in_tables_and_files(tmp_path):

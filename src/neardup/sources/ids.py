@@ -1,10 +1,13 @@
 """Numbers and UUIDs as ids that people can read."""
 
+from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from neardup.sources.records import literal_of
 
 _EXACT: Final = float(1 << 53)  # whole numbers below it are exact in a float of 64 bits
 
@@ -29,3 +32,19 @@ def written_ids(column: pa.ChunkedArray) -> pa.ChunkedArray:
     whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _EXACT))
     integers = pc.if_else(whole, numbers, None).cast(pa.int64())
     return pc.coalesce(integers.cast(pa.string()), known.cast(pa.string()))
+
+
+def id_of(token: bytes) -> str | None:
+    """Return a JSON value as an id: a string, or a number as written, but whole numbers below 2^53 as ``written_ids``.
+
+    ``None`` for null and missing; ``TypeError`` for other kinds.
+
+    >>> [id_of(token) for token in (b"1.0", b"1e3", b"2.50", b'"1.0"')]
+    ['1', '1000', '2.50', '1.0']
+    """
+    written = literal_of(token)
+    if written is None or token[:1] == b'"' or not any(mark in token for mark in b".eE"):
+        return written
+    number = Decimal(written)
+    whole = -_EXACT < number < _EXACT and number == number.to_integral_value()
+    return str(int(number)) if whole else written

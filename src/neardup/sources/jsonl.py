@@ -12,7 +12,8 @@ How lines are treated:
   exactly this name.
 - A repeated field: the last value counts, but each must be of the right type.
 - A byte order mark at the start of the file is skipped, and not written back: JSON has none.
-- A number as id keeps all its digits as written. A missing, null or empty id is replaced by file and line.
+- A number as id keeps all its digits as written; but 1.0 is 1, as in other tables. A missing, null or empty id is
+  replaced by file and line.
 
 An empty file contains no documents. It is an error if no record has the text field, or an id field that was requested
 by name.
@@ -33,6 +34,7 @@ from neardup.sources.collection import Advance, Append, InputPiece, Mask, Reject
 from neardup.sources.compression import Contents, check_plain, compressed, load
 from neardup.sources.fields import typed
 from neardup.sources.formats import STDIN, display, input_kind
+from neardup.sources.ids import id_of
 from neardup.sources.lines import BOM, Positions, Spans, blocks_of_lines, invalid_utf8, start_of_text
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
@@ -199,7 +201,7 @@ class _Reader:
             try:
                 wanted = self.request.id
                 record = self._decode(data[first:last])
-                written = literal_of(bytes(record.f1))
+                written = id_of(bytes(record.f1))
                 if self._address is not None:
                     wanted = self.request.url_field
                     literal_of(bytes(getattr(record, self._address)))

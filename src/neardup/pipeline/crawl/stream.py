@@ -19,6 +19,7 @@ from neardup.pipeline.index.records import address_fields
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.arriving import MOST_BYTES
+from neardup.sources.ids import id_of
 from neardup.sources.lines import BOM
 from neardup.sources.records import decoder, is_blank, literal_of, reason_of
 from neardup.text.extraction import Extraction
@@ -137,7 +138,7 @@ class Answering:
         except (msgspec.MsgspecError, RecursionError) as error:
             raise _Refused(reason_of(line, error, self._text)) from None
         tokens = {name: bytes(getattr(record, f"f{number}")) for number, name in enumerate(self._wanted, 1)}
-        url, own = self._literal(self._url, tokens), self._literal(self._id, tokens)
+        url, own = self._literal(self._url, tokens), self._literal(self._id, tokens, id_of)
         if url and url.strip():
             own = self._addresses.id_of(url)
         else:
@@ -165,8 +166,10 @@ class Answering:
             raise _Refused(f"its {name!r} must be {READ[kind].expected}") from None
         return written if name in self._signed else value
 
-    def _literal(self, name: str, tokens: Mapping[str, bytes]) -> str | None:
+    def _literal(
+        self, name: str, tokens: Mapping[str, bytes], of: Callable[[bytes], str | None] = literal_of
+    ) -> str | None:
         try:
-            return literal_of(tokens[name])
+            return of(tokens[name])
         except TypeError as error:
             raise _Refused(f"its {name!r} must be a string or a number, not {error}") from None
