@@ -8,7 +8,8 @@ import pytest
 
 from neardup.model.errors import DataError, OutputError, ParameterError
 from neardup.sources import folder
-from neardup.sources.read import read
+from neardup.sources.read import read, request_of
+from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
 
 
@@ -323,3 +324,23 @@ def test_a_data_set_with_a_text_about_it_is_not_read_as_one_text(tmp_path):
     for number in range(2):
         (tmp_path / f"{number}.txt").write_text("a document of its own")
     assert read([tmp_path]).ignored == 3
+
+
+def test_hidden_files_are_read_only_if_a_pattern_has_their_dot(tmp_path):
+    """The rule is the same among tables, in runs in pieces."""
+    for name in ("a.txt", ".b.txt", ".git/c.txt"):
+        put = tmp_path / "texts" / name
+        put.parent.mkdir(parents=True, exist_ok=True)
+        put.write_text("one")
+        table = tmp_path / "tables" / name.replace(".txt", ".jsonl")
+        table.parent.mkdir(parents=True, exist_ok=True)
+        table.write_text('{"text": "one"}\n')
+    patterns = {(): ["a"], ("*.{}",): ["a"], (".*",): [".b"], (".git/*", "[!.]*.{}"): [".git/c", "a"]}
+    for globs, expected in patterns.items():
+        for place, ending in (("texts", "txt"), ("tables", "jsonl")):
+            given = {"glob": [pattern.format(ending) for pattern in globs]}
+            shards = Shards.opened([tmp_path / place], request_of(**given)).cut(1 << 20)
+            found = [piece for shard in shards.shards for piece in shards.pieces(shard)]
+            names = [name for piece in found for name in piece.ids.to_pylist()]
+            names = [name.removeprefix(f"{tmp_path}/tables/").removesuffix(":1") for name in names]
+            assert (names, shards.ignored) == ([f"{name}.{ending}" for name in expected], 3 - len(expected))

@@ -1,9 +1,11 @@
 """A folder of text and HTML files, each a document named by its path inside the folder.
 
 Files are found recursively and sorted by that path. Text files are decoded as UTF-8, without a byte order mark; HTML
-becomes text as ``neardup.Extraction`` describes. Patterns choose other files, which are then text. All other
-files are ignored, and counted. Links to folders are not followed, and links to files outside the folder are not read: a
-link must not add files from elsewhere.
+becomes text as ``neardup.Extraction`` describes. Patterns choose other files, which are then text. Hidden files, and
+those in hidden folders, are only read if a pattern has their dot. All other files are ignored, and counted.
+
+Links to folders are not followed, and links to files outside the folder are not read: a link must not add files from
+elsewhere.
 
 A file is rejected if it is UTF-16 or not valid UTF-8 (with the first invalid line), cannot be read, or is larger than
 the cap. An empty file is a document with an empty text. A folder without a text or HTML file is an error. With several
@@ -39,7 +41,7 @@ from neardup.sources.collection import (
 )
 from neardup.sources.compression import HEAD, encoding_code, sniff
 from neardup.sources.document import HTML
-from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, kind, matches
+from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, is_hidden, kind, matches
 from neardup.sources.lines import BOM
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary, writable
@@ -206,12 +208,13 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
         others += sum(Path(folder, name).is_symlink() for name in subfolders)
         for path in (Path(folder, name) for name in names):
             relative = str(path.relative_to(root))
-            known = matches(relative, globs) if globs else is_document(path.name)
+            hidden = is_hidden(relative, globs)
+            known = not hidden and (matches(relative, globs) if globs else is_document(path.name))
             if known and PurePath(os.path.realpath(path)).is_relative_to(inside) and not _is_special(path):
                 found.append(relative)
             else:
                 others += 1
-                tables += kind(path.name) is not None
+                tables += kind(path.name) is not None and not hidden
                 endings[path.suffix.lower() or "no ending"] += 1
     if not found:
         raise _nothing_in(root, globs, endings, tables)

@@ -286,6 +286,16 @@ def matches(relative: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(path.as_posix() if "/" in pattern else path.name, pattern) for pattern in patterns)
 
 
+def is_hidden(relative: str, patterns: Sequence[str], marks: str = ".") -> bool:
+    """Return whether a part of a path begins with one of the *marks*, unless a part of a pattern begins with it, too.
+
+    >>> is_hidden(".git/notes.txt", ["*.txt"]), is_hidden(".git/notes.txt", [".git/*.txt"])
+    (True, False)
+    """
+    named = {part[:1] for pattern in patterns for part in pattern.split("/")}
+    return any(part[0] in marks and part[0] not in named for part in PurePath(relative).parts)
+
+
 def display(path: str) -> str:
     """Return the name of an input for messages and ids; bytes that are not valid UTF-8 are escaped."""
     if path == STDIN or PurePath(path).stem == SPOOLED:

@@ -33,6 +33,7 @@ from neardup.sources.formats import (
     expand,
     input_kind,
     is_document,
+    is_hidden,
     is_url,
     kind,
     local,
@@ -451,7 +452,8 @@ def _every_table(inputs: Sequence[str | os.PathLike[str]], request: Request) -> 
 def _tables(path: str, request: Request) -> tuple[list[str], int]:
     """Return the tables inside a folder without documents, otherwise the path itself; and how many files are ignored.
 
-    Names that begin with a point or an underscore are those of no data, and do not count. Links to folders do.
+    Tables are hidden by a point, as documents are, and by an underscore, as Spark does; other files with such names are
+    those of no data, and do not count. Links to folders do.
     """
     if path == STDIN or not Path(path).is_dir():
         return [path], 0
@@ -461,16 +463,17 @@ def _tables(path: str, request: Request) -> tuple[list[str], int]:
     others = 0
     for folder, subfolders, names in os.walk(path, onerror=unreadable):
         others += sum(Path(folder, name).is_symlink() for name in subfolders)
-        for relative in (Path(folder, name).relative_to(path) for name in names):
-            known = matches(str(relative), request.globs) if request.globs else is_document(relative.name)
-            if kind(str(relative)) is None and known:
+        for relative in (str(Path(folder, name).relative_to(path)) for name in names):
+            is_table = kind(relative) is not None
+            known = matches(relative, request.globs) if request.globs else is_document(relative)
+            if not is_table and known and not is_hidden(relative, request.globs):
                 return [path], 0
-            if any(part[0] in "._" for part in relative.parts):
-                continue
-            if kind(str(relative)) is None or (request.globs and not known):
-                others += 1
-            else:
+            if is_hidden(relative, request.globs, "._"):
+                others += is_table
+            elif is_table and (known or not request.globs):
                 found.append(str(Path(path, relative)))
+            else:
+                others += 1
     return (sorted(found), others) if found else ([path], 0)
 
 
