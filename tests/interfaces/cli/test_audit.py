@@ -172,9 +172,15 @@ def test_what_a_state_has_recorded_is_left_out(neardup, pages, tmp_path):
 
 
 def test_a_report_of_other_options_is_refused(neardup, pages):
-    neardup("dedup", pages, "--dry-run", "--report", "sh.parquet", "--short", "500", "--short-threshold", "0.8")
-    shown = neardup("audit", pages, "--of", "sh.parquet", code=1).err
-    assert "sh.parquet: the run used another threshold (0.8 for 'd" in shown
-    neardup("dedup", pages, "--dry-run", "--report", "w.parquet")
-    shown = neardup("audit", pages, "--of", "w.parquet", "--measure", "containment", code=2).err
+    short = "--short", "500", "--short-threshold", "0.8"
+    neardup("dedup", pages, "--dry-run", "--report", "sh.jsonl", *short)
+    shown = neardup("audit", pages, "--of", "sh.jsonl", code=1).err
+    assert "sh.jsonl: the run used another threshold (0.8 for 'd" in shown
+    neardup("dedup", pages, "--dry-run", "--report", "w.jsonl")
+    shown = neardup("audit", pages, "--of", "w.jsonl", "--measure", "containment", code=2).err
     assert "--measure containment is not that of the run, which compared by resemblance" in shown
+    neardup("dedup", pages, "--dry-run", "--report", "sh.parquet", *short)
+    expected = neardup("audit", pages, "--of", "sh.parquet", *short).out
+    assert neardup("audit", pages, "--of", "sh.parquet").out == expected
+    shown = neardup("audit", pages, "--of", "sh.parquet", *short[:3], "0.9", code=1).err
+    assert "sh.parquet: its run had other settings: short_threshold was 0.8 and is 0.9" in shown

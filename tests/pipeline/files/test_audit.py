@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import pyarrow.parquet as pq
 import pytest
 from audits import LEAKY, TEXTS, written
 
@@ -37,7 +38,7 @@ def test_a_field_that_no_record_has_is_refused(files, tmp_path):
 
 
 def test_a_report_of_another_run_is_refused(files, tmp_path):
-    report, other = tmp_path / "why.parquet", tmp_path / "other.jsonl"
+    report, other = tmp_path / "why.jsonl", tmp_path / "other.jsonl"
     dedup_files(files, report=report, scheme=LEAKY)
     with pytest.raises(DataError, match=r"is a report on \d+ documents, but the inputs have 50"):
         audit_files(files[:1], report, scheme=LEAKY)
@@ -55,6 +56,42 @@ def test_a_report_of_another_run_is_refused(files, tmp_path):
     other.write_text("")
     with pytest.raises(DataError, match="there are no documents to audit"):
         audit_files([other], report)
+
+
+@pytest.mark.parametrize("work", [None, "work"])
+def test_a_report_as_parquet_has_recorded_how_its_run_decided(files, tmp_path, work):
+    report, folder = tmp_path / "why.parquet", work and tmp_path / work
+    dedup_files(files, report=report, scheme=LEAKY, keep="max:score", work=folder)
+    expected = audit_files(files, scheme=LEAKY, keep="max:score", sample=150)
+    assert audit_files(files, report, sample=150) == expected
+    assert audit_files(files, report, scheme=LEAKY, keep="max:score", sample=150) == expected
+    with pytest.raises(DataError, match=r"its run had other settings: threshold was .* and is 0.95; use the same"):
+        audit_files(files, report, scheme=LEAKY.with_threshold(0.95))
+    with pytest.raises(DataError, match="its run had other settings: scheme was minhash and is fracminhash;"):
+        audit_files(files, report, scheme=FracMinHash())
+    with pytest.raises(ParameterError, match="keep='last' is not that of the run, which has recorded 'max:score'"):
+        audit_files(files, report, keep="last")
+
+
+def test_what_a_report_does_not_have_is_named(files, tmp_path):
+    keyed, common = tmp_path / "keyed.parquet", tmp_path / "common.parquet"
+    dedup_files(files, report=keyed, scheme=LEAKY.with_key(bytes(16)))
+    assert bytes(16).hex() not in str(pq.read_schema(keyed).metadata)
+    assert audit_files(files, keyed, key=bytes(16), sample=50).sample == 50
+    done = dedup_files(files, report=common, scheme=LEAKY, ignore_common=0.5)
+    chosen = LEAKY.with_common(done.result.summary.common)
+    assert audit_files(files, common, scheme=chosen, sample=50).sample == 50
+    for report in (keyed, common):
+        with pytest.raises(DataError, match="its run had the secret key, the list of common shingles or the table of"):
+            audit_files(files, report)
+
+
+def test_another_way_of_reading_is_named(tmp_path):
+    rows = [{"text": f"{text} the end", "body": text} for text in TEXTS]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    dedup_files([tmp_path / "in.jsonl"], report=tmp_path / "why.parquet", scheme=LEAKY)
+    with pytest.raises(DataError, match="read the inputs in another way: text was text and is body; repeat its opt"):
+        audit_files([tmp_path / "in.jsonl"], tmp_path / "why.parquet", text="body", sample=150)
 
 
 def test_a_run_that_dropped_nothing_is_audited(tmp_path):
@@ -77,7 +114,7 @@ def short_run(tmp_path, **options):
     """Write short documents that match from 0.6, and deduplicate them."""
     bays = ["wide", "wider", "blue", "calm", "green", "grey"]
     lines = [json.dumps({"id": f"s{n}", "text": SHORT.format(bay) + f" {n % 3}"}) for n, bay in enumerate(bays)]
-    path, report = tmp_path / "short.jsonl", tmp_path / f"why{len(options)}.parquet"
+    path, report = tmp_path / "short.jsonl", tmp_path / f"why{len(options)}.jsonl"
     path.write_text("\n".join(lines) + "\n")
     assert dedup_files([path], report=report, force=True, **options).result.summary.near
     return [path], report
@@ -87,15 +124,13 @@ def test_a_report_of_other_thresholds_is_refused(tmp_path):
     strict = MinHash(short=500, short_threshold=0.65)
     files, report = short_run(tmp_path, scheme=strict)
     assert audit_files(files, report, scheme=strict).precision.value == 1.0
-    with pytest.raises(
-        DataError, match=r"why1\.parquet: the run used another threshold \(0.65 for 's1', not 0.6\); rep"
-    ):
+    with pytest.raises(DataError, match=r"why1\.jsonl: the run used another threshold \(0.65 for 's1', not 0.6\); rep"):
         audit_files(files, report)
     for other in (MinHash(short=500, short_threshold=0.62), MinHash(short=2, short_threshold=0.65)):
         with pytest.raises(DataError, match="the run used another threshold"):
             audit_files(files, report, scheme=other)
     files, report = short_run(tmp_path, scheme=MinHash(short=2, short_threshold=0.65))
-    with pytest.raises(DataError, match=r"why1\.parquet: the run used several thresholds, as short documents or the"):
+    with pytest.raises(DataError, match=r"why1\.jsonl: the run used several thresholds, as short documents or the"):
         audit_files(files, report)
     files, report = short_run(tmp_path)
     with pytest.raises(DataError, match=r"the run used another threshold: 's.' was dropped with 0\.\d+, not 0.99 or"):

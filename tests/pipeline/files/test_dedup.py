@@ -107,3 +107,11 @@ def test_what_documents_are_compared_with_is_named_once(tmp_path, source):
         with pytest.raises(InputRefused, match="is given twice"):
             dedup_files([source], tmp_path / "out.jsonl", against=again)
     assert not (tmp_path / "out.jsonl.neardup-work").exists()
+
+
+@pytest.mark.parametrize(("name", "value"), [("memory", 1), ("memory", "1 GB"), ("part_size", 0)])
+def test_sizes_are_checked_before_it_is_known_whether_a_run_is_one_in_pieces(tmp_path, name, value):
+    (tmp_path / "in.jsonl").write_text('{"text": "one"}\n')
+    for work in (None, tmp_path / "work"):
+        with pytest.raises(ParameterError, match=f"^{name}={value!r} must be an integer of at least"):
+            dedup_files([tmp_path / "in.jsonl"], work=work, **{name: value})

@@ -9,7 +9,7 @@ from neardup.model.errors import ValueRefused
 from neardup.model.memory import OF_RUN
 from neardup.model.policy import Policy
 from neardup.pipeline.files.in_memory import DOCUMENT, decided_documents, ranked_table
-from neardup.pipeline.spilled.settings import EarlierDocuments, RunSettings
+from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.sources.read import read, request_of
 
 SETTINGS = RunSettings(

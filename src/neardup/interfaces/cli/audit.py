@@ -18,9 +18,9 @@ _REPORTS = (".html", ".htm", ".json")
 USAGE = f"""
 {options.INPUTS}
 [what is audited, and how]
---of RUN: the report of a run (.parquet, .jsonl): repeat the options of the run, and of a run over archives with --state
-  or an index, add --no-templates; or the folder of dedup --state or --work, which has recorded them. Name all inputs
-  of the run or state. Without --of, the inputs are deduplicated first, in memory
+--of RUN: the report of a run (.parquet, .jsonl): repeat the options of the run for reading and, for .jsonl, all others;
+  of a run over archives with --state or an index, add --no-templates; or the folder of dedup --state or --work, which
+  has recorded them. Name all inputs of the run or state. Without --of, the inputs are deduplicated first, in memory
 --sample N=2000: the documents to draw at random
 --until SHARE: draw more documents until the recall is known within SHARE, such as 0.5%%
 --draw N=1: another number draws other documents
@@ -49,13 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
     if report is not None:
         check_file(report, _REPORTS, arguments.inputs, force=arguments.force)
     say_if_cold()
-    from neardup.pipeline.files.audit import audit_files, is_folder_of_run
+    from neardup.pipeline.files.audit import audit_files, is_folder_of_run, records_scheme
 
     of_folder = "of" in given and is_folder_of_run(Path(given["of"]))
     if of_folder:
         rule = f"cannot be used with --of {given['of']}, which has recorded how the inputs were read"
         options.refuse_reading(arguments, rule, but=("format", "glob"))  # by which the inputs are found
-    recorded = of_folder and not options.describes_scheme(arguments)
+    recorded = "of" in given and records_scheme(given["of"]) and not options.describes_scheme(arguments)
     chosen = {"key": options.key_of(arguments)} if recorded else {"scheme": options.scheme_of(arguments)}
     with progress_bars() as bars:
         found = audit_files(

@@ -1,5 +1,6 @@
 """Audits of runs over files."""
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -15,18 +16,27 @@ from neardup.decisions.ranking import ranking
 from neardup.engines.journal import is_work
 from neardup.evaluation.audit import Audit
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, FieldMissing, InputRefused, require, require_path, require_sequence
+from neardup.model.errors import (
+    DataError,
+    FieldMissing,
+    InputRefused,
+    ParameterError,
+    require,
+    require_path,
+    require_sequence,
+)
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.documents import ADDRESS
+from neardup.pipeline.corpus.report_terms import reading_terms, terms_of_report
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.file_templates import learned_extraction
 from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.files.in_memory import DOCUMENT, ranked_table
 from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, audited, require_texts
 from neardup.pipeline.progress import Progress, followed
-from neardup.pipeline.spilled.state import State, is_state
+from neardup.pipeline.spilled.state import State, differing, is_state
 from neardup.pipeline.spilled.state_decisions import StateDecisions
 from neardup.pipeline.spilled.work_decisions import work_decisions
 from neardup.schemes import terms as schemes
@@ -59,9 +69,10 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
 ) -> Audit:
     """Estimate what a run over files missed; see ``audit``.
 
-    *of* is the report of the run (``.parquet`` or ``.jsonl``); the other parameters must be those of the run, also
-    *reading*, which are those of ``neardup.sources.read``, and *learn_templates*: with ``None``, the templates of hosts
-    are learned as ``dedup_files`` does. The inputs are read three times, in pieces, so that they may be larger than
+    *of* is the report of the run (``.parquet`` or ``.jsonl``). A report as Parquet has recorded the scheme, which needs
+    *key* if it has one, and *keep*; the other parameters must be those of the run, also *reading*, which are those of
+    ``neardup.sources.read``, and *learn_templates*: with ``None``, the templates of hosts are learned as
+    ``dedup_files`` does. The inputs are read three times, in pieces, so that they may be larger than
     memory. Without *of* they are deduplicated first, in memory.
 
     *of* may also be the work folder of a run in pieces that has decided, such as one that was interrupted when it wrote
@@ -84,7 +95,6 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
         raise InputRefused(os.fspath(of), f"{rule} unless it is kept; name the report of the run", "not of a run")
     allowed = learn_templates is None or learn_templates is False
     require(allowed, "learn_templates", learn_templates, "must be None or False; a file of templates is not extended")
-    policy = Policy() if keep is None else Policy(keep=keep)
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
     if of is not None and is_state(Path(of)):
         request = request_of(text=text, id=id, **reading)
@@ -103,9 +113,23 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             result, documents = done.result, done.result.documents
             run = audited(result.decisions, lambda: _texts(done.collections()), documents.ids, done.order, done.scheme)
             return replace(audit_run(run, done.scheme, **ways), rejected=len(documents.rejected))
-    request = request_of(text=text, id=id, columns=policy.fields, **reading)
-    with followed(progress) as follow:
-        reading["extraction"] = learned_extraction(learn_templates, inputs, request, follow, threads)
+    given = {"text": text, "id": id, "scheme": scheme, "keep": keep, "learn_templates": learn_templates}
+    return _of_files(inputs, of, given | reading, key, ways)
+
+
+def _of_files(
+    inputs: Sequence[AnyPath], of: AnyPath | None, given: dict[str, Any], key: bytes | None, ways: dict[str, Any]
+) -> Audit:
+    """Audit a report, or a run that is done first, with the parameters of ``audit_files`` that are also of a run."""
+    scheme, keep, learn, threads = given["scheme"], given["keep"], given["learn_templates"], ways["threads"]
+    known = None if of is None else terms_of_report(of)
+    if of is not None and known is not None:
+        scheme, keep = _as_recorded(os.fspath(of), known, scheme, key, keep)
+    policy = Policy() if keep is None else Policy(keep=keep)
+    reading = {name: value for name, value in given.items() if name not in {"scheme", "keep", "learn_templates"}}
+    request = request_of(columns=policy.fields, **reading)
+    with followed(ways["progress"]) as follow:
+        reading["extraction"] = learned_extraction(learn, inputs, request, follow, threads)
     request = replace(request, extraction=reading["extraction"])
     with local_shards(inputs, request) as shards:
         ids, order, rejected = _ranked(shards.every_piece(), policy.keep)
@@ -114,15 +138,50 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
         if not len(ids):
             raise DataError(", ".join(shards.inputs), "there are no documents to audit")
         if of is None:
-            given: dict[str, Any] = {**reading, "text": text, "id": id, "scheme": scheme, "keep": policy.keep}
-            given["learn_templates"] = False  # the extraction has them
-            decisions = dedup_files(shards.inputs, **given, threads=threads, progress=progress).result.decisions
-            name = "the run"
+            more: dict[str, Any] = {"scheme": scheme, "keep": policy.keep, "learn_templates": False}  # they are learned
+            done = dedup_files(shards.inputs, **reading, **more, threads=threads, progress=ways["progress"])
+            decisions, name = done.result.decisions, "the run"
         else:
             decisions, name = _report(of, ids, shards), os.fspath(of)
         chosen, _ = chosen_scheme(scheme)
-        run = audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
-        return replace(audit_run(run, chosen, **ways), rejected=len(rejected))
+        try:
+            run = audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
+            return replace(audit_run(run, chosen, **ways), rejected=len(rejected))
+        except (DataError, ParameterError) as error:
+            if known is not None and (rule := _read_otherwise(known["reading"], shards)):
+                raise DataError(name, rule) from error
+            raise
+
+
+def records_scheme(of: AnyPath) -> bool:
+    """Return whether a report, a state or a work folder has recorded the scheme of its run."""
+    return is_folder_of_run(Path(of)) or terms_of_report(of) is not None
+
+
+def _as_recorded(
+    name: str, known: dict[str, Any], scheme: Scheme | None, key: bytes | None, keep: str | None
+) -> tuple[Scheme, str]:
+    """Return the scheme and the keep policy of a report, which must be those that are given."""
+    require(
+        keep in {None, known["keep"]}, "keep", keep, f"is not that of the run, which has recorded {known['keep']!r}"
+    )
+    found: Any = schemes.read(known["scheme"], key) if scheme is None else scheme
+    written = json.loads(json.dumps(schemes.written(found)))
+    if scheme is not None and (words := "; ".join(one.words() for one in differing(known["scheme"], written))):
+        rule = f"its run had other settings: {words}; use the same, or leave them out, as the report has recorded them"
+        raise DataError(name, rule, "other terms")
+    if found.recipe != known["recipe"]:
+        lacking = "the secret key, the list of common shingles or the table of weights"
+        rule = f"its run had {lacking} that a report does not have; repeat all options of the run"
+        raise DataError(name, rule, "other terms")
+    return found, known["keep"]
+
+
+def _read_otherwise(known: dict[str, Any], shards: Shards) -> str:
+    """Describe how a run read its inputs in another way than these are read; empty for no difference."""
+    changes = differing(known, reading_terms(shards.request, shards.extraction))
+    words = "; ".join(one.words() for one in changes)
+    return f"its run read the inputs in another way: {words}; repeat its options for reading" if words else ""
 
 
 def is_folder_of_run(path: Path) -> bool:

@@ -33,7 +33,7 @@ from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.file_templates import RunTemplates, templates_of
 from neardup.pipeline.files.in_memory import check_documents, check_outputs, decided_documents, write_outputs
 from neardup.pipeline.progress import Progress, followed
-from neardup.pipeline.spilled.settings import EarlierDocuments, RunSettings
+from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.sources.collection import Quoting, Rejected, WholeInputs
 from neardup.sources.formats import STDIN, WARC, Kind, expand, is_url, kind, local, local_folder, require_once
 from neardup.sources.output import AnyPath, check_separate, is_special
@@ -183,10 +183,10 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         outputs={name: local(path) for name, path in given_outputs.items() if path is not None},
         force=force,
         revisits=revisits,
-        memory=memory,
+        memory=require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"),
         restart=restart,
         keep_work=keep_work,
-        part_size=part_size,
+        part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
         out_format=out_format,
         executors=executors,
         earlier=earlier or EarlierDocuments(),
@@ -203,8 +203,6 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         settings = replace(
             settings,
             work=local_folder("work", folder),
-            memory=require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"),
-            part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
             page=None if page is None else lambda done: page(_stored(done)),
             announce=_announce if unasked else lambda _: None,
         )
@@ -284,7 +282,7 @@ def _learned(
     """Return how pages are read with the templates of the inputs: of the run that is continued, or new ones."""
     from neardup.pipeline.spilled.workers import begun_extraction
 
-    found = None if settings.restart else begun_extraction(settings.work, own.known.identity)
+    found = None if settings.restart else begun_extraction(settings.folder, own.known.identity)
     if found is None or found.templates is None:
         return own.extended(inputs, settings.request, progress, threads)
     own.save(found.templates)

@@ -10,15 +10,16 @@ from neardup.engines.local import LocalEngine
 from neardup.model.errors import FieldMissing, ValueRefused
 from neardup.model.policy import CANONICAL, Policy
 from neardup.pipeline.corpus.documents import ADDRESS, SITE
+from neardup.pipeline.corpus.report_terms import reading_terms, with_terms
 from neardup.pipeline.corpus.result import Result, marks_of, require_unmarked, with_places
 from neardup.pipeline.corpus.revisits import with_revisits
 from neardup.pipeline.corpus.run import deduplicated
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.pipeline.progress import Progress
-from neardup.pipeline.spilled.settings import RunSettings
+from neardup.pipeline.run_settings import RunSettings
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
-from neardup.sources.formats import common_format, expand
+from neardup.sources.formats import FOLDER, WARC, common_format, expand
 from neardup.sources.output import (
     PAGES,
     AnyPath,
@@ -82,11 +83,14 @@ def write_outputs(
     result: Result, documents: WholeInputs, settings: RunSettings, *, page: Callable[[], bytes] | None
 ) -> None:
     """Write the outputs of a run, the kept documents last; *page* renders a report that is a page."""
-    outputs, force = settings.outputs, settings.force
+    outputs, force, request = settings.outputs, settings.force, settings.request
     if (report := outputs.get("report")) is not None and page is not None and is_page(report):
         write_file(report, page(), PAGES, force=force)
     elif report is not None:
         tables = with_revisits([result.decisions], documents, result.representatives)
+        pages = request.extraction.identity if request.html or documents.format in {FOLDER, WARC} else None
+        reading = reading_terms(request, pages)
+        tables = with_terms(tables, settings.scheme, result.summary.common, settings.policy, reading)
         write_table(report, tables, force=force)
     if (dropped := outputs.get("dropped")) is not None:
         documents.write(dropped, result.representatives >= 0, force=force)

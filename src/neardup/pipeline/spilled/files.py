@@ -27,6 +27,7 @@ from neardup.model.errors import (
 )
 from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
+from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, check_terms, journal_of, terms_of
 from neardup.pipeline.spilled.forecast import require_room
@@ -50,7 +51,6 @@ from neardup.pipeline.spilled.outputs import (
     writing,
 )
 from neardup.pipeline.spilled.run import Map, Stages, decided, listed
-from neardup.pipeline.spilled.settings import RunSettings
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
@@ -85,10 +85,10 @@ def dedup_in_pieces(
 def check_run(inputs: Any, settings: RunSettings, state: State | None) -> None:
     """Raise what ``dedup_in_pieces`` raises before it reads; a run that continues has checked its outputs."""
     shards, outputs, terms = _opened(inputs, settings, state)
-    if settings.restart or not settings.work.is_dir() or not any(settings.work.iterdir()):
+    if settings.restart or not settings.folder.is_dir() or not any(settings.folder.iterdir()):
         _check(shards, outputs, settings)
     else:
-        check_terms(settings.work, terms)
+        check_terms(settings.folder, terms)
 
 
 def _check_places(settings: RunSettings) -> None:
@@ -106,7 +106,7 @@ def _check_places(settings: RunSettings) -> None:
         raise ParameterConflict("keep_work", True, compared, str(others[0]))
     if gather == "components" and earlier.state is not None:
         raise ParameterConflict("gather", gather, compared, str(earlier.state))
-    _require_outside(settings.work, "work folder", settings)
+    _require_outside(settings.folder, "work folder", settings)
 
 
 def _require_outside(folder: Path, what: str, settings: RunSettings) -> None:
@@ -177,7 +177,7 @@ def _run(
     size = _share(settings.memory, engine.threads if settings.executors is None else 1)
     terms["changeable"]["block"] = size
     scheme = settings.scheme
-    with journal_of(settings.work, terms, restart=settings.restart) as journal:
+    with journal_of(settings.folder, terms, restart=settings.restart) as journal:
 
         def by(scheme: Scheme) -> Stages:
             return Stages(journal, engine, progress, partial(_elsewhere, settings.executors, journal, scheme))
@@ -210,7 +210,7 @@ def _run(
         stages.each("print" if own else "write", where, written, sizes, "write")
         remove_other_parts(outputs, parts)
         if report is not None:
-            stages.one("report", whole, partial(_report, result, settings, report))
+            stages.one("report", whole, partial(_report, job, result, settings, report))
         if state is not None and settings.earlier.adds:
             signed, blocks = result.documents.signed, len(journal.records(f"settle-{job.deciding}"))
             stages.one("add", whole, partial(add, job, signed, blocks, state, begun["segment"]))
@@ -352,8 +352,8 @@ def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -
         require_room(folder, size, "write the outputs")
 
 
-def _report(result: StoredResult, settings: RunSettings, path: str) -> dict[str, Any] | None:
+def _report(job: Job, result: StoredResult, settings: RunSettings, path: str) -> dict[str, Any] | None:
     if settings.page is None or not is_page(path):
-        return write_report(result, path, force=True)
+        return write_report(job, result, path, force=True)
     write_file(path, settings.page(result), PAGES, force=True)
     return None

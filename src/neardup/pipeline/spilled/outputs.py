@@ -16,6 +16,7 @@ import pyarrow as pa
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import OutputError, OutputRefused, ParameterError, require
+from neardup.pipeline.corpus.report_terms import reading_terms, with_terms
 from neardup.pipeline.corpus.result import marks_of, require_unmarked
 from neardup.pipeline.corpus.revisits import with_revisits
 from neardup.pipeline.spilled.job import Job, digest
@@ -306,12 +307,14 @@ def _belongs(piece: InputPiece, first: int, part: Part) -> bool:
     return part.begin < first + len(piece) and first < part.end
 
 
-def write_report(result: StoredResult, path: str, *, force: bool) -> dict[str, Any]:
+def write_report(job: Job, result: StoredResult, path: str, *, force: bool) -> dict[str, Any]:
     """Write the table of decisions, some rows at a time."""
     number = len(result.documents)
     edges = [*range(0, number, _ROWS), number] if number else [0, 0]
     tables = (result.table(begin, end) for begin, end in pairwise(edges))
-    write_table(path, with_revisits(tables, result.documents, np.asarray(result.representatives)), force=force)
+    rows = with_revisits(tables, result.documents, np.asarray(result.representatives))
+    reading = reading_terms(job.shards.request, job.shards.extraction)
+    write_table(path, with_terms(rows, job.scheme, None, job.policy, reading), force=force)
     return _written(path)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from neardup.engines.executors import Executors
+from neardup.model.errors import ParameterError
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.sources.collection import Request
@@ -42,7 +43,7 @@ class RunSettings:
     revisits: bool
 
     # only of runs in pieces
-    work: Path = Path()
+    work: Path | None = None  # the folder; None: the run is one in memory
     memory: int
     restart: bool
     keep_work: bool
@@ -53,3 +54,10 @@ class RunSettings:
     page: "Callable[[StoredResult], bytes] | None" = None
     announce: "Callable[[Forecast], None]" = lambda _: None
     templates: str | None = None  # the identity of those that a run knew before it learned others from its inputs
+
+    @property
+    def folder(self) -> Path:
+        """The work folder of a run in pieces."""
+        if self.work is None:
+            raise ParameterError("work", None, "must be a folder for a run in pieces")
+        return self.work
