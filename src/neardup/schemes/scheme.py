@@ -26,6 +26,41 @@ def ranked_kernel(name: str) -> Any:
     return getattr(import_module("neardup.kernels.collapse"), name)
 
 
+class _InParts:
+    """The kernel of a rule for ranked hits that compares signatures by ``match_pairs``, part by part.
+
+    Each hit is compared with the better ones of its part, and with those of earlier parts that stay.
+    """
+
+    def __init__(self, scheme: Any, signatures: Signatures) -> None:
+        self._scheme, self._signatures = scheme, signatures
+
+    def __call__(  # noqa: PLR0913, PLR0917 - the arguments of a kernel
+        self, rows: Any, terms: Any, present: Any, near: int, codes: Any, keeps: Any, table: Any
+    ) -> tuple[int, int]:
+        """Decide as ``neardup.kernels.collapse.by_sets`` does with given measures."""
+        del rows  # the pairs take their place
+        by_sets, given, of = map(ranked_kernel, ("by_sets", "GIVEN", "OF"))
+        number = len(present)
+        no_sets = np.empty(0, np.uint64), np.zeros(number, np.int64), np.zeros(number, np.int64)
+        rest = np.zeros(number, np.bool_), given, (np.empty(number), np.empty(number), np.empty(number, np.bool_))
+        groups, staying, found = np.empty((3, len(keeps), number), np.int64), np.empty(0, np.int64), (0, 0)
+        for begin in range(0, number, _COMPARED):
+            end = min(begin + _COMPARED, number)
+            others = np.concatenate([staying, np.arange(begin, end)])
+            later, better = np.tril_indices(end - begin, len(staying) - 1, len(others))
+            later, better = later + begin, others[better]
+            holds = self._scheme.match_pairs(self._signatures, later, better)
+            later, better = later[holds], better[holds]
+            bounds = np.searchsorted(later, np.arange(begin, end + 1))
+            pairs = bounds, np.ones(len(later)), np.zeros(len(later))
+            found = by_sets(
+                (begin, end, groups), pairs, no_sets, *rest, better, terms, present, near, codes, keeps, table
+            )
+            staying = np.flatnonzero(table[of, :end] < 0)
+        return found
+
+
 class SchemeDefaults:
     """The base of every scheme: a frozen dataclass whose fields are its parameters (see ``model.protocols.Scheme``).
 
@@ -229,13 +264,7 @@ class SchemeDefaults:
 
     def _ranked(self: Any, signatures: Signatures) -> RankedRule:
         """Return the rule of ``match_pairs``, the later hit on the left; schemes may have a kernel of their own."""
-        number = len(signatures)
-        rows = np.zeros((number, number), np.bool_)
-        for begin in range(0, number, _COMPARED):  # in blocks of hits, each compared with all before it
-            later, better = np.tril_indices(min(begin + _COMPARED, number) - begin, begin - 1, number)
-            later += begin
-            rows[later, better] = self.match_pairs(signatures, later, better)
-        return RankedRule(ranked_kernel("by_pairs"), rows, np.zeros(1, np.int64))
+        return RankedRule(_InParts(self, signatures), signatures.rows, np.zeros(1, np.int64))
 
     # Descriptions.
 

@@ -5,7 +5,9 @@ import pytest
 
 from neardup import (
     Checksum,
+    Combined,
     Field,
+    FracMinHash,
     Index,
     MinHash,
     NearDuplicates,
@@ -18,6 +20,7 @@ from neardup import (
 )
 from neardup.pipeline.query import near_hits
 from neardup.schemes import plausibility
+from neardup.schemes import scheme as scheme_module
 
 WORDS = [f"word{number}" for number in range(60)]
 ONE = " ".join(WORDS)
@@ -202,3 +205,18 @@ def test_hits_that_only_match_hidden_hits_are_shown():
 def test_without_signatures_nothing_is_compared():
     blank = Signatures(np.full((2, 128), 0xFFFFFFFF, np.uint32), np.zeros(2, np.bool_), SCHEME.recipe)
     assert decided(collapse(hits(), NearDuplicates(scheme=SCHEME), signatures=blank)) == []
+
+
+@pytest.mark.parametrize(
+    "scheme", [FracMinHash(threshold=0.7), Combined(MinHash(), SimHash())], ids=lambda own: own.name
+)
+@pytest.mark.parametrize("keep", [1, 3])
+def test_parts_of_hits_are_estimated_like_the_whole(monkeypatch, scheme, keep):
+    texts = edited(60)
+    records = [{"id": str(rank), "text": text, "site": rank % 29} for rank, text in enumerate(texts)]
+    by, found = [NearDuplicates(scheme=scheme, keep=keep), SameValue("site")], []
+    for together in (256, 7):
+        monkeypatch.setattr(scheme_module, "_COMPARED", together)
+        found.append(decided(collapse(records, by, verify="estimate")))
+    assert found[0] == found[1]
+    assert found[0]
