@@ -361,7 +361,9 @@ def test_an_audit_reads_archives_as_the_run_did(crawl, tmp_path, neardup):
     for of in ((), ("--of", report)):
         found = json.loads(neardup(*audit, *of).out)["recall"]
         assert (found["found"], found["of"]) == (1, 1)
-    assert "how it read web pages" in neardup(*audit, "--of", report, "--no-templates", code=1).err
+    shown = neardup(*audit, "--of", report, "--no-templates", code=1).err
+    assert "its run read the inputs in another way: web pages were read with templates of hosts" in shown
+    assert "and are read without templates of hosts; repeat its options for reading" in shown
     plain = tmp_path / "plain.parquet"
     neardup("dedup", crawl / "crawl.warc.gz", "--dry-run", "--no-templates", "--report", plain)
     alone, reported = (json.loads(neardup(*audit, "--no-templates", *of).out) for of in ((), ("--of", plain)))

@@ -180,7 +180,8 @@ def _as_recorded(
 def _read_otherwise(known: dict[str, Any], shards: Shards) -> str:
     """Describe how a run read its inputs in another way than these are read; empty for no difference."""
     changes = differing(known, reading_terms(shards.request, shards.extraction))
-    words = "; ".join(one.words() for one in changes)
+    named = (one._replace(kind="templates") if one.name == "templates" else one for one in changes)
+    words = "; ".join(one.words() for one in named)
     return f"its run read the inputs in another way: {words}; repeat its options for reading" if words else ""
 
 
