@@ -389,7 +389,7 @@ def _reading(path: Path) -> str:
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     address = f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
-    connection = sqlite3.connect(address, _WAIT, uri=True, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(address, timeout=_WAIT, uri=True, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA cache_size = -{_CACHE}")
     connection.execute(f"PRAGMA mmap_size = {_MAPPED}")
     connection.execute("PRAGMA temp_store = MEMORY")  # the only place for matches
