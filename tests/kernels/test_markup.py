@@ -14,7 +14,7 @@ KINDS = {
     for name in names.split()
 }
 VALUE = rb"""(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+|(?=>)))?"""
-ATTRIBUTE = re.compile(rb"[^\s/>][^\s/>=]*+" + VALUE)
+ATTRIBUTE = re.compile(rb"([^\s/>][^\s/>=]*+)" + VALUE)
 TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*)((?:[\s/]|[^\s/>][^\s/>=]*+" + VALUE + rb")*+)(>|\Z)")
 COMMENT = re.compile(rb"<!--(?:-?>|.*?--!?>|.*\Z)", re.DOTALL)
 DECLARATION = re.compile(rb"<[/!?][^>]*(?:>|\Z)")
@@ -157,12 +157,17 @@ class Elements:
 def oracle(page):
     found = dict.fromkeys(range(markup.NUMBERS), 0)
     elements = Elements()
+    names = set()
     place = merged = literal = 0
     while place < len(page):
         if tag := TAG.match(page, place):
             closing, name, attributes = bool(tag[1]), tag[2].lower().decode("latin-1"), tag[3]
             kind = KINDS.get(name, 0)
-            listed = together = len(ATTRIBUTE.findall(attributes + tag[4]))
+            named = ATTRIBUTE.findall(attributes + tag[4])
+            listed = together = len(named)
+            for one in (tag[2], *named):
+                names.add(one)
+                found[markup.SOUGHT] += len(names)
             if kind & markup.MERGED and not closing:
                 merged = together = merged + listed
             found[markup.ATTRIBUTES] = max(found[markup.ATTRIBUTES], together)
@@ -190,12 +195,14 @@ def oracle(page):
         else:
             found[markup.SHOWN] += page[place] > 0x20
             place += 1
+    found[markup.NAMES] = len(names)
     return [found[number] for number in range(markup.NUMBERS)]
 
 
-def measured(page):
+def measured(page, *, named=True):
     found = np.full(markup.NUMBERS, -1, np.int64)
-    markup.shape(np.frombuffer(page, np.uint8), *_elements(), found)
+    table = np.zeros(markup.PLACES, np.uint64) if named else None
+    markup.shape(np.frombuffer(page, np.uint8), *_elements(), table, found)
     return found.tolist()
 
 
@@ -210,7 +217,9 @@ def measured(page):
 @example(b"<svg><desc><x-y><td><path/></td></x-y></desc></svg>")
 def test_pages_are_measured_as_defined(page):
     page = page.replace(b"\x0b", b"v")  # to Python's patterns it is white space
-    assert measured(page) == oracle(page)
+    expected = oracle(page)
+    assert measured(page) == expected
+    assert measured(page, named=False) == [*expected[: markup.NAMES], 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -236,6 +245,8 @@ def test_pages_are_measured_as_defined(page):
         (b"<a b c=1><d e>", markup.COMPARED, 2 * 2 + 1),
         (b"<body a><p b><body c d>", markup.ATTRIBUTES, 3),
         (b"<body a><p b><body c d>", markup.COMPARED, 1 + 1 + 2 * 3),
+        (b"<a long-name=1 b><b long-nam>x</a><A>", markup.NAMES, 5),
+        (b"<a b><b></c>", markup.SOUGHT, 1 + 2 + 2 + 3),
         (b"", markup.SHOWN, 0),
     ],
 )
@@ -246,3 +257,5 @@ def test_numbers_of_small_pages(page, number, expected):
 def test_the_scan_ends_at_its_limits():
     assert measured(b"<div>" * 5_000)[markup.NESTING] == markup.DEEPEST + 1
     assert measured(b"<b>" * 5_000)[markup.OPEN] == markup.MOST_OPEN + 1
+    page = b"".join(b"<p a%d>" % number for number in range(40_000))
+    assert measured(page)[markup.NAMES] == markup.MOST_NAMES + 1

@@ -33,6 +33,10 @@ HOSTILE = {
     "tags": [b"<br>" * 300_000],
     "values": [b"<p a b c d e f g h>" * 70_000],
     "compared": [(b"<p " + b"x " * 8_000 + b">") * 5],
+    "sought": [
+        *(b"".join(pattern % number for number in range(20_000)) for pattern in (b"<p a%d>x</p>", b"</x%d>")),
+        b"<p " + b" ".join(b"a%d" % number for number in range(1_000)) + b">" + b"<p b>" * 80_000,
+    ],
 }
 NAMES = (
     "div span p b i a nobr font li dd dt ul ol dl td tr th table tbody caption select option optgroup button form "

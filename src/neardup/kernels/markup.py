@@ -7,7 +7,7 @@ the end tag, and what is open in the element stays open.
 
 import numpy as np
 
-from neardup.kernels.compile import kernel, njit
+from neardup.kernels.compile import kernel, njit, word_at
 from neardup.kernels.tags import attribute, is_blank, is_letter, kind_of, name_end, opens, other_end, packed, raw_end
 
 _GREATER, _SLASH, _SPACE, _SQUARE, _SQUARE_END = 0x3E, 0x2F, 0x20, 0x5B, 0x5D
@@ -39,11 +39,13 @@ SINGLE = 1 << 21  # a formatting element that closes the last one of its name
 _INSIDE = 1 << 22  # of an open element: it is foreign, and so is its content
 
 # The numbers of a shape, by their places.
-NESTING, OPEN, ATTRIBUTES, CHOICES, REOPENED, WALKED, TAGS, VALUES, COMPARED, SHOWN = range(10)
-NUMBERS = 10
+NESTING, OPEN, ATTRIBUTES, CHOICES, REOPENED, WALKED, TAGS, VALUES, COMPARED, SHOWN, NAMES, SOUGHT = range(12)
+NUMBERS = 12
 
 DEEPEST = 1024  # open elements
 MOST_OPEN = 64  # formatting elements
+MOST_NAMES = 16384  # different names of elements and attributes
+PLACES = 2 * MOST_NAMES  # of the table of their hashes: a power of two
 _CLONES = 7  # special elements in a formatting element that a parser closes for certain
 _ALIKE = 3  # formatting elements that a parser keeps of those with the same name and attributes
 
@@ -53,9 +55,43 @@ _WITHIN, _CELLS = 1, 2  # of a formatting element: its place among the open ones
 _DEPTH, _LISTED, _ROOTS, _OPAQUES, _PARAGRAPHS, _CELL = range(6)  # how many there are
 _COUNTS = 6
 
+_WORD = 8  # bytes that are hashed at a time
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
 
 @njit(nogil=True)
-def _tag_end(page, position):
+def _hash(page, begin, end):
+    """Return a hash of a name as it is written, which is not 0."""
+    known = np.uint64(end - begin)
+    while begin < end:
+        if begin + _WORD <= page.size:
+            word = word_at(page, begin)
+            if end - begin < _WORD:
+                word &= (np.uint64(1) << np.uint64(8 * (end - begin))) - np.uint64(1)
+        else:
+            word = np.uint64(0)
+            for place in range(end - 1, begin - 1, -1):
+                word = word << np.uint64(8) | np.uint64(page[place])
+        known = (known ^ word) * _ODD
+        known ^= known >> np.uint64(32)
+        begin += _WORD
+    return known | np.uint64(1)
+
+
+@njit(nogil=True)
+def _note(known, table, sought):
+    """Add the hash of a name to the table of those that were read, and the name to the numbers *sought*."""
+    place = np.int64(known >> np.uint64(32)) & (PLACES - 1)
+    while table[place] != 0 and table[place] != known:
+        place = (place + 1) & (PLACES - 1)
+    if table[place] == 0 and sought[0] <= MOST_NAMES:
+        table[place] = known
+        sought[0] += 1
+    sought[1] += sought[0]
+
+
+@njit(nogil=True)
+def _tag_end(page, position, table, sought):
     """Return the place after a tag whose attributes begin at *position*, their number, and whether it closes itself."""
     attributes = 0
     slash = False
@@ -69,7 +105,10 @@ def _tag_end(page, position):
         else:
             slash = False
             attributes += 1
-            position = attribute(page, position)[3]
+            begin = position
+            end, _, _, position = attribute(page, begin)
+            if table is not None:
+                _note(_hash(page, begin, end), table, sought)
     return page.size, attributes, False
 
 
@@ -236,7 +275,7 @@ def _end(page, elements, formatting, counts, name, place, kind):
 
 
 @kernel
-def shape(page, names, kinds, found):
+def shape(page, names, kinds, table, found):
     """Measure a page (uint8, any encoding that keeps ASCII); *found* (int64[NUMBERS]) receives the numbers.
 
     ``NESTING``: the most elements that are open at once; ``OPEN``: the most formatting elements that are not closed;
@@ -244,7 +283,10 @@ def shape(page, names, kinds, found):
     sums over all tags of the formatting elements that are not closed, and of the open elements; ``TAGS``: the tags,
     comments and declarations; ``VALUES``: the attributes of all tags; ``COMPARED``: the sum over all tags of their
     attributes times those of their element, with which a parser compares them; ``SHOWN``: the bytes of text that are
-    not white space, or more. The scan ends where ``DEEPEST`` or ``MOST_OPEN`` is exceeded.
+    not white space, or more. With a *table* (uint64[PLACES], zeros; or ``None``) also ``NAMES``: the different names of
+    elements and attributes, as they are written; and ``SOUGHT``: the sum over all names in tags of the different names
+    up to there, which a parser may search. The scan ends where ``DEEPEST``, ``MOST_OPEN`` or ``MOST_NAMES`` is
+    exceeded.
 
     *names* (uint64, ascending, packed: see ``neardup.kernels.tags``) and *kinds* (int64) list the elements that are not
     ordinary. The content of ``RAW`` elements is not shown. The scan is that of ``neardup.kernels.visible_text``; its
@@ -253,10 +295,11 @@ def shape(page, names, kinds, found):
     elements = np.empty((DEEPEST + 1, 3), np.int64)
     formatting = np.empty((MOST_OPEN + 1, 3), np.int64)
     counts = np.zeros(_COUNTS, np.int64)
+    sought = np.zeros(2, np.int64)
     shown = attributes_seen = merged = choices = deepest = most_open = reopened = walked = tags = values = compared = 0
-    position = literal = 0
+    position = literal = different = 0
     size = page.size
-    while position < size and deepest <= DEEPEST and most_open <= MOST_OPEN:
+    while position < size and deepest <= DEEPEST and most_open <= MOST_OPEN and different <= MOST_NAMES:
         if not opens(page, position):
             shown += page[position] > _SPACE
             position += 1
@@ -272,7 +315,11 @@ def shape(page, names, kinds, found):
         end = name_end(page, first)
         packed_name = packed(page, first, end)
         name, kind = np.int64(packed_name), kind_of(packed_name, names, kinds)
-        position, attributes, alone = _tag_end(page, end)
+        if table is not None:
+            _note(_hash(page, first, end), table, sought)
+        position, attributes, alone = _tag_end(page, end, table, sought)
+        if table is not None:
+            different = sought[0]
         together = attributes
         if kind & MERGED and not closing:
             merged += attributes
@@ -293,6 +340,7 @@ def shape(page, names, kinds, found):
     found[NESTING], found[OPEN], found[ATTRIBUTES], found[CHOICES] = deepest, most_open, attributes_seen, choices
     found[REOPENED], found[WALKED], found[SHOWN] = reopened, walked, shown
     found[TAGS], found[VALUES], found[COMPARED] = tags, values, compared
+    found[NAMES], found[SOUGHT] = sought
 
 
 @njit(nogil=True)

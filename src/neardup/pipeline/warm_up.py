@@ -35,7 +35,7 @@ from neardup.schemes.weights import TermWeights
 from neardup.text.extraction import Extraction
 from neardup.text.html import visible_content
 from neardup.text.marking import Marker
-from neardup.text.markup import shape
+from neardup.text.markup import FEW_NAMES, shape
 from neardup.text.search_words import search_words
 
 Step = Callable[[], object]
@@ -125,7 +125,8 @@ def _words() -> None:
 
 
 def _markup() -> None:
-    shape(_TEXTS[0].encode())
+    for page in (_TEXTS[0].encode(), b"<p>" * (FEW_NAMES + 1)):  # with names
+        shape(page)
 
 
 def _weights() -> None:

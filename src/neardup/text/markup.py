@@ -1,7 +1,8 @@
 """Which pages a parser of HTML may read: those whose markup does not cost it too much time or memory.
 
 A parser builds a tree: it takes time for every open element at every tag, and opens formatting elements that were not
-closed again in every block. Pages of 40 kB can take a gigabyte. Tags and attributes take up to 300 bytes each.
+closed again in every block. Pages of 40 kB can take a gigabyte. Tags and attributes take up to 300 bytes each. Each of
+their names is sought among all different names of the page.
 """
 
 from functools import cache
@@ -23,7 +24,9 @@ MOST: Final = {
     "tags": 250_000,
     "values": 500_000,
     "compared": 250_000_000,
+    "sought": 100_000_000,
 }
+FEW_NAMES: Final = 14_000  # if all of them are different, fewer than the most are sought
 _HEADINGS: Final = "h1 h2 h3 h4 h5 h6"
 _BLOCKS: Final = (
     "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form header "
@@ -76,6 +79,8 @@ class Shape(NamedTuple):
     values: int
     compared: int
     shown: int
+    names: int
+    sought: int
     size: int
 
     @property
@@ -85,9 +90,12 @@ class Shape(NamedTuple):
 
 
 def shape(page: bytes) -> Shape:
-    """Measure the markup of a page in UTF-8."""
+    """Measure the markup of a page in UTF-8; names are only counted where they can matter."""
     found = np.empty(kernels.NUMBERS, np.int64)
-    kernels.shape(np.frombuffer(page, np.uint8), *_elements(), found)
+    data = np.frombuffer(page, np.uint8)
+    kernels.shape(data, *_elements(), None, found)
+    if found[kernels.TAGS] + found[kernels.VALUES] > FEW_NAMES:
+        kernels.shape(data, *_elements(), np.zeros(kernels.PLACES, np.uint64), found)
     return Shape(*[*found.tolist(), len(page)])
 
 
