@@ -91,6 +91,11 @@ def test_members_of_a_body_follow_each_other():
         assert (found.body, found.fault) == (expected, "")
 
 
+def test_a_header_may_continue_in_the_next_line():
+    found = response(b"HTTP/1.1 200 OK\r\nContent-Type: text/html;\r\n\tcharset=koi8-r\r\nServer: a\r\n b\r\n\r\nbody")
+    assert (found.type, found.charset, found.body) == ("text/html", "koi8-r", b"body")
+
+
 def test_headers_end_at_the_first_empty_line():
     assert response(b"HTTP/1.1 200 OK\ncontent-type : Text/Plain\n\nbody\r\n\r\nrest").body == b"body\r\n\r\nrest"
 

@@ -21,8 +21,10 @@ LARGEST: Final = 1 << 24  # bytes of a body, decoded: longer ones are cut there
 _STATUS: Final = re.compile(rb"HTTP/[\d.]+[ \t]+(\d{3})\b")
 _BLANK_LINE: Final = re.compile(rb"\n\r?\n")
 _HEADERS: Final = re.compile(
-    rb"\n(content-type|content-encoding|transfer-encoding|link|x-robots-tag)[ \t]*:([^\n]*)", re.IGNORECASE
+    rb"\n(content-type|content-encoding|transfer-encoding|link|x-robots-tag)[ \t]*:([^\n]*(?:\n[ \t][^\n]*)*)",
+    re.IGNORECASE,
 )
+_FOLDED: Final = re.compile(r"\r?\n")  # a value that continues in the next line
 _CHUNK: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
 _LINK: Final = re.compile(r"<([^<>]*)>((?:[^<,\"]|\"[^\"]*\")*)")
 _RELATION: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGNORECASE)
@@ -116,7 +118,7 @@ def _fields(head: bytes) -> dict[str, str]:
     """Return the headers that are read; the values of several headers of codings or links are joined."""
     found: dict[str, str] = {}
     for name, value in _HEADERS.findall(head):
-        key, given = name.decode().lower(), value.decode("latin-1").strip()
+        key, given = name.decode().lower(), _FOLDED.sub(" ", value.decode("latin-1")).strip()
         if key not in found:
             found[key] = given
         elif key in _JOINED:

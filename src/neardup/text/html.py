@@ -60,7 +60,10 @@ _ATTRIBUTE: Final = re.compile(
 _NUMBER: Final = re.compile(r"&#0*([0-9]*)")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _META_WINDOW: Final = 1024
-_META_CHARSET: Final = re.compile(rb"<meta\b[^>]*?\bcharset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_META_CHARSET: Final = re.compile(  # but not in a comment
+    rb"<!--.*?(?:-->|\Z)|<meta\b[^>]*?\bcharset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE | re.DOTALL
+)
+_XML_CHARSET: Final = re.compile(rb"<\?xml\s[^>]*?\bencoding\s*=\s*[\"']([\w.:-]+)")
 _ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -296,8 +299,14 @@ def decoded(page: bytes, declared: str | None = None) -> str:
     for mark, encoding in _ORDER_MARKS:
         if page.startswith(mark):
             return page[len(mark) :].decode(encoding, "replace")
-    zeros = b"\0" in page[:_META_WINDOW]
-    charset = charset_of(declared, zeros=zeros) if declared else None
-    if charset is None and (found := _META_CHARSET.search(page[:_META_WINDOW])):
-        charset = charset_of(found[1].decode("ascii"))
-    return page.decode(charset or "utf-8", "replace")
+    head = page[:_META_WINDOW]
+    charset = charset_of(declared, zeros=b"\0" in head) if declared else None
+    return page.decode(charset or _charset_in(head) or "utf-8", "replace")
+
+
+def _charset_in(head: bytes) -> str | None:
+    """Return the charset that the first bytes of a page declare; a ``<meta>`` counts before the XML declaration."""
+    names = [name for name in _META_CHARSET.findall(head) if name]
+    if (xml := _XML_CHARSET.match(head)) is not None:
+        names.append(xml[1])
+    return next(filter(None, (charset_of(name.decode("ascii")) for name in names)), None)
