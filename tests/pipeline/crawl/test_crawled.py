@@ -4,7 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup import DataError
+from neardup import DataError, ParameterError
 from neardup.pipeline.crawl.crawled import addressed, read_crawled
 from neardup.urls import find_mirrors, find_url_rules
 
@@ -47,6 +47,13 @@ def test_pages_without_urls_are_an_error(tmp_path):
         read_crawled([path], content="digest")
     pq.write_table(pa.table({"id": pa.array([], pa.string()), "digest": pa.array([], pa.string())}), path)
     assert read_crawled([path], content="digest").urls == []
+
+
+def test_the_pages_themselves_are_refused(tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text("<p>text")
+    with pytest.raises(ParameterError, match="^inputs=.* must be reports of a deduplication"):
+        read_crawled([tmp_path / "pages"])
 
 
 def test_a_missing_column_is_an_error(report, tmp_path):

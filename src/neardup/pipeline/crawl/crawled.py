@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Positions
-from neardup.model.errors import DataError, FieldMissing, counted, kind_of
+from neardup.model.errors import DataError, FieldMissing, ParameterError, counted, kind_of
 from neardup.sources.collection import Rejected
 from neardup.sources.formats import display
 from neardup.sources.read import read
@@ -59,9 +59,18 @@ def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = Non
     *url* is the column with the URL: by default ``url`` if it exists, otherwise ``id``. A page has the content that its
     column *content* names: by default ``representative``, the id of the kept page that it was dropped for. A page
     without a value has the content that its own id names. Raises ``DataError`` for a missing column, and if no page has
-    a URL of the web.
+    a URL of the web; ``ParameterError`` for archives and folders.
     """
-    documents = read(inputs, text=content)
+    shown = ", ".join(display(os.fspath(path)) for path in inputs)
+    try:
+        documents = read(inputs, text=content)
+    except ParameterError as error:
+        if error.name != "text":
+            raise
+        rule = (
+            "must be reports of a deduplication, or tables like them, not the pages: deduplicate archives and folders"
+        )
+        raise ParameterError("inputs", shown, rule) from error
     try:
         urls = documents.column(url or URL, literal=True)
     except FieldMissing:
@@ -73,5 +82,5 @@ def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = Non
     found: list[str] = pc.fill_null(urls, "").to_pylist()
     if found and not any(map(web_address, found)):
         rule = f"has no URL such as https://a.example/page, but {found[0]!r}"
-        raise DataError(", ".join(display(os.fspath(path)) for path in inputs), rule, "no URLs")
+        raise DataError(shown, rule, "no URLs")
     return Crawled(found, named.indices.to_numpy().astype(np.int64), documents.rejected)
