@@ -1,6 +1,7 @@
 import gzip
 import json
 import random
+from itertools import pairwise
 
 import pyarrow.parquet as pq
 import pytest
@@ -10,6 +11,7 @@ from archives_made import http, lz4_frame, packed, page, record
 from neardup import DataError, Extraction, MinHash, OutputError, ParameterError, dedup_files
 from neardup.interfaces.cli import main
 from neardup.interfaces.pages.report import report_page
+from neardup.sources import warc
 from neardup.sources.archives import pieces_of, ranges_of
 from neardup.sources.read import read, request_of
 
@@ -123,6 +125,22 @@ def test_a_record_without_its_line_ends_is_copied_with_them(tmp_path, ending, wr
     done = dedup_files(inputs, kept)
     assert (len(done.documents), [one.code for one in done.rejected]) == (2, ["endless"] * 2 * (ending == ".warc"))
     assert (gzip.decompress(kept.read_bytes()) if written == ".warc.gz" else kept.read_bytes()) == b"".join(made)
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+@pytest.mark.parametrize("largest", [warc.LARGEST, 1 << 10])
+@pytest.mark.parametrize("cuts", [[], [3, 6]])
+def test_records_that_share_a_member_are_copied_to_members_of_their_own(tmp_path, monkeypatch, pieces, largest, cuts):
+    monkeypatch.setattr(warc, "LARGEST", largest)
+    parts = [RECORDS[begin:end] for begin, end in pairwise([0, *cuts, len(RECORDS)])]
+    path = tmp_path / "crawl.warc.gz"
+    path.write_bytes(packed(b"".join(part) for part in parts))
+    own = {"work": tmp_path / "work"} if pieces else {}
+    for ending in (".warc.gz", ".warc"):
+        out = tmp_path / f"kept{ending}"
+        dedup_files([path], out, **own)
+        expected = [RECORDS[number] for number in KEPT]
+        assert out.read_bytes() == (packed(expected) if ending == ".warc.gz" else b"".join(expected))
 
 
 @pytest.mark.parametrize("uri", ["http://a.example/{}", None])

@@ -108,6 +108,21 @@ def test_gzip_around_a_whole_archive_is_read_up_to_the_damage(tmp_path, monkeypa
     assert {(one.offset, one.length) for one in own} == {(0, None)}
 
 
+def test_the_records_before_a_bad_one_in_their_member_count(tmp_path):
+    short = PAGES[1].replace(b"Content-Length: ", b"Content-Length: 1\r\nX: ")
+    for bad, reason in (
+        (PAGES[2].replace(b"Content-Length: ", b"Content-Length: 9"), "its gzip member ends before its Content-Length"),
+        (short, "it does not end after the bytes of its Content-Length"),
+    ):
+        content = gzip.compress(PAGES[0] + PAGES[1] + bad, mtime=0)
+        own, gaps = split(found(tmp_path, content + packed(PAGES[2:])))
+        assert blocks(own) == EXPECTED
+        assert gaps == [Gap(0, len(content), reason)]
+    own, gaps = split(found(tmp_path, gzip.compress(PAGES[0] + PAGES[1] + b"garbage", mtime=0)))
+    assert blocks(own) == EXPECTED[:1]  # the Content-Length of the other one may be wrong
+    assert len(gaps) == 1
+
+
 @pytest.mark.parametrize("compression", ["gzip", None, "zstd", "lz4"])
 def test_more_empty_lines_than_two_may_follow_a_record(tmp_path, compression):
     made = [MEMBERS[compression](one + b"\r\n\n") for one in PAGES]

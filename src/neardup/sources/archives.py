@@ -12,7 +12,7 @@ As an archive, the records that are written are copied byte for byte, and with t
 import gzip
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -39,7 +39,7 @@ from neardup.sources.output import atomic
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, host_of, without_empty
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
-from neardup.sources.warc import CUT, UNENDED, Gap, Record, records
+from neardup.sources.warc import CUT, UNENDED, Gap, Members, Record, records
 from neardup.text.html import decoded, forbids_index
 
 PLACES: Final = {
@@ -82,7 +82,7 @@ class _Capture:
     """A record that is copied: the file, its place, its id, and the records that it names as its own.
 
     These are the records of the same capture, and the record that an accessory describes. *missing* are its line ends
-    that the file does not have.
+    that the file does not have, and *span* its place in a member that it shares.
     """
 
     path: str
@@ -91,6 +91,7 @@ class _Capture:
     record_id: str
     named: tuple[str, ...]
     missing: bytes = b""
+    span: tuple[int, int] = (0, 0)
     warcinfo: bool = False
 
 
@@ -223,14 +224,14 @@ class Archives(InputPiece):
         """
         how = kind(path)
         packed = how is None or how.compression == "gzip"
-        with atomic(path) as file:
+        with atomic(path) as file, closing(Members()) as members:
 
             def append(piece: Archives, mask: Mask, marks: pa.Table | None) -> None:
                 repeated = {} if marks is None else _repeated(marks)
                 for capture, row in _chosen(piece._pages, mask.tolist(), repeated):
                     if row is None or mask[row]:
-                        file.write(_copied(capture, packed=packed))
-                    elif (own := revisit(_record(capture), _record(repeated[row]))) is not None:
+                        file.write(_copied(capture, members, packed=packed))
+                    elif (own := revisit(_record(capture, members), _record(repeated[row], members))) is not None:
                         file.write(gzip.compress(own, mtime=0) if packed else own)
 
             yield append
@@ -325,7 +326,8 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
         return
     headers = one.headers
     record_id = _bare(headers.get("warc-record-id", ""))
-    capture = _Capture(pages.path, one.offset, one.length, record_id, tuple(map(_bare, one.concurrent)), one.missing)
+    named_ids = tuple(map(_bare, one.concurrent))
+    capture = _Capture(pages.path, one.offset, one.length, record_id, named_ids, one.missing, one.span)
     kind_ = headers.get("warc-type", "").lower()
     if kind_ in _ACCESSORIES:
         capture.warcinfo = kind_ == "warcinfo"
@@ -423,8 +425,10 @@ def _repeated(marks: pa.Table) -> dict[int, _Capture]:
     return {row: _Capture(path, offset, None, "", ()) for row, (path, offset) in rows if offset is not None}
 
 
-def _record(capture: _Capture) -> Record:
+def _record(capture: _Capture, members: Members) -> Record:
     """Read a record again."""
+    if capture.span[1]:
+        return members.record(capture.path, capture.offset, capture.span)
     found = next(_records(capture.path, capture.offset, capture.offset + 1), None)
     if not isinstance(found, Record):
         raise DataError(display(capture.path), "it was changed while it was read", "changed")
@@ -450,20 +454,20 @@ def _chosen(pages: _Pages, wanted: Sequence[bool], repeated: Container[int]) -> 
             yield pages.captures[row], row
 
 
-def _copied(capture: _Capture, *, packed: bool) -> bytes:
+def _copied(capture: _Capture, members: Members, *, packed: bool) -> bytes:
     """Return the bytes of a record, *packed* as a gzip member or plain; unchanged if the file has them so.
 
     A record that is not a member of its own ends with its line ends, as another one may follow it.
     """
     source = display(capture.path)
-    if capture.length is None:
-        rule = "its records have no bytes of their own that could be copied; write JSON lines or Parquet instead"
-        raise DataError(source, rule, "no members")
     try:
-        with Path(capture.path).open("rb") as file:
-            data = _range(file, capture.offset, capture.length)
-        if _compression(capture.path) == "gzip":
-            return data if packed else inflater().decompress(data) + capture.missing
+        if capture.length is None:
+            data = members.read(capture.path, capture.offset, capture.span)
+        else:
+            with Path(capture.path).open("rb") as file:
+                data = _range(file, capture.offset, capture.length)
+            if _compression(capture.path) == "gzip":
+                return data if packed else inflater().decompress(data) + capture.missing
     except (OSError, GzipError) as error:
         raise DataError(source, f"it was changed while it was read ({error})", "changed") from error
     data += capture.missing

@@ -388,13 +388,17 @@ class WholeInputs(Collection):
         return pa.concat_tables(tables) if tables else None
 
     def originals(self, representatives: npt.NDArray[np.int64]) -> pa.Table | None:
-        """Return where the records of these documents are, for revisit records, null for -1; ``None`` if nowhere."""
+        """Return where the records of these documents are, for revisit records; ``None`` if nowhere.
+
+        Null for -1, and for a record that cannot be read alone.
+        """
         if self.format != WARC:
             return None
         from neardup.sources.archives import originals
 
+        offsets = [None, *(one for piece in self.pieces for one in piece.column("warc_record_offset").to_pylist())]
         rows = [self._row(row) if row >= 0 else None for row in representatives.tolist()]
-        return originals([own and own[0].path for own in rows], [own and own[0].place(own[1])[1] for own in rows])
+        return originals([own and own[0].path for own in rows], [offsets[row + 1] for row in representatives.tolist()])
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field of all records; see ``Collection.column``."""

@@ -43,7 +43,9 @@ _WINDOW: Final = 1 << 31  # bytes of the largest window of a zstd frame
 _ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
 _ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
 _DAMAGED: Final = "its gzip member is damaged"
+_NO_BEGINNING: Final = "these bytes are not the beginning of a record"
 CUT: Final = "the file ends in the middle of a record"
+_CHANGED: Final = "it was changed while it was read"
 UNENDED: Final = "the file ends without the line ends after its last record; the record was read"
 
 
@@ -52,7 +54,8 @@ class Record(NamedTuple):
 
     The names of *headers* are in lower case; of equal names the first counts. *concurrent* are the records that it
     names as parts of the same capture. *block* is everything after the headers, and *missing* the line ends that should
-    be after it but are not, as a file, stream or member ends there.
+    be after it but are not, as a file, stream or member ends there. Of a record without a length, *span* are the bytes
+    of what its member or stream expands to.
     """
 
     offset: int
@@ -61,6 +64,7 @@ class Record(NamedTuple):
     concurrent: tuple[str, ...]
     block: bytes
     missing: bytes = b""
+    span: tuple[int, int] = (0, 0)
 
 
 class Gap(NamedTuple):
@@ -224,6 +228,44 @@ class _Member:
             yield piece
 
 
+class Members:
+    """Reads records that share gzip members. Records in order cost one expansion of their member."""
+
+    def __init__(self) -> None:
+        self._open: tuple[str, int] | None = None
+        self._file: BinaryIO | None = None
+        self._begin = 0
+        self._held = _Held(b"", iter(()))
+
+    def close(self) -> None:
+        """Close the file that was read last."""
+        if self._file is not None:
+            self._file.close()
+        self._open = self._file = None
+
+    def read(self, path: str, offset: int, span: tuple[int, int]) -> bytes:
+        """Return some bytes of what the member at *offset* expands to; ``DataError`` if it does not have them now."""
+        begin, end = span
+        if self._open != (path, offset) or begin < self._begin:
+            self.close()
+            self._file = Path(path).open("rb")  # noqa: SIM115 - it stays open for the next records
+            self._open = path, offset
+            self._held = _Held(b"", _Member(_OfFile(self._file), offset).more())
+        data = self._held.read(begin, end)
+        self._held.forget(begin)
+        self._begin = begin
+        if len(data) < end - begin:
+            raise DataError(display(path), _CHANGED, "changed")
+        return data
+
+    def record(self, path: str, offset: int, span: tuple[int, int]) -> Record:
+        """Return a record that shares the member at *offset*."""
+        found, _ = _record(display(path), _Held(self.read(path, offset, span), iter(())), 0)
+        if isinstance(found, Gap):
+            raise DataError(display(path), _CHANGED, "changed")
+        return found
+
+
 def _emptied(pieces: list[bytes]) -> Iterator[bytes]:
     """Yield the elements of a list, which is emptied, so that they are not held."""
     pieces.reverse()
@@ -232,16 +274,24 @@ def _emptied(pieces: list[bytes]) -> Iterator[bytes]:
 
 
 def _placed(found: list[Record | Gap], at: int, end: int) -> Iterator[Record | Gap]:
-    """Yield what a whole member holds, at its place. Only a record that is alone in it can be read there."""
-    for one in found:
-        if isinstance(one, Gap) and one.damage:  # the checksum is right: it was written so
-            yield Gap(at, end, one.reason if one.reason != CUT else "its gzip member ends before its Content-Length")
-            return
+    """Yield what a whole member holds, at its place. Only a record that is alone in it can be read there.
+
+    The checksum is right, so damage was written so. A record before it counts if another one begins where it ends.
+    """
+    last = found[-1] if found else None
+    if isinstance(last, Gap) and last.reason == _NO_BEGINNING:
+        found = found[:-2]
+    elif isinstance(last, Gap) and last.damage:
+        found = found[:-1]
     for one in found:
         if isinstance(one, Gap):
             yield Gap(at, end, one.reason, one.damage)
+        elif len(found) == 1 and one is last:
+            yield Record(at, end - at, *one[2:])
         else:
-            yield Record(at, end - at if len(found) == 1 else None, *one[2:])
+            yield _shared(one, at)
+    if isinstance(last, Gap) and last.damage:
+        yield Gap(at, end, last.reason if last.reason != CUT else "its gzip member ends before its Content-Length")
 
 
 def _streamed(source: str, pieces: Iterator[bytes], at: int, damaged: Callable[[], bool]) -> Iterator[Record | Gap]:
@@ -258,7 +308,12 @@ def _without_place(one: Record | Gap, at: int) -> Record | Gap:
     """
     if isinstance(one, Record) and (fault := _digest_fault(one)) is not None:
         return Gap(at, at, fault)
-    return one._replace(offset=at, end=at) if isinstance(one, Gap) else one._replace(offset=at, length=None)
+    return one._replace(offset=at, end=at) if isinstance(one, Gap) else _shared(one, at)
+
+
+def _shared(one: Record, at: int) -> Record:
+    """Return a record of the member or stream that begins at a byte, and has others, too."""
+    return one._replace(offset=at, length=None, span=(one.offset, one.offset + (one.length or 0)))
 
 
 def _next_member(file: BinaryIO, at: int, last: int) -> int:
@@ -394,7 +449,7 @@ def _record(source: str, data: _Held | _OfFile, at: int) -> tuple[Record | Gap, 
         if head.startswith(_ARC):
             raise DataError(source, "it is an ARC file; convert it first, with `warcio recompress`", "arc")
         cut = len(head) < len(_VERSION) and _VERSION.startswith(head)
-        return Gap(at, at, CUT if cut else "these bytes are not the beginning of a record"), at
+        return Gap(at, at, CUT if cut else _NO_BEGINNING), at
     size, ends = _header_size(head)
     if not size and len(head) == _HEADERS_FIRST:
         head = data.read(at, at + _HEADERS)

@@ -99,6 +99,25 @@ def test_equal_payloads_are_written_as_revisits(tmp_path, pieces, ending):
     assert (rows[1]["id"], rows[1]["representative"]) == ("http://a.example/2", "http://a.example/1")
 
 
+@pytest.mark.parametrize("pieces", [False, True])
+def test_records_that_share_a_member_are_written_as_revisits_of_those_with_their_own(tmp_path, pieces):
+    made = [page(number, text) for number, text in enumerate((SAME, NEW, SAME, NEW, NEW))]
+    made = [re.sub(rb"Page \d", b"Page 0", one) for one in made]
+    archive, out = tmp_path / "crawl.warc.gz", tmp_path / "kept.warc.gz"
+    own = {"work": tmp_path / "work"} if pieces else {}
+    for content, referred in (
+        (packed(made[:2]) + gzip.compress(b"".join(made[2:])), ["0", "1", "1"]),
+        (gzip.compress(b"".join(made[:2])) + packed(made[2:]), []),
+    ):
+        archive.write_bytes(content)
+        done = dedup_files([archive], out, revisits=True, force=True, **own)
+        written = [one for one in records(str(out), "gzip") if one.headers["warc-type"] == "revisit"]
+        assert [one.headers["warc-refers-to-target-uri"][-1] for one in written] == referred
+        assert [one.headers["warc-target-uri"][-1] for one in written] == ["2", "3", "4"][: len(referred)]
+        assert done.result.summary.revisits_missing == 3 - len(referred)
+        own = {}
+
+
 @pytest.fixture
 def crawls(tmp_path):
     """Two crawls: the second one has a page of the first again, and a new page twice."""

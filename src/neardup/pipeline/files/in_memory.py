@@ -75,7 +75,9 @@ def decided_documents(documents: WholeInputs, settings: RunSettings, engine: Loc
     drops, exact = None, result.decisions["exact"].to_numpy()
     if documents.without_templates:
         drops = SameHostDrops.of(documents.ids, documents.places(), result.representatives, exact)
-    summary = replace(result.summary, policy=policy, same_host_drops=drops)
+    originals = documents.originals(result.representatives) if settings.revisits else None
+    missing = 0 if originals is None else originals.filter(decisions["exact"])["offset"].null_count
+    summary = replace(result.summary, policy=policy, same_host_drops=drops, revisits_missing=missing)
     return replace(result, decisions=decisions, source=None, summary=summary)
 
 
