@@ -108,6 +108,16 @@ def test_gzip_around_a_whole_archive_is_read_up_to_the_damage(tmp_path, monkeypa
     assert {(one.offset, one.length) for one in own} == {(0, None)}
 
 
+@pytest.mark.parametrize("compression", ["zstd", "lz4"])
+def test_a_bad_record_of_a_stream_is_reported_where_its_frame_begins(tmp_path, compression):
+    pack = MEMBERS[compression]
+    bad = PAGES[1].replace(b"Content-Length: ", b"Content-Length: 1\r\nX: ")
+    own, gaps = split(found(tmp_path, pack(PAGES[0]) + pack(bad) + pack(PAGES[2]), compression))
+    assert blocks(own) == EXPECTED[:1]
+    assert [one.offset for one in gaps] == [len(pack(PAGES[0]))]
+    assert "is not read" in gaps[0].reason
+
+
 def test_the_records_before_a_bad_one_in_their_member_count(tmp_path):
     short = PAGES[1].replace(b"Content-Length: ", b"Content-Length: 1\r\nX: ")
     for bad, reason in (
@@ -117,7 +127,7 @@ def test_the_records_before_a_bad_one_in_their_member_count(tmp_path):
         content = gzip.compress(PAGES[0] + PAGES[1] + bad, mtime=0)
         own, gaps = split(found(tmp_path, content + packed(PAGES[2:])))
         assert blocks(own) == EXPECTED
-        assert gaps == [Gap(0, len(content), reason)]
+        assert gaps == [Gap(0, len(content), f"{reason}; the rest of the data that is compressed with it is not read")]
     own, gaps = split(found(tmp_path, gzip.compress(PAGES[0] + PAGES[1] + b"garbage", mtime=0)))
     assert blocks(own) == EXPECTED[:1]  # the Content-Length of the other one may be wrong
     assert len(gaps) == 1
@@ -144,6 +154,16 @@ def test_many_empty_lines_are_not_held(tmp_path):
     tracemalloc.stop()
     assert blocks(own) == EXPECTED
     assert most < 2.5 * warc.LARGEST
+
+
+@pytest.mark.parametrize("kept", [0, 20])
+def test_a_record_whose_headers_run_into_the_next_one_is_a_gap(tmp_path, kept):
+    begin = PAGES[0].index(b"Content-Length")
+    for hole in (bytes(len(PAGES[0]) - begin - 2) + b"\r\n", b""):
+        content = PAGES[0][:begin] + hole + PAGES[1][0 if hole else kept :] + PAGES[2]
+        own, gaps = split(found(tmp_path, content, None))
+        assert blocks(own) == (EXPECTED[1:] if hole or not kept else EXPECTED[2:])
+        assert [gap.offset for gap in gaps] == [0]
 
 
 @pytest.mark.parametrize("length", [1 << 40, 10**15 - 1])
@@ -189,7 +209,7 @@ def test_a_block_digest_is_checked_in_streams(tmp_path, compression):
     ]
     own, gaps = split(found(tmp_path, b"".join(MEMBERS[compression](one) for one in [*made, made[0]]), compression))
     assert len(own) == 2
-    assert [(gap.offset, gap.damage) for gap in gaps] == [(0, True)]
+    assert [(gap.offset, gap.damage) for gap in gaps] == [(len(MEMBERS[compression](made[0])), True)]
     assert "WARC-Block-Digest" in gaps[0].reason
 
 

@@ -10,6 +10,7 @@ digest if it has one; reading resumes where the next record seems to begin. Arch
 import base64
 import hashlib
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -37,6 +38,7 @@ _HEADERS_FIRST: Final = 1 << 12
 _ENDS: Final = (b"\r\n\r\n", b"\n\n")
 _FOLDED: Final = re.compile(r"\r?\n[ \t]+")
 _CONCURRENT: Final = "warc-concurrent-to"
+_ONCE: Final = frozenset({"warc-type", "warc-record-id", "warc-date", "content-length"})
 _DIGESTS: Final = ("sha1", "sha256", "sha512", "md5")
 _ZSTD_STEP: Final = 1 << 10  # compressed bytes: each may expand to 32 KiB
 _WINDOW: Final = 1 << 31  # bytes of the largest window of a zstd frame
@@ -45,6 +47,7 @@ _ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
 _DAMAGED: Final = "its gzip member is damaged"
 _NO_BEGINNING: Final = "these bytes are not the beginning of a record"
 CUT: Final = "the file ends in the middle of a record"
+_REST: Final = "; the rest of the data that is compressed with it is not read"
 _CHANGED: Final = "it was changed while it was read"
 UNENDED: Final = "the file ends without the line ends after its last record; the record was read"
 
@@ -174,7 +177,7 @@ def _of_members(source: str, file: BinaryIO, at: int, last: int, size: int) -> I
             found = list(_in_order(source, _Held(whole, iter(())), len(whole)))
             yield from _placed(found, at, member.end)
         elif member.fault is None:  # a long one: gzip around a whole archive, or a large record
-            yield from _streamed(source, chain(_emptied(pieces), member.more()), at, member.faulty)
+            yield from _streamed(source, chain(_emptied(pieces), member.more()), member.place, member.faulty)
             for _ in member.more():  # to its end
                 pass
         else:  # of a single record nothing counts; of gzip around a whole archive, what precedes the damage
@@ -191,13 +194,16 @@ class _Member:
     """One gzip member. ``end`` is where it ends, once that is known, and ``fault`` what is wrong with it."""
 
     def __init__(self, data: _OfFile, at: int) -> None:
-        self._data, self._at = data, at
+        self._data, self._at, self._begin = data, at, at
         self._expander = inflater()
         self.end: int | None = None
         self.fault: str | None = None
 
     def faulty(self) -> bool:
         return self.fault is not None
+
+    def place(self, _: int) -> int:
+        return self._begin
 
     def first(self) -> list[bytes]:
         """Return the pieces of the whole member, or of the beginning of a long one."""
@@ -291,14 +297,24 @@ def _placed(found: list[Record | Gap], at: int, end: int) -> Iterator[Record | G
         else:
             yield _shared(one, at)
     if isinstance(last, Gap) and last.damage:
-        yield Gap(at, end, last.reason if last.reason != CUT else "its gzip member ends before its Content-Length")
+        reason = last.reason if last.reason != CUT else "its gzip member ends before its Content-Length"
+        yield Gap(at, end, f"{reason}{_REST if found else ''}")
 
 
-def _streamed(source: str, pieces: Iterator[bytes], at: int, damaged: Callable[[], bool]) -> Iterator[Record | Gap]:
-    """Yield the records of a stream that begins at a byte; without the last gap, if the stream itself is *damaged*."""
+def _streamed(
+    source: str, pieces: Iterator[bytes], place: Callable[[int], int], damaged: Callable[[], bool]
+) -> Iterator[Record | Gap]:
+    """Yield the records of a stream; without the last gap, if the stream itself is *damaged*.
+
+    *place* returns the byte of the file at which the member or frame begins that has a byte of the stream.
+    """
     for one in _in_order(source, _Held(b"", pieces)):
-        if isinstance(one, Record) or not (one.damage and damaged()):
-            yield _without_place(one, at)
+        if isinstance(one, Gap) and one.damage and one.reason != UNENDED:
+            if not damaged():
+                at = place(one.offset)
+                yield Gap(at, at, f"{one.reason}{_REST}")
+        else:
+            yield _without_place(one, place(one.offset))
 
 
 def _without_place(one: Record | Gap, at: int) -> Record | Gap:
@@ -367,21 +383,25 @@ def _next_record(file: BinaryIO, at: int, last: int) -> int:
 def _of_stream(source: str, file: BinaryIO, compression: str, size: int) -> Iterator[Record | Gap]:
     """Yield the records of a compressed stream, which have no places; of a damaged one those before the damage."""
     faults: list[Exception] = []
-    frame = 0
+    frames, begins = [0], [0]  # the bytes at which frames begin, in the file and in the stream
 
     def intact() -> Iterator[bytes]:
-        nonlocal frame
+        read = 0
         try:
-            for frame, piece in _zstd(file) if compression == "zstd" else lz4(file):  # noqa: B007 - of the last piece
+            for frame, piece in _zstd(file) if compression == "zstd" else lz4(file):
+                if frame != frames[-1]:
+                    frames.append(frame)
+                    begins.append(read)
+                read += len(piece)
                 yield piece
         except (zstandard.ZstdError, EOFError, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             faults.append(error)
 
-    yield from _streamed(source, intact(), 0, lambda: bool(faults))
+    yield from _streamed(source, intact(), lambda at: frames[bisect_right(begins, at) - 1], lambda: bool(faults))
     if faults:
-        yield Gap(frame, size, f"its {compression} data is damaged or incomplete ({faults[0]})")
+        yield Gap(frames[-1], size, f"its {compression} data is damaged or incomplete ({faults[0]})")
 
 
 def _zstd(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -456,7 +476,9 @@ def _record(source: str, data: _Held | _OfFile, at: int) -> tuple[Record | Gap, 
         size, ends = _header_size(head)
     if not size:
         return Gap(at, at, CUT if len(head) < _HEADERS else "its headers are longer than 1 MiB"), at
-    headers, concurrent = _headers(head[:size])
+    headers, concurrent, merged = _headers(head[:size])
+    if merged:
+        return Gap(at, at, "its headers are followed by those of another record"), at
     given = headers.get("content-length", "")
     if not (given.isascii() and given.isdigit() and len(given) < 16):  # noqa: PLR2004 - a petabyte
         return Gap(at, at, "it has no valid Content-Length"), at
@@ -483,22 +505,26 @@ def _header_size(head: bytes) -> tuple[int, bytes]:
     return (place + len(ends) if place >= 0 else 0), ends
 
 
-def _headers(head: bytes) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the headers of a record, and the records it names as concurrent."""
+def _headers(head: bytes) -> tuple[dict[str, str], tuple[str, ...], bool]:
+    """Return the headers of a record, the records it names as concurrent, and whether they are those of two records."""
     text = head.decode("utf-8", "replace")
     if "\n " in text or "\n\t" in text:
         text = _FOLDED.sub(" ", text)
     found: dict[str, str] = {}
+    merged = False
     lines = text.split("\n")[1:-2]
     for line in lines:
         name, _, value = line.partition(":")
         name = name.rstrip().lower()
         if name not in found:
             found[name] = value.strip()
+        elif name in _ONCE:
+            merged = True
     if _CONCURRENT not in found:
-        return found, ()
+        return found, (), merged
     named = (line.partition(":") for line in lines)
-    return found, tuple(value.strip() for name, _, value in named if name.rstrip().lower() == _CONCURRENT)
+    concurrent = tuple(value.strip() for name, _, value in named if name.rstrip().lower() == _CONCURRENT)
+    return found, concurrent, merged
 
 
 def _digest_fault(record: Record) -> str | None:
