@@ -1,9 +1,15 @@
+import json
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.model.errors import ParameterError
+from neardup import dedup_files
+from neardup.model.errors import DataError, ParameterError
 from neardup.sources.collection import Rejected, named, selection
 
 
@@ -31,3 +37,26 @@ def test_names_of_records_without_an_id():
 
 def test_a_record_rejected_says_where_and_why():
     assert str(Rejected("x.jsonl", 3, "it is broken", "json")) == "x.jsonl:3: it is broken"
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "folder"])
+def test_pages_have_fields_that_none_of_them_declares(tmp_path, form):
+    pages = ["<p>one two three four", "<p>one two three four"]
+    path = tmp_path / f"pages.{form}"
+    if form == "folder":
+        path.mkdir()
+        for number, page in enumerate(pages):
+            (path / f"{number}.html").write_text(page)
+    else:
+        table = pa.table({"id": ["http://a.example/1", "http://a.example/2"], "html": pages})
+        if form == "jsonl":
+            path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+        else:
+            (pa.csv.write_csv if form == "csv" else pq.write_table)(table, path)
+    html = {} if form == "folder" else {"html": "html"}
+    for keep in ("canonical", "max:title", "max:lang"):
+        assert dedup_files([path], keep=keep, **html).result.summary.kept == 1
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("no page")
+    with pytest.raises(DataError, match="no field 'canonical'"):
+        dedup_files([tmp_path / "texts"], keep="canonical")

@@ -302,11 +302,11 @@ class InputPiece(Collection):
         return None
 
     def of_pages(self, name: str) -> pa.Array | None:
-        """Return one of ``PAGE_FIELDS``, with nulls for records that are not pages; ``None`` if no record has it."""
+        """Return one of ``PAGE_FIELDS``, with nulls for records that are not pages; ``None`` if no record is a page."""
         if self.found is None or name not in PAGE_FIELDS:
             return None
-        column = field_of(self.found, name)
-        return column if not len(self) or column.null_count < len(self) else None
+        pages = len(self) - self.found[PAGE_FIELDS["noindex"]].null_count  # each page has this field
+        return field_of(self.found, name) if pages or not len(self) else None
 
     def require_columns_of(self, first: "InputPiece") -> None:
         """Raise ``DataError`` unless a table has the columns of the *first* input; other records may differ."""

@@ -96,7 +96,7 @@ class JsonLines(InputPiece):
         """Return the fields that there are if no record has the field *name*, otherwise ``None``."""
         if (name == self.text and self.texts.null_count < len(self)) or (name == self._id and self._has_ids):
             return None
-        if any(self.raw_column(name).to_pylist()):
+        if self.of_pages(name) is not None or any(self.raw_column(name).to_pylist()):
             return None
         sample = islice(self._spans.each(), _SAMPLE)
         return list(dict.fromkeys(field for line in sample for field in field_names(line)))
