@@ -194,8 +194,9 @@ def test_a_truncated_last_line_is_rejected(tmp_path):
     ]
 
 
-def test_a_last_line_without_a_newline_is_a_line_and_gets_one(tmp_path):
-    (tmp_path / "x.jsonl").write_bytes(b'{"text": "a"}\r\n{"text": "b"}')
+@pytest.mark.parametrize("cut", [b"", b"\r"])
+def test_a_last_line_without_a_newline_is_a_line_and_gets_one(tmp_path, cut):
+    (tmp_path / "x.jsonl").write_bytes(b'{"text": "a"}\r\n{"text": "b"}' + cut)
     got = read([tmp_path / "x.jsonl"])
     got.write(tmp_path / "out.jsonl", np.array([1]))
     assert (tmp_path / "out.jsonl").read_bytes() == b'{"text": "b"}\r\n'

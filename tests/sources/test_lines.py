@@ -56,14 +56,16 @@ def test_blocks_do_not_show(data, block):
         lines._SCAN = scan
 
 
-@given(BYTES, st.data())
-def test_writing_copies_the_chosen_lines_and_closes_the_last(data, draw):
+@given(BYTES, st.booleans(), st.data())
+def test_writing_copies_the_chosen_lines_and_closes_the_last(data, lone_returns, draw):
     start, stop = spans(data)
     chosen = np.array(draw.draw(st.lists(st.booleans(), min_size=start.size, max_size=start.size)), np.bool_)
     out = io.BytesIO()
-    Spans(Contents("x", memoryview(data)), start, stop, start).where(chosen).write(out)
+    Spans(Contents("x", memoryview(data)), start, stop, start, lone_returns).where(chosen).write(out)
     expected = b"".join(data[first:last] for first, last in zip(start[chosen], stop[chosen], strict=True))
-    if chosen.size and chosen[-1] and not data.endswith((b"\n", b"\r")):
+    if chosen.size and chosen[-1] and data.endswith(b"\r"):
+        expected += b"" if lone_returns else b"\n"
+    elif chosen.size and chosen[-1] and not data.endswith(b"\n"):
         expected += newline(Contents("x", memoryview(data)))
     assert out.getvalue() == expected
 

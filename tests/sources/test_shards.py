@@ -30,6 +30,7 @@ JSONL = {
     b'{"text": "six", "id": [1]}\n{"text": "x"}\n{"te',
     "mark": b'\xef\xbb\xbf{"text": "one"}\n{"text": "two"}\n',
     "returns": b'{"text": "one"}\r\n\r\n{"text": "two"}\r\n',
+    "returns without end": b'{"text": "one"}\r\n{"text": "two"}\r\n{"text": "three"}',
     "long": b'{"text": "a"}\n{"text": "' + b"b" * 3000 + b'"}\n{"text": "c"}',
     "none": b"",
     "blank": b"\n\n",
@@ -548,7 +549,7 @@ def test_lines_over_frames_are_cut_into_shards(tmp_path, number):
     chance = Random(number)  # noqa: S311 - nothing secret
     lines = [json.dumps({"text": "x" * chance.choice([0, 3, 40, 400])}) for _ in range(60)]
     lines[5:5] = ["{broken", ""]
-    data = "\n".join(lines).encode() + b"\n" * (number % 2)
+    data = ("\r\n" if number % 3 else "\n").join(lines).encode() + b"\n" * (number % 2)
     edges = sorted(chance.choices(range(len(data) + 1), k=chance.choice([1, 5, 30, 200])))
     parts = [data[begin:end] for begin, end in pairwise([0, *edges, len(data)])]
     frames = [zstandard.ZstdCompressor(write_checksum=n % 2 == 0, write_content_size=n % 3 > 0) for n in range(6)]

@@ -68,14 +68,22 @@ class _Expander(Protocol):
 class Contents:
     """All bytes of one input, or some of its lines: in memory, or in a file that is read on demand.
 
-    *first* is the number of the first line.
+    *first* is the number of the first line. *newline* is added to a last line that has no end; the default is the end
+    of the first line.
     """
 
     def __init__(
-        self, source: str, held: memoryview | None = None, file: "_File | None" = None, *, first: int = 1
+        self,
+        source: str,
+        held: memoryview | None = None,
+        file: "_File | None" = None,
+        *,
+        first: int = 1,
+        newline: bytes | None = None,
     ) -> None:
         self.source = source
         self.first = first
+        self.newline = newline
         self._held = held
         self._file = file
 

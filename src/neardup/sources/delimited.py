@@ -133,7 +133,8 @@ class DelimitedText(InputPiece):
     def _written_header(self, marks: pa.Table | None) -> bytes:
         file, contents = self._file, self._file.spans.contents
         if marks is None:
-            header = Spans(contents, np.zeros(1, np.int64), np.array([file.header_stop]), np.ones(1, np.int64))
+            own = np.zeros(1, np.int64), np.array([file.header_stop]), np.ones(1, np.int64)
+            header = Spans(contents, *own, lone_returns=True)
             with io.BytesIO() as written:
                 header.write(written)
                 return written.getvalue()
@@ -260,7 +261,7 @@ def _open(kind: Kind, request: Request, contents: Contents) -> tuple[_File, memo
     if not found.start.size:
         raise DataError(contents.source, "it is empty: it must start with a header")
     names = _header(contents, bytes(data[found.start[0] : found.stop[0]]), delimiter, quoting=quoting)
-    spans = Spans(contents, found.start[1:], found.stop[1:], found.line[1:] + shift)
+    spans = Spans(contents, found.start[1:], found.stop[1:], found.line[1:] + shift, lone_returns=True)
     torn = frozenset((found.torn - 1).tolist())
     return _File(names, delimiter, quoting, int(found.stop[0]), spans, found.last[1:] + shift, torn), data
 

@@ -1,7 +1,7 @@
 """The lines of a text file as spans of bytes: their places, their validity, and how chosen ones are written."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
 import numpy as np
@@ -91,12 +91,16 @@ def blocks_of_lines(contents: Contents, size: int) -> Iterator[tuple[int, memory
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """The records of one file: each from *start*, on *line* (from 1), up to *stop*, its newline included."""
+    """The records of one file: each from *start*, on *line* (from 1), up to *stop*, its newline included.
+
+    *lone_returns* is that of ``line_ends``.
+    """
 
     contents: Contents
     start: Positions
     stop: Positions
     line: Positions
+    lone_returns: bool = False
 
     def __len__(self) -> int:
         return len(self.start)
@@ -112,7 +116,7 @@ class Spans:
 
     def where(self, chosen: npt.NDArray[np.bool_]) -> "Spans":
         """Return some of the records."""
-        return Spans(self.contents, self.start[chosen], self.stop[chosen], self.line[chosen])
+        return replace(self, start=self.start[chosen], stop=self.stop[chosen], line=self.line[chosen])
 
     def blocks(self) -> Iterator[tuple[slice, int, memoryview]]:
         """Yield neighbouring records, some megabytes at a time: which, their offset, and all bytes from there."""
@@ -137,8 +141,14 @@ class Spans:
             chosen = runs(self.start[which] - begin, self.stop[which] - begin)
             for first, last in chosen:  # noqa: FURB122 - zstandard's writer has no writelines
                 file.write(data[first:last])
-            if begin + len(data) == len(self.contents) and data[-1] not in (_NEWLINE, _RETURN):
-                file.write(newline(self.contents))
+            if begin + len(data) == len(self.contents) and data[-1] != _NEWLINE:
+                file.write(self._closing(data[-1]))
+
+    def _closing(self, last: int) -> bytes:
+        """Return what is missing at the end of a line whose last byte is not a newline."""
+        if last == _RETURN:
+            return b"" if self.lone_returns else b"\n"
+        return self.contents.newline or newline(self.contents)
 
 
 def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:

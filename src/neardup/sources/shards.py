@@ -8,10 +8,12 @@ that no more than one piece is in memory at a time. The inputs may have differen
 """
 
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Self
@@ -51,6 +53,7 @@ SHARD: Final = 1 << 26  # bytes
 _READ: Final = 1 << 24  # bytes read at a time to count lines
 _HEAD: Final = 1 << 16  # bytes that are searched for a header
 _NEWLINE: Final = b"\n"
+_SOURCE: Final = attrgetter("source")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +251,15 @@ class Shards:
 
     def of(self, source: int) -> list[Shard]:
         """Return the shards of an input."""
-        return [shard for shard in self.shards if shard.source == source]
+        return [self.shards[number] for number in self.numbers([source])]
+
+    def numbers(self, sources: Sequence[int]) -> range:
+        """Return the numbers of the shards of some neighbouring inputs."""
+        return range(*(bisect_left(self.shards, end, key=_SOURCE) for end in (sources[0], sources[-1] + 1)))
+
+    def bytes_of(self, sources: Sequence[int]) -> int:
+        """Return the number of bytes of some neighbouring inputs."""
+        return sum(self.shards[number].size for number in self.numbers(sources))
 
     def check_unchanged(self, shard: Shard) -> None:
         """Raise ``DataError`` if the input of a shard, or of a folder the files of the shard, have changed."""
@@ -382,7 +393,8 @@ class Shards:
         source = display(path)
         if found.compression is None:
             lines = load(path, None, self.request.max_bytes).read(shard.begin, shard.end)
-            yield Contents(source, lines, first=shard.first)
+            ended = bytes(lines[-1:]) in {b"", _NEWLINE}
+            yield Contents(source, lines, first=shard.first, newline=None if ended else self._newline(path, found))
             return
         first, held = shard.first, [b""]
         for block in self._expanded(path, found.compression, shard):
@@ -394,7 +406,16 @@ class Shards:
             held.append(block[cut:])
         rest = b"".join(held)
         if rest or first == 1:  # even an empty file is a piece
-            yield Contents(source, memoryview(rest), first=first)
+            yield Contents(source, memoryview(rest), first=first, newline=self._newline(path, found))
+
+    def _newline(self, path: str, found: Kind) -> bytes:
+        """Return how the first line of a file ends, as ``newline`` does."""
+        last = b""
+        for block in stream(path, found.compression, self.request.max_bytes, _HEAD):
+            if end := block.find(_NEWLINE) + 1:
+                return b"\r\n" if (last + block[:end]).endswith(b"\r\n") else _NEWLINE
+            last = block[-1:]
+        return _NEWLINE
 
     def _expanded(self, path: str, compression: str, shard: Shard) -> Iterator[bytes]:
         """Yield the lines that begin in a shard of a compressed file, some bytes at a time."""
