@@ -35,7 +35,8 @@ class Summary:
     signature for another reason: no words, or a required field is missing. ``duplicate_ids`` counts documents with the
     id of an earlier document. ``known`` documents were dropped for one of an earlier run, or of other files.
 
-    ``candidates`` pairs were proposed and ``compared`` of them verified. At most ``not_compared`` pairs share a key and
+    ``candidates`` pairs were proposed and ``compared`` of them verified: fewer in a run in pieces with little memory,
+    which leaves out more pairs that decide nothing. At most ``not_compared`` pairs share a key and
     were not compared, because very many documents share it. ``threshold`` is a value of the *measure* of exact
     verification: ``resemblance``, or ``overlap``, a share of the smaller set; pairs in which one has fewer than *short*
     features need the ``short_threshold``. ``common`` is the list of shingles that
