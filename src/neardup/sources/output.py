@@ -29,7 +29,6 @@ from neardup.model.errors import (
 from neardup.sources.formats import (
     FOLDER,
     KNOWN,
-    STDIN,
     WARC,
     Kind,
     expand,
@@ -39,6 +38,7 @@ from neardup.sources.formats import (
     local,
     matches,
 )
+from neardup.sources.input_paths import InputPaths
 from neardup.sources.own_folders import require_outside
 from neardup.sources.remote import exists, send
 from neardup.sources.tables import table_writer
@@ -64,21 +64,21 @@ def check_target(  # noqa: PLR0913 - an output, and what it must not replace
     *,
     force: bool,
     glob: Sequence[str] = (),
-    others: Sequence[str] = (),
+    inputs: InputPaths | None = None,
 ) -> None:
     """Raise the errors of writing the kept records of inputs of the format *wanted* before anything is read.
 
-    ``ParameterError``: the ending is unknown. ``OutputError``: the path is one of the inputs' *paths*, or of the
-    *others* that are not written to it (even with *force*), is inside an input folder or contains one; exists and
-    *force* is not given; or its folder is missing or not writable. A device or a pipe may exist, and accepts any format
-    but a folder's. The inputs need not exist.
+    ``ParameterError``: the ending is unknown. ``OutputError``: the path is one of the *inputs*, by default those of
+    these *paths* (even with *force*), is inside an input folder or contains one; exists and *force* is not given; or
+    its folder is missing or not writable. A device or a pipe may exist, and accepts any format but a folder's. The
+    inputs need not exist.
     """
     path = local(path)
+    inputs = InputPaths(paths) if inputs is None else inputs
     if is_special(path):
         if wanted == FOLDER:
             raise ParameterError("output", path, "must be the name of a folder, as the input is one")
-        for source in (*paths, *others):
-            _check_apart(path, source)  # such as standard output that is appended to an input
+        inputs.check(path)  # such as standard output that is appended to an input
         return
     found = kind(path)
     folder = wanted == FOLDER and found is None
@@ -89,8 +89,7 @@ def check_target(  # noqa: PLR0913 - an output, and what it must not replace
         raise ParameterError("output", path, f"must end in a known format: {KNOWN}", "output ending")
     if not folder and (wanted if found is None else found.format) == WARC:
         _check_archive(path, paths, wanted)
-    for source in (*paths, *others):
-        _check_apart(path, source)
+    inputs.check(path)
     _check_place(path, folder=folder, force=force, glob=glob)
 
 
@@ -333,8 +332,7 @@ def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: s
     if not (special or fits):
         _refuse_folder(path)
         raise ParameterError("output", path, f"must end in {endings}")
-    for source in sources:
-        _check_apart(path, source)
+    InputPaths(sources).check(path)
     if not special:
         _check_place(path, folder=False, force=force)
 
@@ -342,22 +340,6 @@ def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: s
 def _require_name(path: str, name: str) -> None:
     if not path:
         raise OutputRefused(name, "the path is empty")
-
-
-def _check_apart(path: str, source: str) -> None:
-    if source == STDIN:
-        return
-    if is_url(path) or is_url(source):
-        if path == source:
-            raise OutputRefused(path, "it is one of the inputs")
-        return
-    real, other = Path(os.path.realpath(path)), Path(os.path.realpath(source))
-    if real == other or _is_same(real, other):
-        raise OutputRefused(path, "it is one of the inputs")
-    if real.is_relative_to(other) and other.is_dir():
-        raise OutputRefused(path, f"it is inside the input folder {source}")
-    if other.is_relative_to(real) and real.is_dir():
-        raise OutputRefused(path, f"it contains the input {source}")
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neardup import dedup_files
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, OutputError
 from neardup.pipeline.spilled import run
 from neardup.pipeline.spilled.earlier import Earlier
 from neardup.pipeline.spilled.state import State
@@ -75,3 +75,18 @@ def test_texts_are_read_again_with_the_fields_that_are_wanted(batches, tmp_path)
     ]
     assert titles == [line["title"] for line in lines]
     assert [earlier.segment_of(shard) for shard in range(len(earlier.sizes))] == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("target", ["out", "report", "mark", "folder"])
+@pytest.mark.parametrize("way", ["state", "against"])
+def test_inputs_of_earlier_runs_are_not_replaced(batches, tmp_path, target, way):
+    dedup_files(batches[0], state=tmp_path / "state")
+    before = batches[0][0].read_bytes()
+    name, path = ("out", tmp_path) if target == "folder" else (target, batches[0][0])
+    new = batches[1]
+    if target == "folder":
+        (tmp_path / "new").mkdir()
+        new = [one.rename(tmp_path / "new" / old.name) for one, old in zip(new, batches[0], strict=True)]
+    with pytest.raises(OutputError, match="it is an input of an earlier run, which later runs"):
+        dedup_files(new, **{name: path, way: tmp_path / "state"}, force=True)
+    assert batches[0][0].read_bytes() == before

@@ -364,6 +364,20 @@ def test_parts_replace_all_earlier_parts_only_if_forced(tmp_path, sources):
     dedup_files(sources, tmp_path / "out", work=tmp_path / "w", part_size=1 << 20, force=True)
     assert len(there) > 2
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["part-00000.jsonl"]
+    with pytest.raises(OutputError, match=r"part-00000\.jsonl: it exists already"):
+        dedup_files(sources, tmp_path / "out", out_format="parquet", **options)
+    (tmp_path / "out" / "part-notes.txt").touch()
+    dedup_files(sources, tmp_path / "out", work=tmp_path / "w", part_size=1 << 20, out_format="parquet", force=True)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["part-00000.parquet", "part-notes.txt"]
+
+
+@pytest.mark.parametrize("form", [None, "parquet"])
+def test_parts_that_are_inputs_are_not_removed(tmp_path, sources, form):
+    (tmp_path / "out").mkdir()
+    one = sources[0].rename(tmp_path / "out" / "part-00005.jsonl")
+    with pytest.raises(OutputError, match=r"part-00005\.jsonl: it is one of the inputs"):
+        dedup_files([one], tmp_path / "out", work=tmp_path / "w", part_size=1 << 20, out_format=form, force=True)
+    assert [*(tmp_path / "out").iterdir()] == [one]
 
 
 @pytest.mark.parametrize(

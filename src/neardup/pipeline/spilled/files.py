@@ -45,6 +45,7 @@ from neardup.pipeline.spilled.outputs import (
     remove_other_parts,
     reporting,
     schema_of,
+    targets_of,
     together,
     write,
     write_report,
@@ -55,6 +56,7 @@ from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
 from neardup.sources.formats import SPOOLED, STDIN, kind
+from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
 from neardup.sources.pages import processes_for
 from neardup.sources.remote import fetch, place
@@ -155,6 +157,11 @@ def _opened(inputs: Any, settings: RunSettings, state: State | None) -> tuple[Sh
     targets = {name: path for name, path in settings.outputs.items() if name != "report"}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
     outputs = [one._replace(revisits=settings.revisits and one.target == "out") for one in outputs]
+    if state is not None:
+        before = (path for part in state.segments for path in part.inputs)
+        known = InputPaths(before, "an input of an earlier run, which later runs with this state read again")
+        for path in filter(None, [*targets_of(outputs), settings.outputs.get("report")]):
+            known.check(path)
     changeable = {
         "folder": os.getcwd(),  # noqa: PTH109 - where the names of the inputs count
         "policy": asdict(settings.policy),
@@ -329,10 +336,9 @@ def _sizes(shards: Shards, groups: list[list[Part]]) -> list[int]:
     """Return the bytes of the inputs of each task that writes, if all parts of an output are alike."""
     number = Counter(part.output.path for group in groups for part in group)
     outputs = [group[0].output for group in groups]
-    inputs = [sum(shard.size for shard in shards.shards if shard.source in output.sources) for output in outputs]
-    return [
-        size * len(group) // number[output.path] for size, group, output in zip(inputs, groups, outputs, strict=True)
-    ]
+    sources = {output.path: output.sources for output in outputs}
+    sizes = {path: shards.bytes_of(own) / number[path] for path, own in sources.items()}
+    return [round(sizes[output.path] * len(group)) for output, group in zip(outputs, groups, strict=True)]
 
 
 def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -> None:
@@ -343,7 +349,7 @@ def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -
     kept = float(result.mask.mean()) if len(result.mask) else 1.0
     needed: Counter[Path] = Counter()
     for output in outputs:
-        size = sum(shard.size for shard in shards.shards if shard.source in output.sources)
+        size = shards.bytes_of(output.sources)
         same = all(kind(output.path) == shards.kind(source) for source in output.sources)
         if same and not is_special(output.path) and not Path(output.path).exists():
             share = {"out": kept, "dropped": 1 - kept}.get(output.target, 1.0)

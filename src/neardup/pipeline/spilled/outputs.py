@@ -23,6 +23,7 @@ from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.sources.collection import InputPiece, check_marks, converter
 from neardup.sources.formats import COMPRESSIONS, FOLDER, KNOWN, STDIN, WARC_COMPRESSIONS, display, is_url, kind
+from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import check_target, output_kind, write_table
 from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
@@ -123,6 +124,7 @@ def _absolute(path: str) -> str:
 def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> None:
     """Raise the errors of writing before anything is read. Folders of outputs are made, and removed again."""
     made: list[Path] = []
+    inputs = InputPaths(shards.inputs)
     try:
         for output in outputs:
             form = shards.kind(output.sources[0]).format
@@ -130,10 +132,11 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
             if own_format(shards, output) is not None:
                 shards.check_columns(output.sources)
             own = [shards.inputs[source] for source in output.sources]
-            others = [path for path in shards.inputs if path not in own]
-            check_target(output.path, own, form, force=force, glob=shards.request.globs, others=others)
-            if not force and (there := _existing_parts(output)):
-                raise OutputRefused(there[0], "it exists already", "exists")
+            check_target(output.path, own, form, force=force, glob=shards.request.globs, inputs=inputs)
+            for path in _existing_parts(output):
+                inputs.check(path)
+                if not force:
+                    raise OutputRefused(path, "it exists already", "exists")
     finally:
         for folder in reversed(made):
             with suppress(OSError):  # another process has put something there
@@ -183,7 +186,7 @@ def check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
 
 def schema_of(shards: Shards, output: Output, records: Sequence[dict[str, Any]]) -> pa.Schema:
     """Return the schema of an output of converted records; ``DataError`` for records that it cannot represent."""
-    own = [record for record, shard in zip(records, shards.shards, strict=True) if shard.source in output.sources]
+    own = [records[number] for number in shards.numbers(output.sources)]
     names = ", ".join(display(shards.inputs[source]) for source in output.sources)
     read = (pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))) for record in own)
     schema = united(names, read, _TOGETHER) if len(output.sources) > 1 else united(names, read)
@@ -211,7 +214,7 @@ def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
 
 
 def remove_other_parts(outputs: Sequence[Output], parts: Sequence[Part]) -> None:
-    """Remove the parts that a run with more parts has left in the same folders."""
+    """Remove the parts that runs with more parts, or of another format, have left in the same folders."""
     for output in outputs:
         names = {Path(part.path).name for part in parts if part.output == output}
         for path in _existing_parts(output):
@@ -219,11 +222,20 @@ def remove_other_parts(outputs: Sequence[Output], parts: Sequence[Part]) -> None
                 remove(path) if is_url(path) else Path(path).unlink()
 
 
+def targets_of(outputs: Sequence[Output]) -> Iterator[str]:
+    """Yield the paths that outputs replace or remove."""
+    for output in outputs:
+        yield output.path
+        yield from _existing_parts(output)
+
+
 def _existing_parts(output: Output) -> list[str]:
-    pattern = _numbered(output, "[0-9]" * 5)
+    """Return the parts that are in the folder of an output, of all formats, as readers of the folder take them all."""
     if not output.part:
         return []
-    return matching(pattern) if is_url(pattern) else sorted(map(str, Path(pattern).parent.glob(Path(pattern).name)))
+    folder, name = output.path.rpartition("/")[0], f"{_PART}{'[0-9]' * 5}.*"
+    found = matching(_joined(folder, name)) if is_url(folder) else sorted(map(str, Path(folder).glob(name)))
+    return [path for path in found if kind(path) is not None]
 
 
 def _numbered(output: Output, number: str) -> str:
@@ -332,15 +344,17 @@ def _pieces(  # noqa: PLR0913 - a part of an output, and how to read it
     Shards without documents are read, too: an output without documents has their columns.
     """
     signed, markup = result.documents.signed, copied or job.shards.request.html  # neither copies nor fields need texts
-    for number, shard in enumerate(job.shards.shards):
-        first, last = (signed.edges[number : number + 2] - signed.first).tolist()
-        if shard.source in sources and (first == last or (first < end and last > begin)):
-            documents = last - first if copied else None  # copies need no ids, and no further check
-            for piece in job.shards.pieces(shard, whole=True, markup=markup, documents=documents):
-                yield piece, first
-                first += len(piece)
-                if end <= first < last:  # the rest of the shard is in other parts
-                    break
+    numbers, edges = job.shards.numbers(sources), signed.edges - signed.first
+    firsts, lasts = edges[:-1][numbers.start : numbers.stop], edges[1:][numbers.start : numbers.stop]
+    for place in np.flatnonzero((firsts == lasts) | ((firsts < end) & (lasts > begin))).tolist():
+        first, last = int(firsts[place]), int(lasts[place])
+        documents = last - first if copied else None  # copies need no ids, and no further check
+        shard = job.shards.shards[numbers[place]]
+        for piece in job.shards.pieces(shard, whole=True, markup=markup, documents=documents):
+            yield piece, first
+            first += len(piece)
+            if end <= first < last:  # the rest of the shard is in other parts
+                break
 
 
 def _endings(path: str) -> str:
