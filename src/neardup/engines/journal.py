@@ -283,6 +283,11 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
                     path.unlink(missing_ok=True)
         return valid
 
+    def has_begun(self, stage: str) -> bool:
+        """Return whether any task of a stage is recorded, by the first part of its name."""
+        with naming(self._home, doing="read"):
+            return any(self._done.glob(f"{stage}-*.json"))
+
     def forget(self, stage: str) -> None:
         """Remove the records of a stage, by the first part of its name: the next run does its tasks again."""
         with naming(self._home):

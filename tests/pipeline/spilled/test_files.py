@@ -27,7 +27,7 @@ from neardup import (
     Trials,
     dedup_files,
 )
-from neardup.model.errors import RunChanged, StorageFailed
+from neardup.model.errors import FieldMissing, RunChanged, StorageFailed
 from neardup.pipeline.spilled import common_shingles as stages
 from neardup.pipeline.spilled import run
 from neardup.sources.shards import Shards
@@ -544,3 +544,13 @@ def test_outputs_are_refused_before_standard_input_is_read(tmp_path, sources, pi
     assert sys.stdin.buffer.tell() == 0
     with pytest.raises(ParameterError, match="cannot be standard input or a URL, because later runs with"):
         dedup_files(["-"], tmp_path / "new.jsonl", state=tmp_path / "s")
+
+
+def test_a_field_that_is_missing_costs_a_continued_run_nothing(tmp_path, sources, small_parts, monkeypatch):
+    small_parts(6000)
+    interrupted(monkeypatch, "decide", lambda: dedup_files(sources, work=tmp_path / "w"))
+    for _ in range(2):
+        with pytest.raises(FieldMissing, match="there is no field 'scroe'"):
+            dedup_files(sources, work=tmp_path / "w", keep="max:scroe")
+    monkeypatch.setattr(run, "sign", lambda *_: pytest.fail("signed again"))
+    assert_same(sources, tmp_path / "w", keep="longest")

@@ -200,8 +200,9 @@ def _run(
             raise RunChanged(str(journal.folder), [Change("changed", f"the state {str(state.folder)!r}")])
         job = replace(job_of(journal, scheme, begun, terms), shards=shards)
         report = settings.outputs.get("report")
+        continued = not journal.kept and _has_read(journal)
         _accept(job, journal, stages, outputs, settings)
-        with abandoning(journal, but=RESTORABLE):
+        with abandoning(journal, but=RESTORABLE, continued=continued):
             job = listed(job, stages, settings.ignore_common)
             stages, where, whole = by(job.scheme), writing(job, outputs), reporting(job, outputs, report)
             result = decided(job, stages, engine, progress, settings.announce)
@@ -291,9 +292,14 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
         stages.one("check", whole, partial(_check_report, job.shards, settings))
         _find_fields(job.shards, outputs, stages)
     except NeardupError:
-        if journal.kept or not (journal.done("common-") or journal.done(f"sign-{job.signing}")):
+        if journal.kept or not _has_read(journal):
             journal.abandon()
         raise
+
+
+def _has_read(journal: Journal) -> bool:
+    """Return whether a run has read some of its inputs, perhaps for another policy."""
+    return journal.has_begun("common") or journal.has_begun("sign")
 
 
 def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> None:
