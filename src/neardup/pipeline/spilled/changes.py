@@ -82,8 +82,8 @@ def check_terms(folder: Path, terms: dict[str, Any]) -> None:
 def abandoning(journal: Journal, *, but: Container[str] = (), continued: bool = False) -> Iterator[None]:
     """Abandon a run if an input must be changed, which is read again then.
 
-    After a failure to read it continues, and after errors of these codes, which are repaired by restoring a file. What a
-    *continued* run has done before stays: it counts with another policy, such as without the field that is missing.
+    After a failure to read it continues, and after errors of these codes, which are repaired by restoring a file. What
+    a *continued* run has done before stays: it counts with another policy, such as without the field that is missing.
     """
     try:
         yield
