@@ -1,5 +1,6 @@
 """The work folder of a run: its terms, the tasks that are done, and the files that they made."""
 
+import errno
 import fcntl
 import json
 import os
@@ -33,6 +34,7 @@ _OWN: Final = re.compile(
     rf"{re.escape(_LOCK)}|{re.escape(_COMPLETE)}|{re.escape(_TERMS)}(\.partial)?|(run|removed)-[0-9a-f]{{16}}"
 )
 _TRIES: Final = 4
+_REFUSED: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 _LOOK: Final = 1.0  # seconds between reports of what other processes have done
 
 Task = Callable[[int], dict[str, Any]]
@@ -402,18 +404,19 @@ def check_own(folder: Path) -> None:
 
 
 def locked(path: Path, *, shared: bool = False) -> int:
-    """Return a new lock file of this process, open; *shared* ones exclude only the others.
+    """Return a new lock file of this process, open; *shared* ones exclude only the others, and need not be writable.
 
     Raises ``StorageBusy`` with the folder of the file and the process that has the lock.
     """
     while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        file, writable = _opened(path, or_read=shared)
         try:
             fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(file), path.stat()):
-                    os.ftruncate(file, 0)
-                    os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
+                    if writable:
+                        os.ftruncate(file, 0)
+                        os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
                     return file
         except BlockingIOError:
             holder = os.pread(file, 200, 0).decode("utf-8", "replace") or "another process"
@@ -424,6 +427,16 @@ def locked(path: Path, *, shared: bool = False) -> int:
             os.close(file)
             raise
         os.close(file)  # its name was removed by a run that finished in this moment
+
+
+def _opened(path: Path, *, or_read: bool) -> tuple[int, bool]:
+    """Open a lock file, which is made; with *or_read*, only to read it where writing is refused. Return if it is."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o666), True
+    except OSError as error:
+        if not or_read or error.errno not in _REFUSED:
+            raise
+        return os.open(path, os.O_RDONLY), False
 
 
 def _remove(folder: Path) -> None:

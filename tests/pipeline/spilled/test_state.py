@@ -1,7 +1,9 @@
 import json
+import os
 import tempfile
 from datetime import UTC, datetime, timedelta
-from errno import ENOSPC
+from errno import EACCES, ENOSPC, EROFS
+from pathlib import Path
 
 import pytest
 
@@ -388,3 +390,29 @@ def test_results_have_a_short_repr(batches, tmp_path):
     found = dedup_files(batches[1], against=tmp_path / "state")
     assert repr(found).startswith(f"FilesResult(documents={len(found.documents):,}, kept=")
     assert repr(found.result) == repr(found).replace("FilesResult", "StoredResult").replace(", rejected=0", "")
+
+
+@pytest.mark.parametrize("code", [EACCES, EROFS])
+def test_a_state_that_cannot_be_written_is_read_and_locked(batches, tmp_path, monkeypatch, code):
+    dedup_files(batches[0], state=tmp_path / "state")
+    expected = dedup_files(batches[1], against=tmp_path / "state").result.decisions
+    system_open = os.open
+
+    def opened(path, flags, *more, **options):
+        if (tmp_path / "state") in Path(path).parents and flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT):
+            raise OSError(code, os.strerror(code), str(path))
+        return system_open(path, flags, *more, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", opened)
+        found = dedup_files(batches[1], against=tmp_path / "state").result.decisions
+        reader = State.open(tmp_path / "state")
+        with pytest.raises(StorageFailed, match=os.strerror(code)):
+            State.open(tmp_path / "state", write=True)
+    assert found.equals(expected)
+    with reader, pytest.raises(StorageBusy, match="is using it"):
+        State.open(tmp_path / "state", write=True)
+    (tmp_path / "state" / "state.lock").unlink()
+    monkeypatch.setattr(os, "open", opened)
+    with State.open(tmp_path / "state") as state:  # a copy without the lock file
+        assert len(state.segments) == 1

@@ -116,7 +116,7 @@ class State(AbstractContextManager["State"]):
                 folder.mkdir(exist_ok=True)
                 lock = locked(folder / _LOCK)
             else:
-                with suppress(PermissionError):  # of another user: no other process of this user changes it, either
+                with suppress(PermissionError, FileNotFoundError):  # nothing can be locked: a copy, or of another user
                     lock = locked(folder / _LOCK, shared=True)
             found = cls(folder, _read(folder), lock)
             if write:
