@@ -452,3 +452,16 @@ def test_pages_are_not_extracted_again_to_be_copied(tmp_path, make, names, reads
     done = dedup_files([make(tmp_path / names[0])], tmp_path / names[1], **ways)
     assert done.result.summary.near == 2
     assert len(read) == reads * 3
+
+
+def test_files_of_links_have_the_names_of_the_links(tmp_path, sources):
+    (tmp_path / "data").mkdir()
+    for number, path in enumerate(sources):
+        blob = path.rename(tmp_path / f"{number}f3a")
+        (tmp_path / "data" / path.name).symlink_to(blob)
+    links = sorted((tmp_path / "data").iterdir())
+    dedup_files(links, tmp_path / "whole.jsonl")
+    dedup_files(links, tmp_path / "out", work=tmp_path / "w")
+    assert [path.name for path in sorted((tmp_path / "out").iterdir())] == [path.name for path in links]
+    parts = b"".join((tmp_path / "out" / path.name).read_bytes() for path in links)
+    assert parts == (tmp_path / "whole.jsonl").read_bytes()

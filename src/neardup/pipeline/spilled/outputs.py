@@ -368,8 +368,11 @@ def _endings(path: str) -> str:
 
 
 def _names(shards: Shards, sources: Sequence[int], form: str | None) -> list[str]:
-    """Return the paths of the inputs inside the innermost folder that contains all of them, ending in *form*."""
-    paths = {source: Path(os.path.realpath(shards.inputs[source])) for source in sources}
+    """Return the paths of the inputs inside the innermost folder that contains all of them, ending in *form*.
+
+    Links keep their own names: the files that they point to, such as those of a cache, may have others.
+    """
+    paths = {source: Path(_absolute(shards.inputs[source])) for source in sources}
     piped = [source for source in sources if shards.inputs[source] == STDIN]
     base = os.path.commonpath([str(path.parent) for source, path in paths.items() if source not in piped] or [os.sep])
     named = {source: f"stdin.{shards.kind(source).format}" for source in piped}
