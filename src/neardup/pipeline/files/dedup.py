@@ -338,6 +338,7 @@ def _earlier(
             raise ParameterConflict("against", against, "state", state)
         return EarlierDocuments(state=local_folder("state", state), adds=True, for_index=for_index)
     names = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
+    require(bool(names), "against", names, "must name at least one state, index, file or folder")
     for name in names:
         require_path("against", name)
     paths = [*map(local, names)]
