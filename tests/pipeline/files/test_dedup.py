@@ -107,7 +107,7 @@ def test_what_documents_are_compared_with_is_named_once(tmp_path, source):
         with pytest.raises(InputRefused, match="is given twice"):
             dedup_files([source], tmp_path / "out.jsonl", against=again)
     assert not (tmp_path / "out.jsonl.neardup-work").exists()
-    with pytest.raises(ParameterError, match=r"^against=\[\] must name at least one state, index, file or folder"):
+    with pytest.raises(ParameterError, match=r"^against=.* must name at least one state, index, file or folder"):
         dedup_files([source], tmp_path / "out.jsonl", against=[])  # such as of a pattern that nothing matches
 
 
