@@ -58,7 +58,7 @@ def _real(path: str) -> str:
 
 
 def _numbers(path: str) -> set[tuple[int, int]]:
-    """Return what identifies a file, whatever its name; nothing if there is none, or the user may not look for it."""
+    """Return what identifies a file, by any of its names; nothing if it is missing or cannot be looked up."""
     try:
         found = Path(path).stat()
     except OSError:
