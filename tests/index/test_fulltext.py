@@ -2,6 +2,7 @@ import math
 import random
 import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -465,5 +466,5 @@ def test_titles_and_sites_are_replaced(path):
     assert table.find((Term(site),), 9, SOON).ordinals.tolist() == [1]
     assert table.update(6, gone=[0]) == before._replace(following=6, documents=1, field_changes=8, clock=3)
     table.close()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("INSERT INTO documents(documents, rank) VALUES ('integrity-check', 1)")

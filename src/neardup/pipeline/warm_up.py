@@ -192,4 +192,6 @@ def _crowd() -> None:
         index.admit([*map(str, range(1, _CROWD))], texts[1:])
         index.flush()
         index.judge(texts[:1])
-    collapse([{"id": number, "text": text} for number, text in enumerate(2 * texts)])  # of more than one part
+    hits = [{"id": number, "text": text} for number, text in enumerate(2 * texts)]  # of more than one part
+    collapse(hits)
+    collapse(hits, [SameValue("id")])
