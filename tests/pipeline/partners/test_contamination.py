@@ -37,7 +37,7 @@ def by_definition(item, words=13):
     return max(shares), sum(share >= 0.8 for share in shares), anywhere
 
 
-@pytest.mark.parametrize("words", [13, 5])
+@pytest.mark.parametrize("words", [13, 5, 2, 1])
 def test_items_by_definition(words):
     found = contamination(TRAINING, ITEMS, words=words)
     rows = found.items.to_pylist()
@@ -47,11 +47,18 @@ def test_items_by_definition(words):
         assert row["contaminated"] == (share >= 0.8)
         assert row["words"] == len(item.split())
         assert (row["document"] is None) == (share == 0)
-        if row["contaminated"] and row["words"] > 3:
+        if row["contaminated"]:
             assert row["passage"]
             assert row["passage"] in TRAINING[row["document_position"]]
     assert 20 < found.contaminated < len(ITEMS)
     assert found.read == len(TRAINING)
+
+
+def test_a_passage_beyond_what_is_searched_is_missing():
+    item = " ".join(f"w{number}" for number in range(30))
+    near, far = (contamination([f"{'so ' * repeats}{item}"], [item]).items.to_pylist()[0] for repeats in (9, 70_000))
+    assert (near["contaminated"], near["passage"]) == (True, item)
+    assert (far["contaminated"], far["passage"]) == (True, None)
 
 
 def test_documents_to_drop_are_those_with_items():

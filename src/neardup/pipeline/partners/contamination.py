@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from neardup.decisions.partners import FoundPartners, Partners
 from neardup.engines.local import LocalEngine
-from neardup.evaluation.passages import shared_passages
+from neardup.evaluation.passages import RUN, shared_passages
 from neardup.model.arrays import Features, Positions, TextBatch
 from neardup.model.errors import require_kind, require_path, require_sequence, require_share, require_whole
 from neardup.pipeline.corpus.documents import Documents, placed
@@ -38,7 +38,7 @@ class Contamination:
     share of its runs of words that one training document has, and ``document`` and ``document_position``, which one
     that is, null without any; ``documents``: how many have at least the threshold; ``anywhere``: the share of its runs
     that any training document has; ``contaminated``: whether ``share`` reaches the threshold; ``passage``: if so, the
-    longest shared passage.
+    longest shared passage, null if the first 200,000 characters of the document have none.
 
     ``documents``: one row per training document with at least the threshold of some item, which may be dropped: ``id``,
     ``position``, ``items`` (how many) and ``share`` (the largest). *read* documents were compared; *rejected* are the
@@ -126,7 +126,7 @@ class _Search:
 
     def __init__(self, texts: Any, words: int, threshold: float, analysis: Analysis | None) -> None:
         words = require_whole("words", words, 1, 1000)
-        self._threshold = require_share("threshold", threshold)
+        self._run, self._threshold = words, require_share("threshold", threshold)
         analysis = Analysis() if analysis is None else analysis
         require_kind("analysis", analysis, Analysis)
         self._texts = text_column(texts).cast(pa.large_string())
@@ -205,12 +205,12 @@ class _Search:
         )
         return Contamination(items, self._listed(), self._read, rejected)
 
-    def _passage(self, own: int) -> str:
-        item = self._texts[own].as_py()
-        spans = [one.a for one in shared_passages(item, self._names[own][1]).shared]
+    def _passage(self, own: int) -> str | None:
+        item: str = self._texts[own].as_py()
+        least = min(RUN, self._run, int(self._words[own]))
+        spans = [one.a for one in shared_passages(item, self._names[own][1], least=least).shared]
         begin, end = max(spans, key=lambda span: span[1] - span[0], default=(0, 0))
-        passage: str = item[begin:end]
-        return passage
+        return item[begin:end] or None
 
     def _listed(self) -> pa.Table:
         """Return the training documents with items, each once."""
