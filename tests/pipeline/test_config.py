@@ -80,14 +80,23 @@ def test_invalid_settings_name_the_file_and_the_key(load, written, message):
         load(written)
 
 
-def test_stop_words_without_a_comma_are_a_file(load, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for written in ('"stopwords"', '"the.txt"', '"lists/de"'):
-        with pytest.raises(InputRefused, match="there is no such file"):
-            load(f"[recipe]\nstop_words = {written}")
+def test_stop_words_without_a_comma_are_a_file_beside_the_settings(load, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "stopwords").write_text("a\n")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for written in ("stopwords", "the.txt", "lists/de", ""):
+        with pytest.raises(InputRefused, match=rf"neardup.toml: stop_words in \[recipe\]: '{written}' is not a file"):
+            load(f'[recipe]\nstop_words = "{written}"')
     (tmp_path / "stopwords").write_text("the\n")
     for written in ('"stopwords"', '"the,"'):
         assert load(f"[recipe]\nstop_words = {written}").scheme.analysis.stop_words == ("the",)
+
+
+def test_settings_are_utf_8_with_or_without_a_byte_order_mark(load, tmp_path):
+    assert load("\ufeff[recipe]\nshingle = 2\n").scheme == neardup.MinHash(shingle=2)
+    (tmp_path / "latin.toml").write_bytes(b"# caf\xe9\n")
+    with pytest.raises(InputRefused, match=r"latin\.toml is not valid UTF-8"):
+        neardup.load_config(tmp_path / "latin.toml")
 
 
 def test_a_missing_file_is_refused(tmp_path):

@@ -75,6 +75,8 @@ def load_config(path: str | PathLike[str]) -> Config:
     settings = {name: value for name, value in settings.items() if value is not False}
     if "key_file" in settings:
         settings["key_file"] = str(Path(path).parent / settings["key_file"])
+    if "stop_words" in settings:
+        settings["stop_words"] = _placed_words(path, settings["stop_words"])
     try:
         made = scheme_from(settings)
         policy = Policy(**{name: settings[name] for name in _POLICY if name in settings})
@@ -141,9 +143,11 @@ def _tables(path: str) -> dict[str, dict[str, Any]]:
     import tomllib
 
     try:
-        tables = tomllib.loads(Path(path).read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        tables = tomllib.loads(Path(path).read_text("utf-8-sig"))
+    except tomllib.TOMLDecodeError as error:
         raise InputRefused(path, f"is not valid TOML: {error}") from None
+    except UnicodeDecodeError:
+        raise InputRefused(path, "is not valid UTF-8, which TOML requires; convert it") from None
     except OSError as error:
         raise DataError.by(error, path, "the settings") from None
     for name, table in tables.items():
@@ -185,8 +189,23 @@ def _require_kind(where: str, value: object, kind: Kind) -> None:
         raise InputRefused(where, f"must be {words}")
 
 
+def _placed_words(path: str, described: str) -> str:
+    """Return a list of stop words, or the path of their file, which is relative to the file of settings at *path*."""
+    folder = Path(path).parent
+    if not _names_file(described, folder):
+        return described
+    if not described or not (folder / described).exists():
+        rule = f"{described!r} is not a file; separate words by commas, and write a single word with a comma"
+        raise InputRefused(f"{path}: stop_words in [recipe]", rule)
+    return str(folder / described)
+
+
 def _words(described: str) -> tuple[str, ...]:
     """Return words from a list with commas, or from a file."""
-    if "," in described and not Path(described).exists() and not ("/" in described or Path(described).suffix):
-        return tuple(word.strip() for word in described.split(",") if word.strip())
-    return tuple(word.strip() for word in listed(described))
+    words = listed(described) if _names_file(described, Path()) else described.split(",")
+    return tuple(filter(None, map(str.strip, words)))
+
+
+def _names_file(described: str, folder: Path) -> bool:
+    """Return whether stop words are described by the path of a file, relative to a folder."""
+    return "," not in described or "/" in described or bool(Path(described).suffix) or (folder / described).exists()
