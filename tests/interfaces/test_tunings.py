@@ -47,6 +47,14 @@ def test_what_is_lacking_is_reported():
     assert "the labels do not yet prove recall>=0.95: its interval begins below that" in lines
 
 
+def test_a_rule_that_matches_random_pairs_is_reported():
+    warning = "of random pairs without a label, 5 % match by this rule"
+    assert any(line.startswith(warning) for line in tuning_lines(replace(TUNING, unlabelled=0.05, expected_same=0.02)))
+    for unlabelled, same in ((0.05, 0.03), (0.01, 0.0)):
+        lines = tuning_lines(replace(TUNING, unlabelled=unlabelled, expected_same=same))
+        assert not any(line.startswith("of random pairs") for line in lines)
+
+
 def test_rules_are_listed_and_the_default_is_last():
     rows = rule_rows(TUNING)
     assert [row[:2] for row in rows[1:]] == [

@@ -28,6 +28,7 @@ _EQUAL: Final = 0.002  # thresholds with hardly a difference; the middle one of 
 _ALIKE: Final = 0.01  # variants with hardly a difference; here, too, the middle one
 _ENDS: Final = (0.025, 0.975)  # of intervals
 _ROUNDING: Final = 1e-9
+_RANDOM: Final = 0.01  # the share of random pairs that may match by a rule
 
 
 class Goal(NamedTuple):
@@ -134,7 +135,9 @@ class Tuning(AsDict):
     labels; those in the table of rules are higher, as the same labels compare the rules. *reaches* is whether they
     reach the goal, and *certain* whether their interval does. *default* is the default rule with its default threshold.
     *needed* is about how many labels would narrow the interval of F1, or of what the goal is about, to 0.02 on each
-    side. *thresholds*, *precision*, *recall* and *f1* are the curve of the first rule, by all labels.
+    side. *thresholds*, *precision*, *recall* and *f1* are the curve of the first rule, by all labels. *unlabelled* is
+    the share of random pairs of documents from different labels that match by the first rule, and *expected_same* the
+    share of all pairs that are the same by the weights of the labels.
     """
 
     goal: str
@@ -151,6 +154,13 @@ class Tuning(AsDict):
     precision: tuple[float, ...]
     recall: tuple[float, ...]
     f1: tuple[float, ...]
+    expected_same: float = 0.0
+    unlabelled: float = 0.0
+
+    @property
+    def indiscriminate(self) -> bool:
+        """Whether the recommended rule matches many more random pairs than are the same by the labels."""
+        return self.unlabelled > max(_RANDOM, 2 * self.expected_same)
 
     @property
     def chosen(self) -> TunedRule:
@@ -327,6 +337,7 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
         precision=tuple(curve.precision.tolist()),
         recall=tuple(curve.recall.tolist()),
         f1=tuple(curve.f1.tolist()),
+        expected_same=float(np.average(labels.same, weights=labels.weights)),
     )
 
 

@@ -106,3 +106,19 @@ def test_wrong_parameters():
         tune(labels(), goal="accuracy")
     with pytest.raises(ParameterError, match="seed"):
         tune(labels(), seed=-1)
+
+
+@pytest.mark.parametrize(("form", "share"), [(f"{'herons and boats ' * 4} on day {{n}}", 0.8), ("{n} " * 12, 0.0)])
+def test_random_pairs_of_the_labelled_documents_are_compared_by_the_rule(form, share):
+    # a fifth of the pairs that are labelled have an unrelated right document
+    texts = [form.format(n=f"w{n}") for n in range(40)]
+    labels = [
+        LabelledPair(a=f"{n}", b=f"{n}{label}", label=label, weight=weight, text_a=text, text_b=other)
+        for n, text in enumerate(texts)
+        for label, weight, other in [("same", 1.0, text.upper())]
+        + [("different", 1000.0, f"rye bread of oven {n} " * 4)] * (n % 4 == 0)
+    ]
+    found = tune(labels)
+    assert found.unlabelled == pytest.approx(share, abs=0.05)
+    assert found.expected_same == pytest.approx(40 / 10_040)
+    assert found.indiscriminate == (share > 0)

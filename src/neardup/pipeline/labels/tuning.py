@@ -1,6 +1,7 @@
 """Tuning: the rule and the threshold for a collection, by labelled pairs of its documents."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,8 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.sources.labels import latest
 
 _FEW = 5  # labels of each kind, below which a threshold is little more than a guess
+_UNLABELLED = 2_000  # random pairs without labels
+_STRICTER = ", stricter for short documents"
 
 
 def tune(  # noqa: PLR0913 - every one a keyword with a default
@@ -73,7 +76,7 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
             scores.append(own[None, :])
             if one.by_length:
                 ways = ways_to_be_stricter(smaller)
-                name = f"{one.name}, stricter for short documents"
+                name = f"{one.name}{_STRICTER}"
                 stricter.append(((name, partial(_stricter, one, ways)), [way.scores(own, smaller) for way in ways]))
             follow("compare", done + 1, len(rules))
     weights = np.array([pair.weight for pair in pairs], np.float64)
@@ -81,7 +84,14 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
         if len(rows) > 1:
             named.append(varied)
             scores.append(np.stack(rows))
-    return tuned(named, scores, Labels(same, weights, groups), goal, unsure=len(known) - len(pairs), seed=seed)
+    found = tuned(named, scores, Labels(same, weights, groups), goal, unsure=len(known) - len(pairs), seed=seed)
+    chosen = next(rule for rule in rules if found.chosen.name in {rule.name, f"{rule.name}{_STRICTER}"})
+    one, other = np.random.default_rng(seed).integers(0, len(pairs), (2, _UNLABELLED))
+    apart = groups[one] != groups[other]
+    own, smaller = chosen.measured(listed, left[one[apart]], right[other[apart]])
+    settings = found.chosen.settings
+    least = np.where(smaller < settings.get("short", 0), settings.get("short_threshold", 0.0), found.chosen.threshold)
+    return replace(found, unlabelled=float((own >= least).sum() / max(1, len(own))))
 
 
 def _settings(rule: MatchRule, choice: Choice | None) -> dict[str, Any]:
