@@ -20,7 +20,7 @@ def seen(tmp_path):
 
 def test_a_whole_index_needs_no_key(neardup, seen):
     shown = neardup("check", "seen")
-    assert "50  documents in segments" in shown.out
+    assert "50  documents in intact segments" in shown.out
     assert shown.out.endswith("0  problems\n")
     report = json.loads(neardup("check", "seen", "--json").out)
     assert (report["problems"], report["files"], report["documents"]) == ([], 4, 50)

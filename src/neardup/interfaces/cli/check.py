@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
         report = check_index(arguments.index, progress)
     rows = [
         (report.files, f"{plural(report.files, 'file')} verified, with {report.bytes:,} bytes in segments", True),
-        (report.documents, f"{plural(report.documents, 'document')} in segments, the log not counted", True),
+        (report.documents, f"{plural(report.documents, 'document')} in intact segments, the log not counted", True),
         (len(report.problems), plural(len(report.problems), "problem"), True),
     ]
     summarise(arguments, asdict(report), rows)

@@ -349,7 +349,7 @@ def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
     holds = len(rules) > 0 and all(isinstance(rule, _RULES) for rule in rules)
     require(holds, "by", by, "must be NearDuplicates(...), SameValue(...), or a list of them")
     near = sum(isinstance(rule, NearDuplicates) for rule in rules)
-    require(near <= 1, "by", by, "must contain at most one NearDuplicates")
+    require(near <= 1, "by", by, "must contain at most one rule for near duplicates")
     return rules
 
 
