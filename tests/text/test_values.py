@@ -34,7 +34,7 @@ def test_infinite_numbers_are_no_decimals_but_strings_of_them_rank(infinite):
 @pytest.mark.parametrize("values", [[Fraction(1, 3), Fraction(1, 2)], [1j, 2j]], ids=["fractions", "complex"])
 def test_numbers_that_no_column_can_have_are_refused_not_lost(values):
     records = [{"text": "one two three", "v": value} for value in values]
-    with pytest.raises(DataError, match=f"'v' has values .*{type(values[0]).__name__}.* that Arrow cannot represent"):
+    with pytest.raises(DataError, match=f"'v', row 0 is a {type(values[0]).__name__} .*, which Arrow cannot repres"):
         neardup.dedup(records, keep="max:v")
 
 

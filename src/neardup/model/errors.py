@@ -528,7 +528,7 @@ def require_function(name: str, value: object) -> None:
 
 def require_kind(name: str, value: object, kind: type) -> None:
     """Raise ``ParameterError`` unless a parameter is an instance of a class of neardup."""
-    require(isinstance(value, kind), name, value, f"must be {kind.__name__}")
+    require(isinstance(value, kind), name, value, f"must be {kind.__name__}, not {kind_of(value)}")
 
 
 def require_sequence(name: str, value: Any, of: str) -> Sequence[Any]:

@@ -105,7 +105,8 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
 
 def require_one_standard_input(inputs: Sequence[str | os.PathLike[str]]) -> None:
     """Raise ``ParameterError`` for standard input given twice: the second reading would be empty."""
-    require(list(inputs).count(STDIN) <= 1, "inputs", list(inputs), "must name standard input only once")
+    rule = "must name standard input only once; to read it twice, save it to a file"
+    require(list(inputs).count(STDIN) <= 1, "inputs", list(inputs), rule)
 
 
 def _matching(pattern: str) -> list[str]:

@@ -9,6 +9,7 @@ from neardup.model.errors import OutputRefused
 from neardup.sources.formats import STDIN, is_url
 
 _INPUTS: Final = "one of the inputs"
+_NEXT: Final = "name a path elsewhere"
 
 
 class InputPaths:
@@ -41,14 +42,14 @@ class InputPaths:
         """Raise ``OutputRefused`` for an output that is an input, also by a link, is inside one, or contains one."""
         real = _real(path)
         if real in self._places or (not is_url(path) and _numbers(real) & self._files):
-            raise OutputRefused(path, f"it is {self._name}")
+            raise OutputRefused(path, f"it is {self._name}; {_NEXT}")
         if is_url(path):
             return
         for folder in map(str, Path(real).parents):
             if folder in self._folders:
-                raise OutputRefused(path, f"it is inside the input folder {self._folders[folder]}")
+                raise OutputRefused(path, f"it is inside the input folder {self._folders[folder]}; {_NEXT}")
         if real in self._above and Path(real).is_dir():
-            raise OutputRefused(path, f"it contains the input {self._above[real]}")
+            raise OutputRefused(path, f"it contains the input {self._above[real]}; {_NEXT}")
 
 
 def _real(path: str) -> str:

@@ -32,6 +32,7 @@ def column_of(values: Iterable[Any], name: str) -> pa.Array:
             raise DataError(f"column {name!r}, row {row:,}", rule, "kinds")
         numbers.append(_decimal(value, row, name) if found == _NUMBER else None)
     if first != _NUMBER:
+        _require_known(*origin, first, name)
         raise DataError(f"column {name!r}", f"has values ({first}) that Arrow cannot represent in one column")
     try:
         return pa.array(numbers)
@@ -46,7 +47,7 @@ def _require_known(row: int, value: Any, kind: str, name: str) -> None:
     try:
         pa.array([value])
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        rule = f"is {kind} ({repr(value)[:_SHOWN]}), which Arrow cannot represent"
+        rule = f"is {kind} ({repr(value)[:_SHOWN]}), which Arrow cannot represent; pass numbers or strings"
         raise DataError(f"column {name!r}, row {row:,}", rule, "kinds") from error
 
 

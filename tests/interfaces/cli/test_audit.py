@@ -21,6 +21,9 @@ def test_what_a_run_missed_is_printed_and_drawn(neardup, pages, tmp_path):
     assert "exists" in neardup("audit", pages, "--of", "why.parquet", "--report", "audit.html", code=2).err
     neardup("audit", pages, "--of", "why.parquet", "--recall", "0.5", "--report", "a.json", "--until", "50%")
     assert json.loads((tmp_path / "a.json").read_text())["missed"][0]["text"] in TEXTS
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "why.parquet").read_bytes()[:-9])
+    shown = neardup("audit", pages, "--of", "cut.parquet", code=1).err
+    assert shown.endswith("; name a complete report, or repeat the run with --report\n")
 
 
 def test_a_report_of_a_run_with_a_state_has_full_names(neardup, tmp_path):
@@ -182,5 +185,5 @@ def test_a_report_of_other_options_is_refused(neardup, pages):
     neardup("dedup", pages, "--dry-run", "--report", "sh.parquet", *short)
     expected = neardup("audit", pages, "--of", "sh.parquet", *short).out
     assert neardup("audit", pages, "--of", "sh.parquet").out == expected
-    shown = neardup("audit", pages, "--of", "sh.parquet", *short[:3], "0.9", code=1).err
+    shown = neardup("audit", pages, "--of", "sh.parquet", *short[:3], "0.9", code=2).err
     assert "sh.parquet: its run had other settings: short_threshold was 0.8 and is 0.9" in shown

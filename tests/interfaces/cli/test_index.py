@@ -285,7 +285,10 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
         (["pages.jsonl", "--to", "pages.jsonl"], "it is a file; an index is a folder"),
         (["pages.jsonl", "--to", ""], "--to: the path is empty"),
         (["pages.jsonl", "--to", "."], "is not empty: an index needs a folder of its own"),
-        (["pages.jsonl", "--to", "seen", "--field", "a"], "--field a: the value must be NAME:KIND"),
+        (
+            ["pages.jsonl", "--to", "seen", "--field", "a"],
+            "--field a: the value must be NAME:KIND, such as score:number",
+        ),
         (
             ["pages.jsonl", "--to", "seen", "--field", "a:text"],
             "--field a:text: the value must have one of these kinds:",
@@ -301,7 +304,7 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
             "--stem english cannot be used",
         ),
         (["pages.jsonl", "--to", "seen", "--key-file", "none"], "the key cannot be read"),
-        (["pages.jsonl"], "the following arguments are required: --to"),
+        (["pages.jsonl"], "neardup: --to is needed; see"),
     ],
 )
 def test_wrong_usage_is_told_and_nothing_made(neardup, pages, options, complaint):

@@ -203,7 +203,7 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--recall", "0.8"], "--recall requires --threshold"),
         (
             ["--scheme", "trials", "--permutations", "8"],
-            "--permutations 8 cannot be used with --scheme trials, only --hashes, --trials, --needed",
+            "--permutations 8 cannot be used with --scheme trials, whose options are --hashes, --trials, --needed",
         ),
         (["--scheme", "minhash", "--threshold", "nan"], "--threshold nan"),
         (["--scheme", "minhash", "--permutations", "9" * 400], "--permutations 999"),

@@ -29,8 +29,8 @@ def seen(tmp_path, monkeypatch):
         (["seen", "--memory", "256"], "--memory 256: the value must be at least 1MiB"),
         (["seen", "--host", "::"], "needs --token-file; --new-token makes tokens"),
         (["seen", "--host", "example.org"], "--token-file"),
-        (["seen", "--token-file", "nothing"], "cannot be read"),
-        (["seen", "--key-file", "nothing"], "cannot be read"),
+        (["seen", "--token-file", "nothing"], "neardup serve --new-token read --token-file FILE writes such"),
+        (["seen", "--key-file", "nothing"], "a key is a file of 16 bytes or 32 hexadecimal digits"),
         (["seen", "--allow-host", "a b"], "--allow-host"),
         (
             ["seen", "--allow-host", "*.example"],

@@ -514,7 +514,7 @@ def test_an_extraction_can_be_stored(folder):
         (
             ["templates", "show", "h", "--templates", "templates.arrow"],
             2,
-            "there is no template of this host; there are those of ",
+            "there is no template of this host; the file has templates of ",
         ),
         (
             ["dedup", "pages.jsonl", "--html", "html", "--dry-run", "--templates", "absent.arrow"],
@@ -522,6 +522,7 @@ def test_an_extraction_can_be_stored(folder):
             "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
         ),
         (["templates", "show", "h"], 2, "--templates is needed"),
+        (["templates"], 2, "action is needed: learn, relearn or show; see"),
         (
             ["templates", "show", "--templates", "pages.jsonl"],
             1,

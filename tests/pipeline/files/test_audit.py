@@ -82,7 +82,7 @@ def test_what_a_report_does_not_have_is_named(files, tmp_path):
     chosen = LEAKY.with_common(done.result.summary.common)
     assert audit_files(files, common, scheme=chosen, sample=50).sample == 50
     for report in (keyed, common):
-        with pytest.raises(DataError, match="its run had the secret key, the list of common shingles or the table of"):
+        with pytest.raises(DataError, match="its run had a secret key, a list of common shingles or a table of wei"):
             audit_files(files, report)
 
 
@@ -92,6 +92,8 @@ def test_another_way_of_reading_is_named(tmp_path):
     dedup_files([tmp_path / "in.jsonl"], report=tmp_path / "why.parquet", scheme=LEAKY)
     with pytest.raises(DataError, match="read the inputs in another way: text was text and is body; repeat its opt"):
         audit_files([tmp_path / "in.jsonl"], tmp_path / "why.parquet", text="body", sample=150)
+    with pytest.raises(DataError, match="another way: text was text and is body; html was not set and is set; repeat"):
+        audit_files([tmp_path / "in.jsonl"], tmp_path / "why.parquet", html="body", sample=150)
 
 
 def test_a_run_that_dropped_nothing_is_audited(tmp_path):
@@ -124,7 +126,7 @@ def test_a_report_of_other_thresholds_is_refused(tmp_path):
     strict = MinHash(short=500, short_threshold=0.65)
     files, report = short_run(tmp_path, scheme=strict)
     assert audit_files(files, report, scheme=strict).precision.value == 1.0
-    with pytest.raises(DataError, match=r"why1\.jsonl: the run used another threshold \(0.65 for 's1', not 0.6\); rep"):
+    with pytest.raises(DataError, match=r"why1\.jsonl: the run used another threshold \(0.65 for 's1', not 0.6\); use"):
         audit_files(files, report)
     for other in (MinHash(short=500, short_threshold=0.62), MinHash(short=2, short_threshold=0.65)):
         with pytest.raises(DataError, match="the run used another threshold"):

@@ -51,6 +51,8 @@ _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
 _CHOICE = re.compile(
     r"argument (?P<argument>\S+): invalid choice: (?P<value>(['\"]).*\3) \(choose from (?P<known>.*)\)", re.DOTALL
 )
+_REQUIRED = "the following arguments are required: "
+_TAKEN = "{0} is taken for an option, as it begins with -; write ./{0}"
 _INTERRUPTED = "interrupted; no unfinished output is left"
 
 
@@ -103,8 +105,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         file = next((one for one in self._given if one.startswith("-") and Path(one).is_file()), None)
-        if file is not None and message.startswith("the following arguments are required"):
-            message = f"{file} is taken for an option, as it begins with -; write ./{file}"
+        if message.startswith(_REQUIRED):
+            names = message.removeprefix(_REQUIRED).split(", ")
+            message = self._of_missing(names) if file is None else _TAKEN.format(file)
         if message.startswith("argument -h/--help: "):  # such as a search for -harbour
             message = "an argument that begins with - is taken for an option; write -- before it"
         if choice := _CHOICE.fullmatch(message):
@@ -112,6 +115,11 @@ class _Parser(argparse.ArgumentParser):
         shown = printable(message.removeprefix("argument "))
         link = " See" if shown.endswith("?") else "; see"
         self.exit(2, f"neardup: {shown}{link} `{self.prog} --help`\n")
+
+    def _of_missing(self, names: Sequence[str]) -> str:
+        words = [word for action in self._actions if action.dest in names for word in action.choices or ()]
+        choices = f": {', '.join(words[:-1])} or {words[-1]}" if words else ""
+        return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} needed{choices}"
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """End with an error for unknown arguments that suggests the option that was probably meant."""

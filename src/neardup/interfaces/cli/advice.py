@@ -77,7 +77,7 @@ _NEXT = {  # by the code of an error
     "label": "`neardup label` writes files of labels",
     "one kind": "neardup label with the same --out continues where it stopped",
     "one group": "neardup label with the same --out continues where it stopped",
-    "no URLs": "--url names the field that holds them",
+    "no URLs": "--url names their field; a report has them if they are the ids, as with dedup --id url",
     "exists": "--force replaces it",
     "folder": "name a file in it",
     PERMISSION: "change its permissions, or run this as another user",
@@ -90,9 +90,12 @@ _NEXT_AUDIT = {
     "changed": "an audit reads the inputs as the run has read them: restore the changed input with its modification"
     " time, or repeat the run and then the audit",
 }
+_NEXT_REPORT = {"changed": "name a complete report, or repeat the run with --report"}
 _NEXT_FILES = {  # that do not exist or are others, by their options
     "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
     "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
+    "token_file": "neardup serve --new-token read --token-file FILE writes such a file",
+    "key_file": "a key is a file of 16 bytes or 32 hexadecimal digits; name the one that was used before, or make one",
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
     "stop_words": "to name words instead of a file, separate them by commas; write a single word with a comma: the,",
 }
@@ -286,7 +289,12 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         known = {**known, "folder": _NEXT["folder"]}
     known = {
         **known,
-        **{"compare": _NEXT_COMPARE, "audit": _NEXT_AUDIT, "pairs": _NEXT_PAIRS, "seen": _NEXT_SEEN}.get(verb, {}),
+        **{
+            "compare": _NEXT_COMPARE,
+            "audit": _NEXT_REPORT if is_report else _NEXT_AUDIT,
+            "pairs": _NEXT_PAIRS,
+            "seen": _NEXT_SEEN,
+        }.get(verb, {}),
     }
     if isinstance(error, DataError) and (advised := _about_file(error, arguments) or input_advice(error, arguments)):
         return advised

@@ -140,7 +140,7 @@ def _require_numbers(wanted: dict[str, Any]) -> None:
     known = named(scheme).plan_numbers
     listed = ", ".join(f"--{name}" for name in known if name not in _SHARES)
     for name in _numbers():
-        rule = f"cannot be used with --scheme {scheme}, only {listed}"
+        rule = f"cannot be used with --scheme {scheme}, whose options are {listed}"
         require(name not in wanted or name in known, name, wanted.get(name), rule)
 
 

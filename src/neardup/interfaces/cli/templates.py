@@ -150,7 +150,7 @@ def _unknown(host: str, known: list[str]) -> str:
 
     others = ", such as ".join([counted(len(known), "other host"), *get_close_matches(host, known, n=1)])
     rule = f"a host needs at least {LEAST} different pages"
-    return f"there is no template of this host; there are those of {others}; {rule}"
+    return f"there is no template of this host; the file has templates of {others}; {rule}"
 
 
 def _of(one: Any) -> dict[str, Any]:

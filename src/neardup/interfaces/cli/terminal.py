@@ -141,7 +141,7 @@ def show_counts(rows: "Sequence[tuple[int, str, bool]]") -> None:
 
 def show_rejected(rejected: "Sequence[Rejected]", *, listed: str = "--json lists all") -> None:
     """Print the first rejected records, the reasons, what may help, and how all are *listed*."""
-    lines = [f"rejected: {one}" for one in rejected[:_SHOWN]]
+    lines = [f"{'incomplete' if one.code == 'endless' else 'rejected'}: {one}" for one in rejected[:_SHOWN]]
     more = [f"and {len(rejected) - _SHOWN:,} more ({listed})"] if len(rejected) > _SHOWN else []
     show_lines([*lines, *more, *advice_on_rejected(rejected)], style="yellow")
 

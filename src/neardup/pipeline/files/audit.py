@@ -169,17 +169,19 @@ def _as_recorded(
     written = json.loads(json.dumps(schemes.written(found)))
     if scheme is not None and (words := "; ".join(one.words() for one in differing(known["scheme"], written))):
         rule = f"its run had other settings: {words}; use the same, or leave them out, as the report has recorded them"
-        raise DataError(name, rule, "other terms")
+        raise InputRefused(name, rule, "other terms")
     if found.recipe != known["recipe"]:
-        lacking = "the secret key, the list of common shingles or the table of weights"
-        rule = f"its run had {lacking} that a report does not have; repeat all options of the run"
-        raise DataError(name, rule, "other terms")
+        lacking = "a secret key, a list of common shingles or a table of weights"
+        rule = f"its run had {lacking}, which a report does not record; repeat all options of the run"
+        raise InputRefused(name, rule, "other terms")
     return found, known["keep"]
 
 
 def _read_otherwise(known: dict[str, Any], shards: Shards) -> str:
     """Describe how a run read its inputs in another way than these are read; empty for no difference."""
-    changes = differing(known, reading_terms(shards.request, shards.extraction))
+    changes = list(differing(known, reading_terms(shards.request, shards.extraction)))
+    if any(one.name == "html" for one in changes):  # then how pages are read always differs
+        changes = [one for one in changes if one.name in {"text", "html"}]
     named = (one._replace(kind="templates") if one.name == "templates" else one for one in changes)
     words = "; ".join(one.words() for one in named)
     return f"its run read the inputs in another way: {words}; repeat its options for reading" if words else ""

@@ -92,7 +92,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
         require_flag(name, flag)
     check_table(out, [os.fspath(name) for name in names], force=force)
     if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(folder)):
-        raise OutputRefused(os.fspath(out), "it must not be inside the work folder")
+        raise OutputRefused(os.fspath(out), "it must not be inside the work folder; name a path elsewhere")
     with (
         followed(progress) as follow,
         LocalEngine(threads) as engine,

@@ -34,7 +34,7 @@ MOST: Final = 200_000  # documents that are sampled
 SHOWN: Final = 20  # missed documents with their texts
 _READ: Final = 50_000  # characters of a text that are kept to be shown
 _AGREES: Final = 1e-9
-_REPEAT: Final = "repeat the threshold, short and short threshold of the run, and how it read web pages"
+_REPEAT: Final = "use its threshold, short and short_threshold, and its options for reading"
 THRESHOLD: Final = "threshold"  # only in reports of runs whose pairs needed several
 _EQUAL: Final = "same text", "same features"
 _OF_ANY_SCHEME: Final = *_EQUAL, "estimate", "shared key", "component"
@@ -423,7 +423,7 @@ class _Sample:
             told, found = stated[other[0]], values[other[0]]
             rule = (
                 f"or its parameters are not those of the run, which measured {told:.4f} for {name!r}, not {found:.4f};"
-                " repeat them, also a list of common shingles, and how it read web pages"
+                " repeat them, also a list of common shingles, and how it read the inputs (fields, web pages)"
             )
             raise ParameterError("scheme", self._scheme.name, rule)
         recorded = run.thresholds[positions]
