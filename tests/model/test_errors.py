@@ -26,7 +26,11 @@ KINDS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issu
 MADE = [
     (ParameterError("size", -1, "must be at least 0"), "size=-1 must be at least 0", ValueError),
     (ParameterConflict("size", 2, "kind", "flat"), "size=2 cannot be used with kind='flat'", ParameterError),
-    (RecipeMismatch("aa", "bb"), "signatures of recipe aa cannot be compared with signatures of recipe bb", TypeError),
+    (
+        RecipeMismatch("aa", "bb"),
+        "signatures of recipe aa cannot be compared with signatures of recipe bb; sign all with one scheme",
+        TypeError,
+    ),
     (DataError("line 3", "is broken"), "line 3 is broken", ValueError),
     (OutputError("out.jsonl", "is full"), "out.jsonl is full", OSError),
 ]

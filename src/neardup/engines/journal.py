@@ -404,9 +404,10 @@ def check_own(folder: Path) -> None:
 
 
 def locked(path: Path, *, shared: bool = False) -> int:
-    """Return a new lock file of this process, open; *shared* ones exclude only the others, and need not be writable.
+    """Lock a file, which is created if it is missing, for this process, and return it, open.
 
-    Raises ``StorageBusy`` with the folder of the file and the process that has the lock.
+    *Shared* locks exclude only those that are not, and need a file that can be read. Raises ``StorageBusy`` with the
+    folder of the file and the process that has the lock.
     """
     while True:
         file, writable = _opened(path, or_read=shared)
@@ -430,7 +431,7 @@ def locked(path: Path, *, shared: bool = False) -> int:
 
 
 def _opened(path: Path, *, or_read: bool) -> tuple[int, bool]:
-    """Open a lock file, which is made; with *or_read*, only to read it where writing is refused. Return if it is."""
+    """Open a lock file, or create it, and return whether it can be written, which *or_read* does not require."""
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o666), True
     except OSError as error:

@@ -141,7 +141,7 @@ def _row(source, begin, end, index, table):
 
 @njit(nogil=True)
 def _visible_row(source, begin, end, index, table):
-    """As ``_row``, with invisible characters between the symbols."""
+    """Find the row as ``_row`` does, but with invisible characters between the symbols."""
     code, _ = code_point(source, begin)
     length = 1
     for _ in range(RULER - 1):

@@ -95,7 +95,8 @@ class RecipeMismatch(NeardupError, TypeError):  # noqa: N818 - the name of the e
         self.left, self.right = left, right
 
     def __str__(self) -> str:
-        return f"signatures of recipe {self.left} cannot be compared with signatures of recipe {self.right}"
+        both = f"signatures of recipe {self.left} cannot be compared with signatures of recipe {self.right}"
+        return f"{both}; sign all with one scheme"
 
 
 class _PlacedError(Exception):

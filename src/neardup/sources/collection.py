@@ -521,7 +521,7 @@ def check_marks(path: str, formats: AbstractSet[str], form: str | None = None) -
             "mark", path, "must be a table, such as marked.jsonl, as files of a folder have no place for the cluster"
         )
     if WARC in formats if found is None else found.format == WARC:
-        raise ParameterError("mark", path, "requires fields; write JSON lines or Parquet, as archives have none")
+        raise ParameterError("mark", path, "adds fields, which archives do not have; write JSON lines or Parquet")
 
 
 @contextmanager

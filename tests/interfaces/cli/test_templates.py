@@ -522,7 +522,6 @@ def test_an_extraction_can_be_stored(folder):
             "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
         ),
         (["templates", "show", "h"], 2, "--templates is needed"),
-        (["templates"], 2, "action is needed: learn, relearn or show; see"),
         (
             ["templates", "show", "--templates", "pages.jsonl"],
             1,
@@ -557,6 +556,10 @@ def test_wrong_use_is_explained(capsys, arguments, code, message):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_a_missing_action_is_named(neardup):
+    assert "action is needed: learn, relearn or show; see" in neardup("templates", code=2).err
 
 
 def test_a_record_that_cannot_be_read_is_reported(folder, tmp_path, capsys):

@@ -225,7 +225,7 @@ def test_documents_of_other_rules_are_refused(batches, tmp_path, monkeypatch):
         dedup_files(batches[1], against=tmp_path / "state", scheme=SimHash())
     assert "shingle" not in str(refused.value)
     for other in (tmp_path / "state", batches[0][0]):
-        with pytest.raises(ParameterError, match="only one, because it is a state"):
+        with pytest.raises(ParameterError, match="is a state, which cannot be combined with other paths"):
             dedup_files(batches[1], against=[tmp_path / "state", other])
     with pytest.raises(ParameterConflict, match="against"):
         dedup_files(batches[1], state=tmp_path / "state", against=tmp_path / "state")

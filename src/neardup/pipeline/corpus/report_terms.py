@@ -44,7 +44,7 @@ def with_terms(
 
 
 def terms_of_report(path: AnyPath) -> dict[str, Any] | None:
-    """Return the terms of the run that wrote a report; ``None`` if it has none, as other formats than Parquet."""
+    """Return the terms of the run that wrote a report; ``None`` if they are not in it: only Parquet has them."""
     if os.fspath(path).lower().endswith(".parquet"):
         try:
             found = json.loads((pq.read_schema(path).metadata or {})[_KEY])

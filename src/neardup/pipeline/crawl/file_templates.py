@@ -168,7 +168,7 @@ def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | 
 
 
 def _asked(request: Request) -> Request:
-    """Return a request for the pages of inputs with their addresses, which rejects what a run with templates does."""
+    """Return a request for pages with their addresses; it rejects the same records as a run with templates."""
     if not request.html:
         return replace(request, columns=())
     extraction = request.extraction

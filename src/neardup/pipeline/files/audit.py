@@ -47,6 +47,7 @@ from neardup.sources.shards import Shards, local_shards
 from neardup.text.columns import text_lengths
 from neardup.text.sites import NO_SITES
 
+_SAME_INPUTS: Final = "name all inputs of its run, in the same order"
 _LENGTH: Final = "\0length"  # of a text, in bytes
 
 
@@ -120,7 +121,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
 def _of_files(
     inputs: Sequence[AnyPath], of: AnyPath | None, given: dict[str, Any], key: bytes | None, ways: dict[str, Any]
 ) -> Audit:
-    """Audit a report, or a run that is done first, with the parameters of ``audit_files`` that are also of a run."""
+    """Audit a report, or a run that is made first; *given* are parameters of ``audit_files`` that runs have, too."""
     scheme, keep, learn, threads = given["scheme"], given["keep"], given["learn_templates"], ways["threads"]
     known = None if of is None else terms_of_report(of)
     if of is not None and known is not None:
@@ -161,7 +162,7 @@ def records_scheme(of: AnyPath) -> bool:
 def _as_recorded(
     name: str, known: dict[str, Any], scheme: Scheme | None, key: bytes | None, keep: str | None
 ) -> tuple[Scheme, str]:
-    """Return the scheme and the keep policy of a report, which must be those that are given."""
+    """Return the scheme and the keep policy that a report has recorded; passed values must be equal to them."""
     require(
         keep in {None, known["keep"]}, "keep", keep, f"is not that of the run, which has recorded {known['keep']!r}"
     )
@@ -245,7 +246,7 @@ def _report(of: AnyPath, ids: pa.ChunkedArray, shards: Shards) -> pa.Table:
         found = found.append_column(THRESHOLD, rows.column(THRESHOLD))
     found = found.filter(pc.is_valid(found["position"])).sort_by("position")  # revisits have no position
     if not np.array_equal(found["position"].to_numpy(), np.arange(len(ids))):
-        rule = f"is a report on {len(found):,} documents, but the inputs have {len(ids):,}"
+        rule = f"is a report on {len(found):,} documents, but the inputs have {len(ids):,}; {_SAME_INPUTS}"
         raise DataError(os.fspath(of), rule)
     own = found["id"].cast(pa.large_string())
     equal = pc.equal(own.combine_chunks(), ids.combine_chunks()).to_numpy(False)
@@ -253,7 +254,7 @@ def _report(of: AnyPath, ids: pa.ChunkedArray, shards: Shards) -> pa.Table:
         row = int(np.argmin(equal))
         there, here = found["id"][row].as_py(), ids[row].as_py()
         rule = f"is a report on other inputs: document {row + 1:,} is {there!r} there, and {here!r} here"
-        raise DataError(os.fspath(of), rule)
+        raise DataError(os.fspath(of), f"{rule}; {_SAME_INPUTS}")
     return found
 
 

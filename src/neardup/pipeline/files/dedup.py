@@ -343,7 +343,7 @@ def _earlier(
         require_path("against", name)
     paths = [*map(local, names)]
     for path in paths:
-        rule = "must be the only one, because it is a state; add the documents of the others to it first"
+        rule = "is a state, which cannot be combined with other paths; add their documents to it first"
         require(len(paths) == 1 or not is_state(Path(path)), "against", path, rule)
         rule = "is the work folder of a run; compare with a state, with an index with texts, or with files"
         require(not is_work(Path(path)), "against", path, rule)

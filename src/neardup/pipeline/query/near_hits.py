@@ -62,7 +62,7 @@ class NearHits(Struct):
 
 
 class _Texts(Protocol):
-    """The feature sets of hits, by rank; they have meaning where *known*."""
+    """The feature sets of hits, by rank; they are valid only where *known*."""
 
     sets: FeatureSets
     known: Flags

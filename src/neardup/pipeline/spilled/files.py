@@ -105,9 +105,11 @@ def _check_places(settings: RunSettings) -> None:
     compared = "state" if earlier.adds else "against"
     others = [*filter(None, [earlier.state]), *earlier.inputs, *(index.path for index in earlier.indexes)]
     if settings.keep_work and others:
-        raise ParameterConflict("keep_work", True, compared, str(others[0]))
+        why = "such a run is audited by its state or its report"
+        raise ParameterConflict("keep_work", True, compared, str(others[0]), why)
     if gather == "components" and earlier.state is not None:
-        raise ParameterConflict("gather", gather, compared, str(earlier.state))
+        why = "a new document may connect clusters of earlier runs, which are decided"
+        raise ParameterConflict("gather", gather, compared, str(earlier.state), why)
     _require_outside(settings.folder, "work folder", settings)
 
 
