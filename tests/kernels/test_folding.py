@@ -1,3 +1,4 @@
+import time
 import unicodedata
 from itertools import pairwise
 
@@ -51,6 +52,13 @@ def test_every_code_point():
     texts = ["x".join(letters[start : start + 256]) for start in range(0, len(letters), 256)]
     for symbols in (False, True):
         assert split(*folded(texts, symbols=symbols)) == [words(text, symbols=symbols) for text in texts]
+
+
+def test_rulers_take_linear_time():
+    assert split(*folded(["ab" + "=" * 200])) == [["ab"]]
+    begin = time.process_time()
+    folded(["ab" + "=" * 800_000])
+    assert time.process_time() - begin < 5  # half a minute, if each block looks for the end of the ruler
 
 
 @given(st.lists(st.binary(max_size=100), max_size=4))

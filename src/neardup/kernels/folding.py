@@ -91,7 +91,7 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                             break
                         target[place] = plain[place]
                     elif source[position + place + 1] == source[position + place]:  # a ruler
-                        place = np.int64(row_end(source, position + place)) - position
+                        place = np.int64(row_end(plain, place))
                         special = special >> np.uint64(place) << np.uint64(place) if place < BLOCK else np.uint64(0)
                         continue
                     special &= special - _ONE
