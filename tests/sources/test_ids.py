@@ -40,7 +40,7 @@ def test_numbers_are_the_same_ids_in_every_container(tmp_path, number):
 
 
 def test_other_numbers_in_json_keep_all_their_digits():
-    tokens = ["9007199254740993.0", "1e999999999", "0.1000", "12345678901234567890", '"1.0"', "1.5e0", "1e-400"]
+    tokens = ["9007199254740993.0", f"1e{10**18}", "0.1000", "12345678901234567890", '"1.0"', "1.5e0", "1e-400"]
     assert [id_of(token.encode()) for token in tokens] == [token.strip('"') for token in tokens]
 
 

@@ -1,6 +1,6 @@
 """Numbers and UUIDs as ids that people can read."""
 
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Final
 from uuid import UUID
 
@@ -45,6 +45,9 @@ def id_of(token: bytes) -> str | None:
     written = literal_of(token)
     if written is None or token[:1] == b'"' or not any(mark in token for mark in b".eE"):
         return written
-    number = Decimal(written)
+    try:
+        number = Decimal(written)
+    except InvalidOperation:  # an exponent of more than 18 digits
+        return written
     whole = -_EXACT < number < _EXACT and number == number.to_integral_value()
     return str(int(number)) if whole else written
