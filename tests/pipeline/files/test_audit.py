@@ -87,13 +87,14 @@ def test_what_a_report_does_not_have_is_named(files, tmp_path):
 
 
 def test_another_way_of_reading_is_named(tmp_path):
-    rows = [{"text": f"{text} the end", "body": text} for text in TEXTS]
+    rows = [{"text": f"{text} the end", "body": text, "other": f"the words of {row}"} for row, text in enumerate(TEXTS)]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     dedup_files([tmp_path / "in.jsonl"], report=tmp_path / "why.parquet", scheme=LEAKY)
-    with pytest.raises(DataError, match="read the inputs in another way: text was text and is body; repeat its opt"):
-        audit_files([tmp_path / "in.jsonl"], tmp_path / "why.parquet", text="body", sample=150)
+    for text in ("body", "other"):  # also if no document drawn shows it
+        with pytest.raises(DataError, match=f"read the inputs in another way: text was text and is {text}; repeat its"):
+            audit_files([tmp_path / "in.jsonl"], tmp_path / "why.parquet", text=text, sample=1)
     with pytest.raises(DataError, match="another way: text was text and is body; html was not set and is set; repeat"):
-        audit_files([tmp_path / "in.jsonl"], tmp_path / "why.parquet", html="body", sample=150)
+        audit_files([tmp_path / "in.jsonl"], tmp_path / "why.parquet", html="body", sample=1)
 
 
 def test_a_run_that_dropped_nothing_is_audited(tmp_path):

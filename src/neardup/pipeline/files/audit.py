@@ -20,7 +20,6 @@ from neardup.model.errors import (
     DataError,
     FieldMissing,
     InputRefused,
-    ParameterError,
     require,
     require_path,
     require_sequence,
@@ -144,14 +143,11 @@ def _of_files(
             decisions, name = done.result.decisions, "the run"
         else:
             decisions, name = _report(of, ids, shards), os.fspath(of)
+        if known is not None:
+            _require_read_alike(name, known["reading"], shards)
         chosen, _ = chosen_scheme(scheme)
-        try:
-            run = audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
-            return replace(audit_run(run, chosen, **ways), rejected=len(rejected))
-        except (DataError, ParameterError) as error:
-            if known is not None and (rule := _read_otherwise(known["reading"], shards)):
-                raise DataError(name, rule) from error
-            raise
+        run = audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
+        return replace(audit_run(run, chosen, **ways), rejected=len(rejected))
 
 
 def records_scheme(of: AnyPath) -> bool:
@@ -178,14 +174,15 @@ def _as_recorded(
     return found, known["keep"]
 
 
-def _read_otherwise(known: dict[str, Any], shards: Shards) -> str:
-    """Describe how a run read its inputs in another way than these are read; empty for no difference."""
+def _require_read_alike(name: str, known: dict[str, Any], shards: Shards) -> None:
+    """Raise ``DataError`` if a run read its inputs in another way than these are read."""
     changes = list(differing(known, reading_terms(shards.request, shards.extraction)))
     if any(one.name == "html" for one in changes):  # then how pages are read always differs
         changes = [one for one in changes if one.name in {"text", "html"}]
     named = (one._replace(kind="templates") if one.name == "templates" else one for one in changes)
-    words = "; ".join(one.words() for one in named)
-    return f"its run read the inputs in another way: {words}; repeat its options for reading" if words else ""
+    if words := "; ".join(one.words() for one in named):
+        rule = f"its run read the inputs in another way: {words}; repeat its options for reading"
+        raise DataError(name, rule, "other terms")
 
 
 def is_folder_of_run(path: Path) -> bool:
