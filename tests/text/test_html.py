@@ -164,6 +164,7 @@ def test_character_references(reference, character):
         (b"<meta charset=no-such-thing><meta charset=windows-1252>caf\xe9", "café"),
         (b"<!-- <meta charset=windows-1252> --><meta charset=utf-8>caf\xc3\xa9", "café"),
         (b"<!-- <meta charset=windows-1252>caf\xc3\xa9", ""),
+        (b"<!--><meta charset=windows-1252>caf\xe9", "café"),
         (b"<?xml version='1.0' encoding=\"ISO-8859-1\"?><html>caf\xe9", "café"),
         (b"<?xml version='1.0' encoding='koi8-r'?><meta charset=windows-1252>caf\xe9", "café"),
         (b"<?xml version='1.0' encoding='UTF-16'?>caf\xc3\xa9", "café"),
