@@ -326,6 +326,15 @@ def test_a_data_set_with_a_text_about_it_is_not_read_as_one_text(tmp_path):
     assert read([tmp_path]).ignored == 3
 
 
+def test_tables_are_not_read_as_texts_even_if_a_pattern_chooses_them(tmp_path):
+    """In runs in pieces their records are read: the answer would depend on the memory."""
+    for name in ("a.jsonl", "b.py"):
+        (tmp_path / name).write_text('{"text": "one"}\n')
+    with pytest.raises(DataError, match=r"the files of this folder that match \*.jsonl are tables or archives"):
+        read([tmp_path], glob=["*.jsonl"])
+    assert read([tmp_path], glob=["*"]).ids.to_pylist() == ["a.jsonl", "b.py"]
+
+
 def test_hidden_files_are_read_only_if_a_pattern_has_their_dot(tmp_path):
     """The rule is the same among tables, in runs in pieces."""
     for name in ("a.txt", ".b.txt", ".git/c.txt"):

@@ -197,8 +197,8 @@ def state_of(root: str, files: Sequence[str]) -> tuple[list[int], str]:
 def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
     """Return the relative paths of a folder's documents, sorted, and how many other entries were ignored.
 
-    Raises ``DataError`` for a folder without documents and, without *globs*, for one with as many tables or archives:
-    probably a data set and what is written about it.
+    Raises ``DataError`` for a folder without documents, if *globs* choose only tables or archives and, without *globs*,
+    for a folder with as many tables or archives as documents: probably a data set and what is written about it.
     """
     inside = os.path.realpath(root)
     found: list[str] = []
@@ -218,6 +218,9 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
                 endings[path.suffix.lower() or "no ending"] += 1
     if not found:
         raise _nothing_in(root, globs, endings, tables)
+    if all(kind(name) is not None for name in found):
+        rule = f"the files of this folder that match {' '.join(globs)} are tables or archives, not texts"
+        raise DataError(root, rule, "folder of tables")
     if tables >= len(found) and not globs:
         there = f"{counted(len(found), 'text')} and {counted(tables, 'table')}"
         raise DataError(root, f"this folder contains {there}, so it is unclear which are the documents", "mixed folder")
