@@ -166,6 +166,13 @@ def test_a_record_whose_headers_run_into_the_next_one_is_a_gap(tmp_path, kept):
         assert [gap.offset for gap in gaps] == [0]
 
 
+def test_a_header_that_is_written_twice_is_no_other_record(tmp_path):
+    twice = PAGES[0].replace(b"WARC-Type: response\r\n", b"WARC-Type: response\r\nwarc-type: response \r\n")
+    assert twice != PAGES[0]
+    own, gaps = split(found(tmp_path, twice + PAGES[1], None))
+    assert (blocks(own), gaps) == (EXPECTED[:2], [])
+
+
 @pytest.mark.parametrize("length", [1 << 40, 10**15 - 1])
 def test_a_length_beyond_what_files_have_is_a_gap(tmp_path, length):
     bad = PAGES[1].replace(b"Content-Length: ", b"Content-Length: %d\r\nX: " % length)

@@ -518,7 +518,7 @@ def _headers(head: bytes) -> tuple[dict[str, str], tuple[str, ...], bool]:
         name = name.rstrip().lower()
         if name not in found:
             found[name] = value.strip()
-        elif name in _ONCE:
+        elif name in _ONCE and found[name] != value.strip():
             merged = True
     if _CONCURRENT not in found:
         return found, (), merged
