@@ -97,6 +97,16 @@ def test_another_way_of_reading_is_named(tmp_path):
         audit_files([tmp_path / "in.jsonl"], tmp_path / "why.parquet", html="body", sample=1)
 
 
+def test_a_report_of_another_version_is_refused(files, tmp_path):
+    report = tmp_path / "why.parquet"
+    dedup_files(files, report=report, scheme=LEAKY)
+    rows = pq.read_table(report)
+    known = {name: value.replace(b'"seed"', b'"later"') for name, value in rows.schema.metadata.items()}
+    pq.write_table(rows.replace_schema_metadata(known), report)
+    with pytest.raises(DataError, match="recorded parameters that this version of neardup does not have; use the vers"):
+        audit_files(files, report)
+
+
 def test_a_run_that_dropped_nothing_is_audited(tmp_path):
     report = tmp_path / "why.jsonl"
     strict = MinHash(threshold=1.0)

@@ -162,7 +162,11 @@ def _as_recorded(
     require(
         keep in {None, known["keep"]}, "keep", keep, f"is not that of the run, which has recorded {known['keep']!r}"
     )
-    found: Any = schemes.read(known["scheme"], key) if scheme is None else scheme
+    try:
+        found: Any = schemes.read(known["scheme"], key) if scheme is None else scheme
+    except (KeyError, TypeError) as error:
+        rule = "its run has recorded parameters that this version of neardup does not have; use the version of the run"
+        raise DataError(name, rule, "other terms") from error
     written = json.loads(json.dumps(schemes.written(found)))
     if scheme is not None and (words := "; ".join(one.words() for one in differing(known["scheme"], written))):
         rule = f"its run had other settings: {words}; use the same, or leave them out, as the report has recorded them"
