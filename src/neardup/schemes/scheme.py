@@ -26,7 +26,7 @@ def ranked_kernel(name: str) -> Any:
     return getattr(import_module("neardup.kernels.collapse"), name)
 
 
-class _InParts:
+class _EstimatedParts:
     """The kernel of a rule for ranked hits that compares signatures by ``match_pairs``, part by part.
 
     Each hit is compared with the better ones of its part, and with those of earlier parts that stay.
@@ -264,7 +264,7 @@ class SchemeDefaults:
 
     def _ranked(self: Any, signatures: Signatures) -> RankedRule:
         """Return the rule of ``match_pairs``, the later hit on the left; schemes may have a kernel of their own."""
-        return RankedRule(_InParts(self, signatures), signatures.rows, np.zeros(1, np.int64))
+        return RankedRule(_EstimatedParts(self, signatures), signatures.rows, np.zeros(1, np.int64))
 
     # Descriptions.
 

@@ -167,16 +167,16 @@ def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signature
 def _by_fields(scheme: FieldScheme, signed: Signatures, fields: pa.Table) -> NearHits:
     """Compare the fields that were signed, byte by byte."""
     nothing = Features(np.empty(0, np.uint64), np.zeros(len(signed) + 1, np.int64))
-    kernel = _InParts(scheme, signed, _GivenTexts(scheme, nothing), partial(scheme.same_content, fields))
+    kernel = _ComparedParts(scheme, signed, _GivenTexts(scheme, nothing), partial(scheme.same_content, fields))
     return kernel.hits(np.ones(len(signed), np.bool_))
 
 
 def _by_texts(scheme: Scheme, signed: Signatures, texts: _Texts, verify: HitVerify | None) -> NearHits:
     """Compare what the texts of plausible pairs share."""
-    return _InParts(scheme, signed, texts, verify=verify).hits()
+    return _ComparedParts(scheme, signed, texts, verify=verify).hits()
 
 
-class _InParts:
+class _ComparedParts:
     """The kernel of a rule that compares plausible pairs, part by part.
 
     Later parts are compared only with those hits of earlier parts that stay.

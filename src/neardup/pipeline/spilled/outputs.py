@@ -230,7 +230,7 @@ def targets_of(outputs: Sequence[Output]) -> Iterator[str]:
 
 
 def _existing_parts(output: Output) -> list[str]:
-    """Return the parts that are in the folder of an output, of all formats, as readers of the folder take them all."""
+    """Return the parts in the folder of an output, of all formats: programs that read the folder read all."""
     if not output.part:
         return []
     folder, name = output.path.rpartition("/")[0], f"{_PART}{'[0-9]' * 5}.*"
