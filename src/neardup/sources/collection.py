@@ -93,6 +93,10 @@ class Request:
         """Whether addresses are used: a record whose address is a list, an object or a boolean is rejected."""
         return self.url is not None or (self.html and self.extraction.templates is not None)
 
+    def reads_pages(self, formats: Iterable[str]) -> bool:
+        """Return whether inputs of these formats have web pages: archives, folders of documents, or a field of HTML."""
+        return self.html or not {FOLDER, WARC}.isdisjoint(formats)
+
     def name_of(self, path: str) -> str:
         """Return the name of a file in the names of its documents without an id."""
         return full_name(display(path)) if self.full_names else display(path)

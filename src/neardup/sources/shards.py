@@ -242,7 +242,7 @@ class Shards:
     @property
     def extraction(self) -> dict[str, str | None] | None:
         """What decides the texts of web pages; ``None`` if no input has pages."""
-        pages = self.request.html or any(found.format in {FOLDER, WARC} for found in self._kinds)
+        pages = self.request.reads_pages(found.format for found in self._kinds)
         return self.request.extraction.identity if pages else None
 
     def kind(self, source: int) -> Kind:
@@ -456,7 +456,7 @@ def has_archives(inputs: Sequence[str | os.PathLike[str]], request: Request) -> 
 def has_pages(inputs: Sequence[str | os.PathLike[str]], request: Request) -> bool:
     """Return whether there are web pages among files and folders: in archives, folders of documents, or a field."""
     kinds = (input_kind(path, _given(path, request)) for path in _every_table(inputs, request))
-    return request.html or any(one.format in {FOLDER, WARC} for one in kinds)
+    return request.reads_pages(one.format for one in kinds)
 
 
 def _every_table(inputs: Sequence[str | os.PathLike[str]], request: Request) -> Iterator[str]:

@@ -19,7 +19,7 @@ from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
-from neardup.sources.formats import FOLDER, WARC, common_format, expand
+from neardup.sources.formats import common_format, expand
 from neardup.sources.output import (
     PAGES,
     AnyPath,
@@ -90,7 +90,7 @@ def write_outputs(
         write_file(report, page(), PAGES, force=force)
     elif report is not None:
         tables = with_revisits([result.decisions], documents, result.representatives)
-        pages = request.extraction.identity if request.html or documents.format in {FOLDER, WARC} else None
+        pages = request.extraction.identity if request.reads_pages([documents.format]) else None
         reading = reading_terms(request, pages)
         tables = with_terms(tables, settings.scheme, result.summary.common, settings.policy, reading)
         write_table(report, tables, force=force)
