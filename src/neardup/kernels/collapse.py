@@ -60,7 +60,7 @@ def _fold(rows, more, terms, present, near, codes, keeps, table):
     return _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, 0, hits)
 
 
-@njit(nogil=True)
+@njit(nogil=True, forceinline=True)
 def _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, begin, end):
     """Decide the hits from *begin* to *end*; *groups* (int64[3, rules, n]) are what earlier parts leave to later ones.
 
