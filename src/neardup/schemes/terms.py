@@ -1,5 +1,6 @@
 """Serialised schemes, from which an index can be opened again with its key alone."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any, Final
@@ -16,8 +17,10 @@ _COMMON: Final = "a list of common shingles"
 
 
 def written(scheme: Any) -> dict[str, Any]:
-    """Return a scheme as plain values, without its key; tables of weights and lists of shingles by identity only."""
-    return {"scheme": scheme.name, **{name: _written(value) for name, value in _parameters(scheme).items()}}
+    """Return a scheme as JSON has it, without its key; tables of weights and lists of shingles by identity only."""
+    found = {"scheme": scheme.name, **{name: _written(value) for name, value in _parameters(scheme).items()}}
+    plain: dict[str, Any] = json.loads(json.dumps(found))  # some numbers are of types of their own
+    return plain
 
 
 def is_whole(given: dict[str, Any]) -> bool:

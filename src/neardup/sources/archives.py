@@ -39,7 +39,7 @@ from neardup.sources.output import atomic
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, host_of, without_empty
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
-from neardup.sources.warc import CUT, UNENDED, Gap, Members, Record, records
+from neardup.sources.warc import CHANGED, CUT, UNENDED, Gap, Members, Record, records
 from neardup.text.html import decoded, forbids_index
 
 PLACES: Final = {
@@ -431,7 +431,7 @@ def _record(capture: _Capture, members: Members) -> Record:
         return members.record(capture.path, capture.offset, capture.span)
     found = next(_records(capture.path, capture.offset, capture.offset + 1), None)
     if not isinstance(found, Record):
-        raise DataError(display(capture.path), "it was changed while it was read", "changed")
+        raise DataError(display(capture.path), CHANGED, "changed")
     return found
 
 
@@ -469,7 +469,7 @@ def _copied(capture: _Capture, members: Members, *, packed: bool) -> bytes:
             if _compression(capture.path) == "gzip":
                 return data if packed else inflater().decompress(data) + capture.missing
     except (OSError, GzipError) as error:
-        raise DataError(source, f"it was changed while it was read ({error})", "changed") from error
+        raise DataError(source, f"{CHANGED} ({error})", "changed") from error
     data += capture.missing
     return gzip.compress(data, mtime=0) if packed else data
 

@@ -393,8 +393,7 @@ class Shards:
         source = display(path)
         if found.compression is None:
             lines = load(path, None, self.request.max_bytes).read(shard.begin, shard.end)
-            ended = bytes(lines[-1:]) in {b"", _NEWLINE}
-            yield Contents(source, lines, first=shard.first, newline=None if ended else self._newline(path, found))
+            yield Contents(source, lines, first=shard.first, newline=self._closing(path, found, lines))
             return
         first, held = shard.first, [b""]
         for block in self._expanded(path, found.compression, shard):
@@ -406,10 +405,13 @@ class Shards:
             held.append(block[cut:])
         rest = b"".join(held)
         if rest or first == 1:  # even an empty file is a piece
-            yield Contents(source, memoryview(rest), first=first, newline=self._newline(path, found))
+            lines = memoryview(rest)
+            yield Contents(source, lines, first=first, newline=self._closing(path, found, lines))
 
-    def _newline(self, path: str, found: Kind) -> bytes:
-        """Return how the first line of a file ends, as ``newline`` does."""
+    def _closing(self, path: str, found: Kind, lines: memoryview) -> bytes | None:
+        """Return what ends the first line of a file, as ``newline`` does; ``None`` if these lines of it need no end."""
+        if bytes(lines[-1:]) in {b"", _NEWLINE}:
+            return None
         last = b""
         for block in stream(path, found.compression, self.request.max_bytes, _HEAD):
             if end := block.find(_NEWLINE) + 1:

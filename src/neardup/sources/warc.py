@@ -48,7 +48,7 @@ _DAMAGED: Final = "its gzip member is damaged"
 _NO_BEGINNING: Final = "these bytes are not the beginning of a record"
 CUT: Final = "the file ends in the middle of a record"
 _REST: Final = "; the rest of the data that is compressed with it is not read"
-_CHANGED: Final = "it was changed while it was read"
+CHANGED: Final = "it was changed while it was read"
 UNENDED: Final = "the file ends without the line ends after its last record; the record was read"
 
 
@@ -261,14 +261,14 @@ class Members:
         self._held.forget(begin)
         self._begin = begin
         if len(data) < end - begin:
-            raise DataError(display(path), _CHANGED, "changed")
+            raise DataError(display(path), CHANGED, "changed")
         return data
 
     def record(self, path: str, offset: int, span: tuple[int, int]) -> Record:
         """Return a record that shares the member at *offset*."""
         found, _ = _record(display(path), _Held(self.read(path, offset, span), iter(())), 0)
         if isinstance(found, Gap):
-            raise DataError(display(path), _CHANGED, "changed")
+            raise DataError(display(path), CHANGED, "changed")
         return found
 
 

@@ -1,6 +1,5 @@
 """Audits of runs over files."""
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -16,14 +15,7 @@ from neardup.decisions.ranking import ranking
 from neardup.engines.journal import is_work
 from neardup.evaluation.audit import Audit
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import (
-    DataError,
-    FieldMissing,
-    InputRefused,
-    require,
-    require_path,
-    require_sequence,
-)
+from neardup.model.errors import DataError, FieldMissing, InputRefused, require, require_path, require_sequence
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
@@ -167,8 +159,8 @@ def _as_recorded(
     except (KeyError, TypeError) as error:
         rule = "its run has recorded parameters that this version of neardup does not have; use the version of the run"
         raise DataError(name, rule, "other terms") from error
-    written = json.loads(json.dumps(schemes.written(found)))
-    if scheme is not None and (words := "; ".join(one.words() for one in differing(known["scheme"], written))):
+    changes = differing(known["scheme"], schemes.written(found))
+    if scheme is not None and (words := "; ".join(one.words() for one in changes)):
         rule = f"its run had other settings: {words}; use the same, or leave them out, as the report has recorded them"
         raise InputRefused(name, rule, "other terms")
     if found.recipe != known["recipe"]:

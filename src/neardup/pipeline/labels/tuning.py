@@ -18,7 +18,6 @@ from neardup.sources.labels import latest
 
 _FEW = 5  # labels of each kind, below which a threshold is little more than a guess
 _UNLABELLED = 2_000  # random pairs without labels
-_STRICTER = ", stricter for short documents"
 
 
 def tune(  # noqa: PLR0913 - every one a keyword with a default
@@ -68,15 +67,18 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     listed = [*places]
     rules = match_rules()
     named: list[tuple[str, Any]] = []
+    by_name: dict[str, MatchRule] = {}
     scores, stricter = [], []
     with followed(progress) as follow, LocalEngine(threads) as engine:
         measured = engine.map(lambda rule: rule.measured(listed, left, right), rules)
         for done, (one, (own, smaller)) in enumerate(zip(rules, measured, strict=True)):
             named.append((one.name, partial(_settings, one)))
+            by_name[one.name] = one
             scores.append(own[None, :])
             if one.by_length:
                 ways = ways_to_be_stricter(smaller)
-                name = f"{one.name}{_STRICTER}"
+                name = f"{one.name}, stricter for short documents"
+                by_name[name] = one
                 stricter.append(((name, partial(_stricter, one, ways)), [way.scores(own, smaller) for way in ways]))
             follow("compare", done + 1, len(rules))
     weights = np.array([pair.weight for pair in pairs], np.float64)
@@ -85,10 +87,9 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
             named.append(varied)
             scores.append(np.stack(rows))
     found = tuned(named, scores, Labels(same, weights, groups), goal, unsure=len(known) - len(pairs), seed=seed)
-    chosen = next(rule for rule in rules if found.chosen.name in {rule.name, f"{rule.name}{_STRICTER}"})
     one, other = np.random.default_rng(seed).integers(0, len(pairs), (2, _UNLABELLED))
     apart = groups[one] != groups[other]
-    own, smaller = chosen.measured(listed, left[one[apart]], right[other[apart]])
+    own, smaller = by_name[found.chosen.name].measured(listed, left[one[apart]], right[other[apart]])
     settings = found.chosen.settings
     least = np.where(smaller < settings.get("short", 0), settings.get("short_threshold", 0.0), found.chosen.threshold)
     return replace(found, unlabelled=float((own >= least).sum() / max(1, len(own))))

@@ -40,7 +40,7 @@ def terms_of(
         "recipe": scheme.recipe,
         "key": scheme.key_identity,
         "ignore_common": None,
-        "changeable": {"scheme": json.loads(json.dumps(schemes.written(scheme))), **changeable},  # numbers of own types
+        "changeable": {"scheme": schemes.written(scheme), **changeable},
         **more,
     }
 

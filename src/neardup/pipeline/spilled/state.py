@@ -5,7 +5,6 @@ files (see ``neardup.pipeline.spilled.earlier``), and ``texts.json``, which name
 folder also has ``templates.arrow``, the latest templates of hosts, if pages were read with any.
 """
 
-import json
 import os
 import secrets
 import shutil
@@ -367,8 +366,7 @@ def header_of(
 ) -> StateHeader:
     """Return the header of a new state."""
     rules = {name: value for name, value in asdict(policy).items() if name != "keep"}
-    plain = json.loads(json.dumps(terms.written(scheme)))  # some numbers are of types of their own
-    own = (__version__, scheme.recipe, scheme.key_identity, plain, rules, salt, extraction, for_index)
+    own = (__version__, scheme.recipe, scheme.key_identity, terms.written(scheme), rules, salt, extraction, for_index)
     return StateHeader(_FORMAT, *own)
 
 

@@ -1,6 +1,5 @@
 """What a run in pieces decided, as long as its work folder is there; its inputs are read again."""
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -89,7 +88,7 @@ def work_decisions(path: Path, scheme: Scheme | None, key: bytes | None, keep: s
     if "policy" not in recorded:
         raise StorageRefused(str(path), "its run finds all pairs, which leaves nothing to audit")
     if scheme is not None:
-        changes = differing(recorded["scheme"], json.loads(json.dumps(written(scheme))))
+        changes = differing(recorded["scheme"], written(scheme))
         if words := "; ".join(change.words() for change in changes):
             rule = f"its run has other settings: {words}; use the same, or leave them out, as the work folder has"
             raise StorageRefused(str(path), f"{rule} recorded them", "other terms")
