@@ -111,13 +111,20 @@ CASES = {
     "plain, length too large": (".warc", plain_with(1, MADE[1].replace(OWN, b"Content-Length: 200")), (0, 2, 3), 1),
     "plain, version damaged": (".warc", plain_with(1, changed(MADE[1], 0)), (0, 2, 3), 1),
     "plain, line feeds only": (".warc", b"WARC/0.18\nWARC-Type: x\nContent-Length: 3\n\nabc\n\n" + PLAIN, ALL, 0),
-    # streams
+    # frames
     "zstd frames": (".warc.zst", b"".join(FRAMES), ALL, 0),
     "zstd with a dictionary": (".warc.zst", dictionary(), ALL, 0),
     "zstd, cut": (".warc.zst", b"".join(FRAMES)[:-20], (0, 1, 2), 1),
-    "zstd, damaged": (".warc.zst", b"".join([*FRAMES[:2], changed(FRAMES[2], 0), FRAMES[3]]), (0, 1), 1),
+    "zstd, damaged": (".warc.zst", b"".join([*FRAMES[:2], changed(FRAMES[2], 0), FRAMES[3]]), (0, 1, 3), 1),
     "zstd, records cut": (".warc.zst", zstandard.compress(PLAIN[:-100]), (0, 1, 2), 1),
     "lz4": (".warc.lz4", lz4_frame(PLAIN), ALL, 0),
+    "lz4 frames": (".warc.lz4", b"".join(map(lz4_frame, MADE)), ALL, 0),
+    "lz4 frames, damaged": (
+        ".warc.lz4",
+        b"".join([*map(lz4_frame, MADE[:2]), changed(lz4_frame(MADE[2]), 9), lz4_frame(MADE[3])]),
+        (0, 1, 3),
+        1,
+    ),
     "lz4, cut": (".warc.lz4", lz4_frame(PLAIN)[:-30], (), 1),
     "lz4, damaged": (".warc.lz4", changed(lz4_frame(PLAIN), 100), (), 1),
     # nothing

@@ -1,8 +1,10 @@
 """WARC files for tests, written record by record."""
 
 import gzip
+from functools import partial
 from io import BytesIO
 
+import zstandard
 from fastwarc.stream_io import Lz4Writer
 
 
@@ -42,3 +44,12 @@ def lz4_frame(content):
     writer.write(content)
     writer.close()
     return stream.getvalue()
+
+
+PACK = {
+    "gzip": partial(gzip.compress, mtime=0),
+    None: bytes,
+    "zstd": zstandard.ZstdCompressor(write_checksum=True).compress,
+    "lz4": lz4_frame,
+}
+ENDINGS = {"gzip": ".warc.gz", None: ".warc", "zstd": ".warc.zst", "lz4": ".warc.lz4"}

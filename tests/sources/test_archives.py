@@ -1,17 +1,16 @@
 import gzip
 import json
 import random
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import pyarrow.parquet as pq
 import pytest
-import zstandard
-from archives_made import http, lz4_frame, packed, page, record
+from archives_made import ENDINGS, PACK, http, packed, page, record
 
 from neardup import DataError, Extraction, MinHash, OutputError, ParameterError, dedup_files
 from neardup.interfaces.cli import main
 from neardup.interfaces.pages.report import report_page
-from neardup.sources import warc
+from neardup.sources import members, warc
 from neardup.sources.archives import pieces_of, ranges_of
 from neardup.sources.read import read, request_of
 
@@ -103,13 +102,33 @@ def test_kept_records_are_copied_byte_for_byte(tmp_path, archive, pieces, ending
     assert table["date"].to_pylist()[0] == "2026-11-23T00:00:00Z"
 
 
-def test_shards_of_captures_give_the_same_answer(tmp_path, archive, monkeypatch):
-    ranges = ranges_of(str(archive), 400)
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("compression", PACK)
+def test_kept_records_are_written_with_every_compression(tmp_path, compression, shared):
+    path = tmp_path / f"crawl{ENDINGS[compression]}"
+    pack = PACK[compression]
+    path.write_bytes(pack(b"".join(RECORDS)) if shared else b"".join(map(pack, RECORDS)))
+    dedup_files([path], tmp_path / "parts", work=tmp_path / "work", part_size=1 << 20)
+    assert (tmp_path / "parts" / f"part-00000{ENDINGS[compression]}").exists()
+    for own, pack in PACK.items():
+        out = tmp_path / f"kept{ENDINGS[own]}"
+        dedup_files([path], out)
+        expected = [RECORDS[number] for number in KEPT]
+        assert out.read_bytes() == b"".join(map(pack, expected))
+        edges = [0, *accumulate(len(pack(one)) for one in expected)]
+        assert set(read([out]).column("warc_record_offset").to_pylist()) <= set(edges)
+
+
+@pytest.mark.parametrize("compression", PACK)
+def test_shards_of_captures_give_the_same_answer(tmp_path, monkeypatch, compression):
+    path, pack = tmp_path / f"crawl{ENDINGS[compression]}", PACK[compression]
+    path.write_bytes(b"".join(map(pack, RECORDS)))
+    ranges = ranges_of(str(path), 400)
     assert len(ranges) > 2
     assert ranges[0][0] == 0
-    assert ranges[-1][1] == archive.stat().st_size
+    assert ranges[-1][1] == path.stat().st_size
     monkeypatch.setattr("neardup.pipeline.spilled.files._share", lambda *_: 400)
-    done = dedup_files([archive], tmp_path / "kept.warc.gz", work=tmp_path / "work")
+    done = dedup_files([path], tmp_path / "kept.warc.gz", work=tmp_path / "work")
     assert (tmp_path / "kept.warc.gz").read_bytes() == packed([RECORDS[number] for number in KEPT])
     assert done.result.summary.documents == 5
 
@@ -128,10 +147,10 @@ def test_a_record_without_its_line_ends_is_copied_with_them(tmp_path, ending, wr
 
 
 @pytest.mark.parametrize("pieces", [False, True])
-@pytest.mark.parametrize("largest", [warc.LARGEST, 1 << 10])
+@pytest.mark.parametrize("largest", [members.LARGEST, 1 << 10])
 @pytest.mark.parametrize("cuts", [[], [3, 6]])
 def test_records_that_share_a_member_are_copied_to_members_of_their_own(tmp_path, monkeypatch, pieces, largest, cuts):
-    monkeypatch.setattr(warc, "LARGEST", largest)
+    monkeypatch.setattr(members, "LARGEST", largest)
     parts = [RECORDS[begin:end] for begin, end in pairwise([0, *cuts, len(RECORDS)])]
     path = tmp_path / "crawl.warc.gz"
     path.write_bytes(packed(b"".join(part) for part in parts))
@@ -192,11 +211,10 @@ def test_damage_is_rejected_and_counted(tmp_path, archive):
         read([archive], strict=True)
 
 
-@pytest.mark.parametrize("ending", [".gz", ".zst", ".lz4"])
-def test_reading_does_not_resume_at_the_end_of_a_file(tmp_path, ending):
-    pack = {".gz": gzip.compress, ".zst": zstandard.compress, ".lz4": lz4_frame}[ending]
-    path = tmp_path / f"x.warc{ending}"
-    whole = [pack(one) for one in RECORDS[2:4]]
+@pytest.mark.parametrize("compression", ["gzip", "zstd", "lz4"])
+def test_reading_does_not_resume_at_the_end_of_a_file(tmp_path, compression):
+    path = tmp_path / f"x{ENDINGS[compression]}"
+    whole = [PACK[compression](one) for one in RECORDS[2:4]]
     path.write_bytes(b"".join(whole) + b"\xff" * 50)
     (rejected,) = read([path]).rejected
     assert rejected.position == (len(b"".join(whole)))
@@ -337,7 +355,8 @@ def test_faults_of_bodies_are_in_every_summary(tmp_path, faulty, capfd):
 
 def test_records_that_are_too_long_are_rejected_without_advice_on_the_size_of_files(archive, monkeypatch, capfd):
     archive.write_bytes(packed([page(1, SAME), page(2, SAME * 40), page(3, SAME)]))
-    monkeypatch.setattr("neardup.sources.warc.LARGEST", 1 << 10)
+    for module in (members, warc):
+        monkeypatch.setattr(module, "LARGEST", 1 << 10)
     (rejected,) = read([archive], max_bytes=1).rejected
     assert rejected.code == "too long"
     assert "its record is larger than" in rejected.reason

@@ -9,7 +9,6 @@ As an archive, the records that are written are copied byte for byte, and with t
 ``request`` and ``metadata`` records of the same capture.
 """
 
-import gzip
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -31,15 +30,15 @@ from neardup.sources.collection import (
     Request,
     silent,
 )
-from neardup.sources.compression import GzipError, inflater
 from neardup.sources.formats import WARC, display, kind
 from neardup.sources.http_response import Response, media_type, response
+from neardup.sources.members import CHANGED, CUT, Members, packed
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, host_of, without_empty
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
-from neardup.sources.warc import CHANGED, CUT, UNENDED, Gap, Members, Record, records
+from neardup.sources.warc import UNENDED, Gap, Record, read_record, records
 from neardup.text.html import decoded, forbids_index
 
 PLACES: Final = {
@@ -222,17 +221,16 @@ class Archives(InputPiece):
 
         The marks of dropped pages are ``originals``: if the payload is equal, a revisit record is written.
         """
-        how = kind(path)
-        packed = how is None or how.compression == "gzip"
+        compression = _compression(path)
         with atomic(path) as file, closing(Members()) as members:
 
             def append(piece: Archives, mask: Mask, marks: pa.Table | None) -> None:
                 repeated = {} if marks is None else _repeated(marks)
                 for capture, row in _chosen(piece._pages, mask.tolist(), repeated):
                     if row is None or mask[row]:
-                        file.write(_copied(capture, members, packed=packed))
+                        file.write(_copied(capture, members, compression))
                     elif (own := revisit(_record(capture, members), _record(repeated[row], members))) is not None:
-                        file.write(gzip.compress(own, mtime=0) if packed else own)
+                        file.write(packed(own, compression))
 
             yield append
 
@@ -259,10 +257,10 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
 
 
 def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
-    """Cut a file into ranges of whole captures of about *size* bytes; one compressed as a stream is one range."""
+    """Cut a file into ranges of whole captures of about *size* bytes; those in one member are not divided."""
     whole = Path(path).stat().st_size
     edges, address = [0], ""
-    if whole > size and _compression(path) in {None, "gzip"}:
+    if whole > size:
         for one in _records(path, 0, None):
             own = _address(one, address)
             if isinstance(one, Record) and one.length and one.offset - edges[-1] >= size and own != address:
@@ -428,7 +426,7 @@ def _repeated(marks: pa.Table) -> dict[int, _Capture]:
 def _record(capture: _Capture, members: Members) -> Record:
     """Read a record again."""
     if capture.span[1]:
-        return members.record(capture.path, capture.offset, capture.span)
+        return read_record(capture.path, members.read(capture.path, capture.offset, capture.span))
     found = next(_records(capture.path, capture.offset, capture.offset + 1), None)
     if not isinstance(found, Record):
         raise DataError(display(capture.path), CHANGED, "changed")
@@ -454,24 +452,25 @@ def _chosen(pages: _Pages, wanted: Sequence[bool], repeated: Container[int]) -> 
             yield pages.captures[row], row
 
 
-def _copied(capture: _Capture, members: Members, *, packed: bool) -> bytes:
-    """Return the bytes of a record, *packed* as a gzip member or plain; unchanged if the file has them so.
+def _copied(capture: _Capture, members: Members, compression: str | None) -> bytes:
+    """Return the bytes of a record, compressed in this way; unchanged if the file is plain or has it in gzip so.
 
     A record that is not a member of its own ends with its line ends, as another one may follow it.
     """
-    source = display(capture.path)
+    how = _compression(capture.path)
     try:
         if capture.length is None:
             data = members.read(capture.path, capture.offset, capture.span)
-        else:
+        elif how is None or how == compression == "gzip":
             with Path(capture.path).open("rb") as file:
                 data = _range(file, capture.offset, capture.length)
-            if _compression(capture.path) == "gzip":
-                return data if packed else inflater().decompress(data) + capture.missing
-    except (OSError, GzipError) as error:
-        raise DataError(source, f"{CHANGED} ({error})", "changed") from error
-    data += capture.missing
-    return gzip.compress(data, mtime=0) if packed else data
+            if how is not None:
+                return data
+        else:
+            data = members.whole(capture.path, capture.offset)
+    except OSError as error:
+        raise DataError(display(capture.path), f"{CHANGED} ({error})", "changed") from error
+    return packed(data + capture.missing, compression)
 
 
 def _range(file: BinaryIO, offset: int, length: int) -> bytes:

@@ -84,23 +84,13 @@ def check_target(  # noqa: PLR0913 - an output, and what it must not replace
     folder = wanted == FOLDER and found is None
     if folder and is_url(path):
         raise ParameterError("output", path, "must be a local folder, or end in a known format")
-    if not folder and kind(path) is None:
+    if not folder and found is None:
         _refuse_folder(path)
         raise ParameterError("output", path, f"must end in a known format: {KNOWN}", "output ending")
-    if not folder and (wanted if found is None else found.format) == WARC:
-        _check_archive(path, paths, wanted)
+    archive = found is not None and found.format == WARC
+    require(wanted == WARC or not archive, "output", path, "can only be an archive if all inputs are archives")
     inputs.check(path)
     _check_place(path, folder=folder, force=force, glob=glob)
-
-
-def _check_archive(path: str, paths: Sequence[str], wanted: str) -> None:
-    """Refuse an archive as output whose records could not be copied from the inputs."""
-    endings = {None, "gzip"}
-    require(wanted == WARC, "output", path, "can only be an archive if all inputs are archives")
-    for one in (path, *paths):
-        found = kind(one)
-        rule = "must be .warc or .warc.gz if an archive is written; other archives can be written as .jsonl or .parquet"
-        require(found is not None and found.compression in endings, "output" if one == path else "inputs", one, rule)
 
 
 def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, or_page: bool = False) -> None:

@@ -154,7 +154,7 @@ def test_pages_of_states_and_indexes_without_a_record_are_counted(tmp_path, craw
         assert main(["index", str(first), "--to", str(known), "--url", "url", "--texts"]) == 0
     else:
         known = tmp_path / "stream.warc.zst"
-        known.write_bytes(zstandard.compress(gzip.decompress(first.read_bytes())))
+        known.write_bytes(zstandard.compress(gzip.decompress(first.read_bytes()) + record("warcinfo", uri=None)))
     out = tmp_path / "kept.warc.gz"
     capfd.readouterr()
     assert main(["dedup", str(second), "--out", str(out), "--revisits", "--against", str(known)]) == 0

@@ -384,5 +384,5 @@ def _check_paths(
     check_separate(written)
     found = None if outputs["out"] is None else kind(os.fspath(outputs["out"]))
     is_archive = found is not None and found.format == WARC
-    rule = "requires a web archive as output (.warc or .warc.gz)"
+    rule = "requires a web archive as output, such as kept.warc.gz"
     require(is_archive or not flags["revisits"], "revisits", flags["revisits"], rule)
