@@ -85,6 +85,43 @@ def test_a_rule_with_variants_must_be_clearly_better(gained, is_chosen):
         assert max(found.f1) == 1.0  # the curve is that of the variant
 
 
+def test_a_threshold_by_which_many_random_pairs_match_is_only_chosen_if_there_is_no_other():
+    """The labels allow any threshold from 0.3 on; random pairs have scores of all sizes, or those of copies."""
+    same = np.tile([True, False], 40)
+    weights = np.where(same, 1.0, 1e6)  # of random pairs, at most one of a hundred should match
+    scores = np.where(same, 1.0, 0.25)
+    spread, near = np.linspace(0, 0.7, 71), np.full(71, 1.0)
+    rules = [("first", settings), ("second", settings)]
+
+    def tuned_by(*random):
+        random = [one[None] for one in random]
+        return tuned(rules, [scores[None]] * 2, labels_of(same, weights), "f1", unsure=0, seed=1, random=random)
+
+    found = tuned_by(spread, spread)
+    assert (found.chosen.name, found.chosen.unlabelled, found.indiscriminate) == ("first", 0.0, False)
+    assert 0.8 < found.chosen.threshold < 0.9
+    found = tuned_by(near, spread)
+    assert (found.chosen.name, found.rules[1].name, found.rules[1].unlabelled) == ("second", "first", 1.0)
+    found = tuned_by(near, near)
+    assert (found.chosen.name, found.indiscriminate) == ("first", True)
+    assert 0.6 < found.chosen.threshold < 0.7
+
+
+def test_a_rule_with_variants_is_chosen_if_all_others_match_many_random_pairs():
+    same = np.tile([True, False], 40)
+    scores, weights = np.where(same, 1.0, 0.25), np.where(same, 1.0, 1e6)
+    found = tuned(
+        [("plain", settings), ("varied", varied)],
+        [scores[None], np.stack([scores, scores])],
+        labels_of(same, weights),
+        "f1",
+        unsure=0,
+        seed=1,
+        random=[np.ones((1, 50)), np.stack([np.ones(50), np.zeros(50)])],
+    )
+    assert (found.chosen.name, found.chosen.settings["variant"], found.indiscriminate) == ("varied", 1, False)
+
+
 def test_one_heavy_pair_proves_nothing():
     same = np.tile([True, False], 40)
     plain = np.where(same, 0.8, 0.2)

@@ -29,6 +29,7 @@ _ALIKE: Final = 0.01  # variants with hardly a difference; here, too, the middle
 _ENDS: Final = (0.025, 0.975)  # of intervals
 _ROUNDING: Final = 1e-9
 _RANDOM: Final = 0.01  # the share of random pairs that may match by a rule
+_UNUSABLE: Final = 3.0  # more than scores differ
 
 
 class Goal(NamedTuple):
@@ -117,27 +118,28 @@ class Shares(AsDict):
 class TunedRule(AsDict):
     """A rule with the best *threshold* for the goal, which all labels choose; *settings* are those of a file.
 
-    *shares* are those on labels that did not choose the threshold, by cross-validation.
+    *shares* are those on labels that did not choose the threshold, by cross-validation. *unlabelled* is the share of
+    random pairs of documents from different labels that match by the rule.
     """
 
     name: str
     settings: Mapping[str, Any]
     threshold: float
     shares: Shares
+    unlabelled: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning(AsDict):
-    """The rules that fit *labels* labelled pairs, the best one for the *goal* first.
+    """The rules that fit *labels* labelled pairs, the best one for the *goal* first, indiscriminate ones last.
 
     *same* of the pairs are the same; *unsure* more were left out. *expected* are the shares of the recommended rule on
     other labels: corrected for the choice of its threshold, by cross-validation, and of the rule, by samples of the
     labels; those in the table of rules are higher, as the same labels compare the rules. *reaches* is whether they
     reach the goal, and *certain* whether their interval does. *default* is the default rule with its default threshold.
     *needed* is about how many labels would narrow the interval of F1, or of what the goal is about, to 0.02 on each
-    side. *thresholds*, *precision*, *recall* and *f1* are the curve of the first rule, by all labels. *unlabelled* is
-    the share of random pairs of documents from different labels that match by the first rule, and *expected_same* the
-    share of all pairs that are the same by the weights of the labels.
+    side. *thresholds*, *precision*, *recall* and *f1* are the curve of the first rule, by all labels. *expected_same*
+    is the share of all pairs that are the same by the weights of the labels.
     """
 
     goal: str
@@ -155,12 +157,11 @@ class Tuning(AsDict):
     recall: tuple[float, ...]
     f1: tuple[float, ...]
     expected_same: float = 0.0
-    unlabelled: float = 0.0
 
     @property
     def indiscriminate(self) -> bool:
-        """Whether the recommended rule matches many more random pairs than are the same by the labels."""
-        return self.unlabelled > max(_RANDOM, 2 * self.expected_same)
+        """Whether the recommended rule matches many more random pairs than are the same by the labels: all rules do."""
+        return bool(_indiscriminate(np.float64(self.chosen.unlabelled), self.expected_same))
 
     @property
     def chosen(self) -> TunedRule:
@@ -228,14 +229,17 @@ class Choice(NamedTuple):
         return np.asarray(scores[self.variant] >= self.threshold - _ROUNDING)
 
 
-def chosen(scores: Values, labels: Labels, goal: Goal) -> Choice:
+def chosen(scores: Values, labels: Labels, goal: Goal, usable: Flags | None = None) -> Choice:
     """Return the variant, a row of *scores*, and the threshold that are best for the goal.
 
     The counts at each threshold are means over its neighbours, within 0.03, so that single labels decide little. Of
-    variants and of thresholds with hardly a difference, these are the middle ones.
+    variants and of thresholds with hardly a difference, these are the middle ones. Those that are not *usable*
+    (bool[variants, thresholds]) are only chosen if none is.
     """
     found = labels.counts(scores, GRID)
     every = goal.score(Counts(*map(_smoothed, (found.true, found.false, found.missed))))
+    if usable is not None:
+        every = np.where(usable, every, every - _UNUSABLE)
     tops = every.max(axis=1)
     alike = np.flatnonzero(tops >= tops.max() - _ALIKE)
     variant = int(alike[len(alike) // 2])
@@ -249,14 +253,14 @@ def chosen(scores: Values, labels: Labels, goal: Goal) -> Choice:
     return Choice(variant, float(GRID[(first + last) // 2]))
 
 
-def held_out(scores: Values, labels: Labels, goal: Goal, seed: int) -> Values:
+def held_out(scores: Values, labels: Labels, goal: Goal, seed: int, usable: Flags | None = None) -> Values:
     """Return the share of the repeats of cross-validation in which each pair matches.
 
     The pairs of each fold are decided by the variant, a row of *scores*, and the threshold that the other folds choose.
     """
     matched = np.zeros(len(labels.same))
     for inside in _folds(labels, seed):
-        choice = chosen(scores[:, ~inside], labels.at(~inside), goal)
+        choice = chosen(scores[:, ~inside], labels.at(~inside), goal, usable)
         matched[inside] += choice.decides(scores[:, inside])
     return matched / _REPEATS
 
@@ -273,16 +277,29 @@ def _folds(labels: Labels, seed: int) -> Iterator[Flags]:
                 yield inside
 
 
-def _best(matched: Values, varied: Sequence[bool], labels: Labels, goal: Goal) -> list[int]:
+def _best(matched: Values, varied: Sequence[bool], barred: Flags, labels: Labels, goal: Goal) -> list[int]:
     """Return the numbers of rules from best to worst, by the pairs that match; of equally good ones, the first one.
 
-    The best one is the best without variants, unless a rule that has some is clearly better.
+    Barred rules come last. The best one is the best without variants, unless a rule that has some is clearly better.
     """
-    order = np.argsort(-goal.score(_counts(matched, labels)).round(6), kind="stable").tolist()
-    plain = next(number for number in order if not varied[number])
-    better = (number for number in order[: order.index(plain)] if _is_clear(matched[number], matched[plain], labels))
+    order = np.lexsort((-goal.score(_counts(matched, labels)).round(6), barred)).tolist()
+    allowed = [number for number in order if not barred[number]] or order
+    plain = next((number for number in allowed if not varied[number]), allowed[0])
+    better = (one for one in allowed[: allowed.index(plain)] if _is_clear(matched[one], matched[plain], labels))
     first = next(better, plain)
     return [first, *(number for number in order if number != first)]
+
+
+def _indiscriminate(unlabelled: Any, expected_same: float) -> Flags:
+    """Return whether each of some shares of random pairs that match is much more than what is the same."""
+    return np.asarray(unlabelled > max(_RANDOM, 2 * expected_same))
+
+
+def _matching(random: Values) -> Values:
+    """Return the share of random pairs that match at each threshold, for each variant."""
+    ascending = np.sort(random, axis=1)
+    below = [np.searchsorted(row, GRID - _ROUNDING) for row in ascending]
+    return np.asarray(1 - np.stack(below) / random.shape[1])
 
 
 def _is_clear(matched: Values, other: Values, labels: Labels) -> bool:
@@ -296,24 +313,46 @@ def _is_clear(matched: Values, other: Values, labels: Labels) -> bool:
 
 
 def tuned(  # noqa: PLR0913 - what is chosen from, by what
-    rules: Sequence[tuple[str, Any]], scores: Sequence[Values], labels: Labels, goal: str, *, unsure: int, seed: int
+    rules: Sequence[tuple[str, Any]],
+    scores: Sequence[Values],
+    labels: Labels,
+    goal: str,
+    *,
+    unsure: int,
+    seed: int,
+    random: Sequence[Values] | None = None,
 ) -> Tuning:
     """Choose the best of *rules*, the default one first, by the *scores* of the labelled pairs under each of them.
 
     A rule is its name and a function from a ``Choice``, or ``None`` for the default, to settings; its scores have a row
     for each of its variants. The best rule reaches the goal best by cross-validation; of equally good ones it is the
-    first, and one with variants must be clearly better. Both kinds of labels, and two groups of pairs, are needed.
+    first, and one with variants must be clearly better. *random* has the scores of random pairs of documents. Labels
+    show little about these, so rules and thresholds by which many more of them match than are the same by the labels
+    are only chosen if there are no others. Both kinds of labels, and two groups of pairs, are needed.
     """
     wanted = Goal.of(goal)
-    matched = np.stack([held_out(own, labels, wanted, seed) for own in scores])
+    samples, expected_same = _samples(labels, seed), float(np.average(labels.same, weights=labels.weights))
+    random = [np.zeros((len(own), 1)) for own in scores] if random is None or not random[0].size else random
+    usable = [~_indiscriminate(_matching(own), expected_same) for own in random]
+    matched = np.stack(
+        [held_out(own, labels, wanted, seed, allowed) for own, allowed in zip(scores, usable, strict=True)]
+    )
+    choices = [chosen(own, labels, wanted, allowed) for own, allowed in zip(scores, usable, strict=True)]
+    matching = [float(choice.decides(own).mean()) for choice, own in zip(choices, random, strict=True)]
+    found = [
+        TunedRule(
+            name=name,
+            settings=settings(choice),
+            threshold=choice.threshold,
+            shares=_shares(decided, labels, samples),
+            unlabelled=unlabelled,
+        )
+        for (name, settings), choice, decided, unlabelled in zip(rules, choices, matched, matching, strict=True)
+    ]
     varied = [len(own) > 1 for own in scores]
-    order, samples = _best(matched, varied, labels, wanted), _samples(labels, seed)
-    found, choices = [], []
-    for (name, settings), own, decided in zip(rules, scores, matched, strict=True):
-        choices.append(chosen(own, labels, wanted))
-        shares, threshold = _shares(decided, labels, samples), choices[-1].threshold
-        found.append(TunedRule(name=name, settings=settings(choices[-1]), threshold=threshold, shares=shares))
-    best = [_best(matched, varied, labels.times(sample), wanted)[0] for sample in samples]
+    barred = _indiscriminate(np.array(matching), expected_same)
+    order = _best(matched, varied, barred, labels, wanted)
+    best = [_best(matched, varied, barred, labels.times(sample), wanted)[0] for sample in samples]
     expected = _shares(matched[best], labels, samples)
     about: Estimated = getattr(expected, wanted.part)
     curve = labels.counts(scores[order[0]][choices[order[0]].variant], GRID)
@@ -337,7 +376,7 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
         precision=tuple(curve.precision.tolist()),
         recall=tuple(curve.recall.tolist()),
         f1=tuple(curve.f1.tolist()),
-        expected_same=float(np.average(labels.same, weights=labels.weights)),
+        expected_same=expected_same,
     )
 
 

@@ -31,8 +31,8 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
         lines.append(f"the labels do not yet prove {tuning.goal}: its interval begins below that")
     if tuning.indiscriminate:
         lines.append(
-            f"of random pairs without a label, {percentage(round(tuning.unlabelled, 3))} match by this rule:"
-            " it may drop unrelated documents, so choose another rule, or label more pairs"
+            f"of random pairs without a label, {percentage(round(chosen.unlabelled, 3))} match by this rule, and many"
+            " by every other one: it may drop unrelated documents, so label more pairs"
         )
     if tuning.labels < LEAST:
         lines.append(f"fewer than {LEAST} labels show little: label more pairs")

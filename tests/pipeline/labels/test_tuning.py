@@ -108,9 +108,11 @@ def test_wrong_parameters():
         tune(labels(), seed=-1)
 
 
-@pytest.mark.parametrize(("form", "share"), [(f"{'herons and boats ' * 4} on day {{n}}", 0.8), ("{n} " * 12, 0.0)])
-def test_random_pairs_of_the_labelled_documents_are_compared_by_the_rule(form, share):
-    # a fifth of the pairs that are labelled have an unrelated right document
+@pytest.mark.parametrize(
+    ("form", "least"), [(f"{'herons and boats ' * 4} on day {{n}}", 0.75), ("herons " * 12, 0.5), ("{n} " * 12, 0.4)]
+)
+def test_a_threshold_separates_random_pairs_of_the_labelled_documents(form, least):
+    # a fifth of the pairs that are labelled have an unrelated right document, and the others are equal
     texts = [form.format(n=f"w{n}") for n in range(40)]
     labels = [
         LabelledPair(a=f"{n}", b=f"{n}{label}", label=label, weight=weight, text_a=text, text_b=other)
@@ -119,6 +121,9 @@ def test_random_pairs_of_the_labelled_documents_are_compared_by_the_rule(form, s
         + [("different", 1000.0, f"rye bread of oven {n} " * 4)] * (n % 4 == 0)
     ]
     found = tune(labels)
-    assert found.unlabelled == pytest.approx(share, abs=0.05)
     assert found.expected_same == pytest.approx(40 / 10_040)
-    assert found.indiscriminate == (share > 0)
+    assert found.chosen.name == "resemblance of 3-word shingles"
+    assert least <= found.chosen.threshold <= least + 0.25
+    is_possible = "{n}" in form
+    assert found.indiscriminate != is_possible
+    assert found.chosen.unlabelled == (0.0 if is_possible else pytest.approx(0.8, abs=0.05))

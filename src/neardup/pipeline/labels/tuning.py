@@ -1,7 +1,6 @@
 """Tuning: the rule and the threshold for a collection, by labelled pairs of its documents."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.sources.labels import latest
 
 _FEW = 5  # labels of each kind, below which a threshold is little more than a guess
-_UNLABELLED = 2_000  # random pairs without labels
+_RANDOM_PAIRS = 2_000
 
 
 def tune(  # noqa: PLR0913 - every one a keyword with a default
@@ -39,8 +38,9 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     The rules are resemblances of shingles of 1 to 5 words and of 4, 6 and 9 letters; overlaps of the smaller document;
     sentences; trials; the combined scheme; cosines; and distances of fingerprints. A resemblance of shingles may have a
     higher threshold for pairs with a short document: such a rule is chosen only if it is clearly better than the best
-    one with a single threshold. Each rule is one that ``dedup`` can verify: ``neardup.load_config`` reads its settings
-    from a file.
+    one with a single threshold. Rules and thresholds by which many random pairs of documents from different labels
+    match are only chosen if there are no others. Each rule is one that ``dedup`` can verify: ``neardup.load_config``
+    reads its settings from a file.
 
     Raises ``DataError`` if a text is missing, and unless there are labels of both kinds, same and different, for pairs
     without common documents. Raises ``ParameterError`` for an invalid goal.
@@ -64,35 +64,37 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     places: dict[str, int] = {}
     left = np.array([_place(one.a, one.text_a, texts, places) for one in pairs], np.int64)
     right = np.array([_place(one.b, one.text_b, texts, places) for one in pairs], np.int64)
+    one, other = np.random.default_rng(seed).integers(0, len(pairs), (2, _RANDOM_PAIRS))
+    apart = groups[one] != groups[other]
+    sides = np.append(left, left[one[apart]]), np.append(right, right[other[apart]])
     listed = [*places]
     rules = match_rules()
     named: list[tuple[str, Any]] = []
-    by_name: dict[str, MatchRule] = {}
     scores, stricter = [], []
     with followed(progress) as follow, LocalEngine(threads) as engine:
-        measured = engine.map(lambda rule: rule.measured(listed, left, right), rules)
-        for done, (one, (own, smaller)) in enumerate(zip(rules, measured, strict=True)):
-            named.append((one.name, partial(_settings, one)))
-            by_name[one.name] = one
+        measured = engine.map(lambda tried: tried.measured(listed, *sides), rules)
+        for done, (tried, (own, smaller)) in enumerate(zip(rules, measured, strict=True)):
+            named.append((tried.name, partial(_settings, tried)))
             scores.append(own[None, :])
-            if one.by_length:
-                ways = ways_to_be_stricter(smaller)
-                name = f"{one.name}, stricter for short documents"
-                by_name[name] = one
-                stricter.append(((name, partial(_stricter, one, ways)), [way.scores(own, smaller) for way in ways]))
+            if tried.by_length:
+                ways = ways_to_be_stricter(smaller[: len(pairs)])
+                varied = f"{tried.name}, stricter for short documents", partial(_stricter, tried, ways)
+                stricter.append((varied, [way.scores(own, smaller) for way in ways]))
             follow("compare", done + 1, len(rules))
-    weights = np.array([pair.weight for pair in pairs], np.float64)
     for varied, rows in stricter:
         if len(rows) > 1:
             named.append(varied)
             scores.append(np.stack(rows))
-    found = tuned(named, scores, Labels(same, weights, groups), goal, unsure=len(known) - len(pairs), seed=seed)
-    one, other = np.random.default_rng(seed).integers(0, len(pairs), (2, _UNLABELLED))
-    apart = groups[one] != groups[other]
-    own, smaller = by_name[found.chosen.name].measured(listed, left[one[apart]], right[other[apart]])
-    settings = found.chosen.settings
-    least = np.where(smaller < settings.get("short", 0), settings.get("short_threshold", 0.0), found.chosen.threshold)
-    return replace(found, unlabelled=float((own >= least).sum() / max(1, len(own))))
+    weights = np.array([pair.weight for pair in pairs], np.float64)
+    return tuned(
+        named,
+        [own[:, : len(pairs)] for own in scores],
+        Labels(same, weights, groups),
+        goal,
+        unsure=len(known) - len(pairs),
+        seed=seed,
+        random=[own[:, len(pairs) :] for own in scores],
+    )
 
 
 def _settings(rule: MatchRule, choice: Choice | None) -> dict[str, Any]:
