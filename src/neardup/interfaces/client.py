@@ -9,7 +9,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from math import inf
 from ssl import SSLCertVerificationError
 from threading import Lock
-from typing import Any, Final, Self, get_args
+from typing import Any, Final, Self
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
@@ -33,7 +33,7 @@ from neardup.model.errors import (
 )
 from neardup.model.query import readable
 from neardup.model.seen import Admission, Document, Removal
-from neardup.model.verdicts import Verdict
+from neardup.model.verdicts import Verdict, from_record
 from neardup.pipeline.crawl.filter import parted, require_urls
 from neardup.pipeline.index.fields import field_table, moment_of
 from neardup.pipeline.index.inputs import as_strings, is_id, microseconds, require_ids
@@ -50,7 +50,6 @@ _OK: Final = 200
 _REDIRECTS: Final = range(300, 400)
 _DATA: Final = frozenset({400, 413, 414, 415, 422})
 _LATER: Final = frozenset({429, 502, 503, 504})
-_VERDICTS: Final[Mapping[str, Any]] = {kind.name: kind for kind in get_args(Verdict)}
 
 
 class _Unknown(NeardupError):  # noqa: N818 - an answer
@@ -297,7 +296,7 @@ class Client:
             except DataError as error:
                 where = f"{error.where}, documents {begin:,} to {begin + number - 1:,}" if begin else error.where
                 raise DataError(where, error.rule) from None
-            verdicts += map(_verdict, answer["verdicts"])
+            verdicts += map(from_record, answer["verdicts"])
             begin += number
         return verdicts
 
@@ -434,12 +433,6 @@ def _batches(records: Iterable[dict[str, Any]]) -> Iterator[tuple[int, bytes]]:
         size += len(written)
     if part:
         yield len(part), b",".join(part)
-
-
-def _verdict(said: Mapping[str, Any]) -> Verdict:
-    kind = _VERDICTS[said["verdict"]]
-    verdict: Verdict = kind(**{part: said[part] for part in kind.__slots__ if part in said})
-    return verdict
 
 
 def _hit(rank: int, hit: Any) -> Any:

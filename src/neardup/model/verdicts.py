@@ -1,7 +1,8 @@
 """What an index answers about a document: whether it is new, and what it repeats."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, get_args
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,17 @@ class Known:
 
 
 Verdict = New | Empty | ExactDuplicate | NearDuplicate | Known
+_KINDS: Final[Mapping[str, Any]] = {kind.name: kind for kind in get_args(Verdict)}
 
 
 def as_record(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as a record of plain values; the first field is its name."""
     parts = {name: getattr(verdict, name) for name in verdict.__slots__}
     return {"verdict": verdict.name, **parts}
+
+
+def from_record(record: Mapping[str, Any]) -> Verdict:
+    """Return the verdict of a record; parts that are missing have their defaults, and others are ignored."""
+    kind = _KINDS[record["verdict"]]
+    verdict: Verdict = kind(**{part: record[part] for part in kind.__slots__ if part in record})
+    return verdict

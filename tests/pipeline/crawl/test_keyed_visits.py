@@ -1,3 +1,4 @@
+import json
 import random
 
 import pytest
@@ -5,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import CrawlFilter, DataError, Index, Known
-from neardup.errors import StorageFailed
+from neardup.errors import StorageFailed, StorageMoved
 from neardup.pipeline.crawl import keyed_visits
 from neardup.pipeline.crawl.keyed_visits import FILE, KeyedVisits
 
@@ -33,7 +34,15 @@ def sent(visits, pages, key, **more):
     return visits.judge_and_admit(urls, texts, None, key, repr(pages).encode(), **more)
 
 
-@pytest.mark.parametrize("restarted", [False, True])
+def restarted_before_the_answer(index):
+    """Return the visits as after a kill before the verdicts of any batch were written."""
+    file = index.store.folder / FILE
+    lines = [line for line in file.read_bytes().splitlines(keepends=True) if len(json.loads(line)) > 2]
+    file.write_bytes(b"".join(lines))
+    return KeyedVisits(index)
+
+
+@pytest.mark.parametrize("restarted", [None, KeyedVisits, restarted_before_the_answer])
 def test_a_repeated_batch_gets_the_same_verdicts(index, restarted):
     pages = KeyedVisits(index)
     first = sent(pages, PAGES, "one")
@@ -41,8 +50,8 @@ def test_a_repeated_batch_gets_the_same_verdicts(index, restarted):
     changed = sent(pages, [(3, 33), (5, 5)], "two")
     assert changed[0] == Known(url(3), changed=True)
     before = index.next_admission, len(index)
-    if restarted:
-        pages = KeyedVisits(index)
+    if restarted is not None:
+        pages = restarted(index)
     for _ in range(2):
         again = sent(pages, [(3, 33), (5, 5)], "two")
         assert again == changed
@@ -54,7 +63,7 @@ def test_a_repeated_batch_gets_the_same_verdicts(index, restarted):
 def test_a_repeated_batch_of_signatures_gets_the_same_verdicts(index):
     def sent_signed(pages, key):
         signed = index.scheme.sign([words(seed) for _, seed in pages])
-        own = KeyedVisits(index)  # as after a restart
+        own = restarted_before_the_answer(index) if (index.store.folder / FILE).exists() else KeyedVisits(index)
         return own.judge_and_admit([url(number) for number, _ in pages], signed, None, key, repr(pages).encode())
 
     assert [verdict.name for verdict in sent_signed(PAGES, "one")] == ["new", "near duplicate", "new", "new"]
@@ -102,7 +111,7 @@ def test_pages_that_another_batch_admitted_meanwhile_are_its_own(index, monkeypa
     assert [verdict.representative for verdict in sent(pages, [(1, 1), (2, 2)], "other")] == [None, None]
     verdicts = sent(pages, [(1, 1), (7, 7)], "killed")
     assert (verdicts[0].name, verdicts[0].representative, verdicts[1].name) == ("known", url(1), "new")
-    for again in (pages, KeyedVisits(index)):  # also after a restart
+    for again in (pages, KeyedVisits(index), restarted_before_the_answer(index)):
         assert [verdict.representative for verdict in sent(again, [(1, 1), (7, 7)], "killed")] == [url(1), None]
         assert [verdict.representative for verdict in sent(again, [(1, 1), (2, 2)], "other")] == [None, None]
 
@@ -114,7 +123,7 @@ def test_a_page_that_is_kept_again_is_reported_again(index):
     told = sent(pages, PAGES[1:2], "two")
     assert told == [Known(url(2))]
     assert told[0].representative is None
-    for some in (pages, KeyedVisits(index)):
+    for some in (pages, KeyedVisits(index), restarted_before_the_answer(index)):
         assert sent(some, PAGES[1:2], "two")[0].representative is None
     assert sent(pages, PAGES[1:2], "three")[0].representative == url(2)
 
@@ -125,9 +134,36 @@ def test_nearly_unchanged_pages_are_unchanged_when_they_are_repeated(index):
     text = words(3) + " again"
     first = pages.judge_and_admit([url(3)], [text], None, "two", b"x", 0.5)
     assert (first[0].changed, first[0].representative) == (False, url(3))
-    for some in (pages, KeyedVisits(index)):
+    for some in (pages, KeyedVisits(index), restarted_before_the_answer(index)):
         assert some.judge_and_admit([url(3)], [text], None, "two", b"x", 0.5) == first
     assert index.next_admission == len(PAGES)
+
+
+@pytest.mark.parametrize("most", [0, 100])
+def test_a_repeated_batch_does_not_bring_back_what_was_changed_or_removed_since(index, monkeypatch, most):
+    monkeypatch.setattr(keyed_visits, "MOST_VERDICTS", most)
+    first = sent(KeyedVisits(index), PAGES, "one")
+    sent(KeyedVisits(index), [(3, 33)], "two")
+    index.remove([url(4)])
+    state = index.next_admission, len(index)
+    again = sent(KeyedVisits(index), PAGES, "one")
+    assert index.known([url(3)], [words(33)]) == [Known(url(3))]
+    assert (index.next_admission, len(index)) == state
+    assert [one.representative for one in again[:2]] == [one.representative for one in first[:2]]
+    if most:  # else the verdicts are computed again
+        assert again == first
+
+
+def test_an_index_that_was_moved_leaves_the_file_of_another_one_alone(index):
+    pages, folder = KeyedVisits(index), index.store.folder
+    sent(pages, PAGES, "one")
+    folder.rename(folder.with_name("moved"))
+    folder.mkdir()
+    with pytest.raises(StorageMoved):
+        sent(pages, PAGES, "two")
+    assert not any(folder.iterdir())
+    folder.rmdir()
+    folder.with_name("moved").rename(folder)
 
 
 @pytest.mark.parametrize("rest", [b"", b'["', b"\n", b"{}\n"])
@@ -149,7 +185,7 @@ def test_only_the_last_keys_and_verdicts_are_remembered(index, monkeypatch):
         sent(pages, [(number, number)], f"key {number}")
     assert len(pages._visits) == 5
     assert len(pages._verdicts) == 3
-    assert len((index.store.folder / FILE).read_bytes().splitlines()) <= 10
+    assert len((index.store.folder / FILE).read_bytes().splitlines()) <= 20
     for some in (pages, KeyedVisits(index)):
         assert sent(some, [(36, 36)], "key 36")[0].name == "new"
         assert sent(some, [(20, 20)], "key 20" + str(some is pages))[0].name == "known"
@@ -171,15 +207,16 @@ BATCHES = st.lists(
 )
 
 
+@pytest.mark.parametrize("restarted", [KeyedVisits, restarted_before_the_answer])
 @settings(max_examples=25, deadline=None)
 @given(batches=BATCHES)
-def test_the_last_batch_gets_the_same_verdicts_after_a_restart(tmp_path_factory, batches):
+def test_the_last_batch_gets_the_same_verdicts_after_a_restart(tmp_path_factory, restarted, batches):
     folder = tmp_path_factory.mktemp("visits") / "seen"
     with Index.create(folder, durability="bulk") as index:
         for number, batch in enumerate(batches):
             first = sent(KeyedVisits(index), batch, str(number))
             state = index.next_admission, [index.group(own) for own in index.ids()]
-            again = sent(KeyedVisits(index), batch, str(number))
+            again = sent(restarted(index), batch, str(number))
             assert again == first
             assert [one.representative for one in again] == [one.representative for one in first]
             assert (index.next_admission, [index.group(own) for own in index.ids()]) == state
@@ -191,7 +228,7 @@ def test_a_repeated_batch_leaves_fields_as_they_are(index):
     first = pages.judge_and_admit(urls, texts, fields, "one", b"x")
     assert index.values("rank", urls[:2]) == [3, 2]
     changes = index.store.field_changes.number
-    assert KeyedVisits(index).judge_and_admit(urls, texts, fields, "one", b"x") == first
+    assert restarted_before_the_answer(index).judge_and_admit(urls, texts, fields, "one", b"x") == first
     assert index.values("rank", urls[:2]) == [3, 2]
     assert index.values("url", urls[:2]) == urls[:2]
     assert index.store.field_changes.number == changes + 2  # of the page that is in it twice

@@ -5,6 +5,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from itertools import dropwhile
 from pathlib import Path
@@ -17,7 +18,7 @@ from neardup.engines.journal import naming
 from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, StorageFailed
 from neardup.model.seen import Admission
-from neardup.model.verdicts import Known, Verdict
+from neardup.model.verdicts import Known, Verdict, as_record, from_record
 from neardup.pipeline.crawl.filter import CrawlFilter
 from neardup.pipeline.index.fields import field_table
 from neardup.pipeline.index.index import Index
@@ -26,8 +27,8 @@ from neardup.sources.addresses import Addresses
 from neardup.sources.output import atomic
 
 FILE: Final = "visits.jsonl"  # in the folder of the index
-MOST_VISITS: Final = 1 << 14  # keys that are remembered, also after a restart
-MOST_VERDICTS: Final = 1 << 16  # verdicts that are remembered until a restart
+MOST_VISITS: Final = 1 << 14  # keys that are remembered
+MOST_VERDICTS: Final = 1 << 16  # verdicts that are remembered
 
 
 Contents = Sequence[str] | Signatures  # the texts of pages, or their signatures
@@ -37,7 +38,7 @@ class Visit(msgspec.Struct, array_like=True):
     """A batch before its pages were admitted: the digests of its key and of its content, and the state of the index.
 
     *first* is the number of the next admission; *known* are the rows of pages whose address was known, *told* those of
-    kept pages that were reported as kept since the last admission.
+    kept pages that were reported as kept since the last admission. If the batch is *answered*, its pages were recorded.
     """
 
     key: str
@@ -45,16 +46,24 @@ class Visit(msgspec.Struct, array_like=True):
     first: int
     known: list[int]
     told: list[int]
+    answered: bool = False
+
+
+class Answer(msgspec.Struct, array_like=True):
+    """The verdicts of a batch after its pages were admitted: the digest of its key, and records."""
+
+    key: str
+    verdicts: list[dict[str, Any]]
 
 
 class KeyedVisits:
     """Records batches of pages, as ``CrawlFilter.judge_and_admit`` does, and recognises batches by their keys.
 
     The last ``MOST_VISITS`` keys are remembered, on the disk. A repeated batch changes nothing and gets the verdicts of
-    the first time: the same ones while they are among the last ``MOST_VERDICTS``. Later, and after a restart, they are
-    computed again for the pages that the first batch admitted, against what was admitted before them. So a page whose
-    representative was ``None`` gets that again, unless the index has been changed otherwise in between; the values of a
-    comparison with an earlier version are not repeated.
+    the first time: the same ones while they are among the last ``MOST_VERDICTS``. Older verdicts, and those of a batch
+    that a kill interrupted, are computed again for the pages that the first batch admitted, against what was admitted
+    before them. So a page whose representative was ``None`` gets that again, unless the index has been changed
+    otherwise in between; the values of a comparison with an earlier version are not repeated.
 
     Only the process that writes the index may use it.
     """
@@ -64,7 +73,8 @@ class KeyedVisits:
         self._path = Path(index.store.folder, FILE)
         self._busy = threading.Lock()
         self._visits: OrderedDict[str, Visit] | None = None  # of the file, which is read when it is needed
-        self._lines, self._cut = 0, False  # of the file, and whether the last one has no end
+        self._lines, self._stored = 0, 0  # visits and verdicts in the file, older ones too
+        self._cut = False  # whether the last line of the file has no end
         self._verdicts: OrderedDict[str, list[Verdict]] = OrderedDict()
         self._remembered = 0
 
@@ -120,15 +130,18 @@ class KeyedVisits:
         """Return the verdicts of a batch that was recorded; a kill may have prevented that for some of its pages.
 
         Pages that were admitted after the next batch was recorded are not those of this one. If it had none before, it
-        begins again, so that another repetition finds those that it gets now.
+        begins again, so that another repetition finds those that it gets now. Pages of an *answered* batch that were
+        changed or removed since then remain so.
         """
         index = self.index
         there, now = index.admissions(ids), index.known(ids, texts, fields, changed_at_least=least)
         numbers, told = range(visit.first, visit.first + len(ids) + 1), set(visit.told)
         until = self._next(visit)
-        if None in there and not any(one is not None and visit.first <= one.number < until for one in there):
+        begun = visit.answered or any(one is not None and visit.first <= one.number < until for one in there)
+        if None in there and not begun:
             self._begin(visit.key, visit.content, there)
-        verdicts = pages.judge_and_admit(urls, texts, fields, ids=ids)
+        judged_now = pages.judge_each if visit.answered else pages.judge_and_admit
+        verdicts = judged_now(urls, texts, fields, ids=ids)
         own: dict[str, int] = {}  # the pages that were admitted then, by their first rows
         last: dict[str, int] = {}  # and by their last ones, whose fields they have
         for row, (admission, found) in enumerate(zip(there, now, strict=True)):
@@ -160,8 +173,16 @@ class KeyedVisits:
         return next((one.first for one in later if one is not visit), math.inf)
 
     def _keep(self, name: str, verdicts: list[Verdict]) -> None:
+        """Remember the verdicts of a batch; if they cannot be written, they are computed again after a restart."""
+        self._remember(name, verdicts)
+        with suppress(StorageFailed):
+            self._write(_answer(name, verdicts), sync=False)
+            self._stored += len(verdicts)
+
+    def _remember(self, name: str, verdicts: list[Verdict]) -> None:
+        self._read()[name].answered = True
+        self._remembered += len(verdicts) - len(self._verdicts.pop(name, ()))
         self._verdicts[name] = verdicts
-        self._remembered += len(verdicts)
         while self._remembered > MOST_VERDICTS:
             _, oldest = self._verdicts.popitem(last=False)
             self._remembered -= len(oldest)
@@ -171,33 +192,58 @@ class KeyedVisits:
             with naming(self._path, doing="read"):
                 content = self._path.read_bytes() if self._path.exists() else b""
             *lines, rest = content.split(b"\n")
-            self._visits = OrderedDict()
-            for visit in _decoded(lines):
-                _put(self._visits, visit)
-            self._lines, self._cut = len(lines), bool(rest)
+            self._visits, self._cut = OrderedDict(), bool(rest)
+            for entry in _decoded(lines):
+                if isinstance(entry, Visit):
+                    _put(self._visits, entry)
+                    self._lines += 1
+                elif entry.key in self._visits:
+                    self._remember(entry.key, [*map(from_record, entry.verdicts)])
+                    self._stored += len(entry.verdicts)
         return self._visits
 
     def _record(self, visit: Visit) -> None:
         """Write a visit to the disk before its pages are admitted."""
+        self.index.store.require_writer()  # or the file could be that of another folder at this path
         visits = self._read()
-        line = b"\n" * self._cut + msgspec.json.encode(visit) + b"\n"
         _put(visits, visit)
         while len(visits) > MOST_VISITS:
             visits.popitem(last=False)
         try:
-            if self._lines >= 2 * MOST_VISITS:
-                with atomic(self._path) as file:
-                    file.writelines(msgspec.json.encode(one) + b"\n" for one in visits.values())
-                self._lines, self._cut = len(visits), False
+            if self._lines >= 2 * MOST_VISITS or self._stored >= 2 * MOST_VERDICTS:
+                self._rewrite(visits)
             else:
-                with self._path.open("ab", buffering=0) as file:
-                    file.write(line)
-                    os.fdatasync(file.fileno())
-                self._lines, self._cut = self._lines + 1, False
-        except OSError as error:
+                self._write(visit, sync=True)
+                self._lines += 1
+        except StorageFailed:
             visits.pop(visit.key)
+            raise
+
+    def _write(self, entry: Visit | Answer, *, sync: bool) -> None:
+        """Append a line to the file."""
+        line = b"\n" * self._cut + msgspec.json.encode(entry) + b"\n"
+        try:
+            with self._path.open("ab") as file:
+                file.write(line)
+                file.flush()
+                if sync:
+                    os.fdatasync(file.fileno())
+        except OSError as error:
             self._cut = True
             raise StorageFailed.by(error, self._path, "written") from error
+        self._cut = False
+
+    def _rewrite(self, visits: Mapping[str, Visit]) -> None:
+        """Replace the file by one with what is remembered."""
+        try:
+            with atomic(self._path) as file:
+                for name, visit in visits.items():
+                    file.write(msgspec.json.encode(visit) + b"\n")
+                    if name in self._verdicts:
+                        file.write(msgspec.json.encode(_answer(name, self._verdicts[name])) + b"\n")
+        except OSError as error:
+            raise StorageFailed.by(error, self._path, "written") from error
+        self._lines, self._stored, self._cut = len(visits), self._remembered, False
 
 
 def _put(visits: OrderedDict[str, Visit], visit: Visit) -> None:
@@ -206,10 +252,15 @@ def _put(visits: OrderedDict[str, Visit], visit: Visit) -> None:
     visits[visit.key] = visit
 
 
-def _decoded(lines: Iterable[bytes]) -> Iterable[Visit]:
-    decoder = msgspec.json.Decoder(Visit)
+def _answer(name: str, verdicts: Iterable[Verdict]) -> Answer:
+    records = [as_record(verdict) for verdict in verdicts]
+    return Answer(name, [{part: value for part, value in one.items() if value is not None} for one in records])
+
+
+def _decoded(lines: Iterable[bytes]) -> Iterable[Visit | Answer]:
+    decoders = msgspec.json.Decoder(Visit), msgspec.json.Decoder(Answer)
     for line in lines:
-        try:
-            yield decoder.decode(line)
-        except msgspec.MsgspecError:  # it was cut by a kill
-            continue
+        for decoder in decoders:
+            with suppress(msgspec.MsgspecError):  # it is of the other kind, or was cut by a kill
+                yield decoder.decode(line)
+                break
