@@ -90,6 +90,7 @@ def test_hits_may_bring_their_texts_or_signatures(serve, texts):
         {"hits": ["a"], "top": 0},
         {"hits": ["a"], "include": "x"},
         {"hits": ["a"], "by": []},
+        {"hits": ["a"], "by": [{"rule": "same", "field": "site", "of": "host", "levels": 1}]},
         {"hits": [""]},
     ],
     ids=str,

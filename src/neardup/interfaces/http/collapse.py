@@ -45,17 +45,19 @@ class Same(Input, tag_field="rule", tag="same"):
     """Hits with the same value of a field; the *keep* best of a group are kept.
 
     With *of*, the field is a URL, and the value is its host, its registered domain, or its host and the first *levels*
-    levels of its path.
+    levels of its path, by default one.
     """
 
     field: Annotated[str, characters(1, 1024)]
     of: Literal["value", "host", "domain", "path"] = "value"
-    levels: Annotated[int, whole(1, 64)] = 1
+    levels: Annotated[int, whole(1, 64)] | None = None
     keep: Number = 1
 
     def rule(self, _: Any) -> Rule:
         """Return the rule of the library."""
-        return SameValue(self.field, _OF[self.of](self.levels), keep=self.keep)
+        if self.levels is not None and self.of != "path":
+            raise Refusal(INVALID, 'levels needs "of": "path".')
+        return SameValue(self.field, _OF[self.of](self.levels or 1), keep=self.keep)
 
 
 class RankedHit(Input):
