@@ -286,6 +286,15 @@ def test_a_crawl_keeps_what_is_new(crawl, sites, tmp_path):
     assert not (tmp_path / "seen" / UNFINISHED).exists()
 
 
+def test_a_start_page_is_fetched_once(crawl, sites):
+    site = sites()
+    site.pages = {"/": "<a href='/'>x</a><a href='/one'>x</a>", "/one": page(words(1), ["/"])}
+    _, counted, told = crawl(site.root)
+    assert told == ""
+    assert Counter(site.served) == {"/": 1, "/one": 1}
+    assert counted["requests/repeated"] == 2
+
+
 def test_pages_that_lead_to_themselves_are_fetched(crawl, sites):
     site = sites()
     site.pages["/"] = page("", ["/cookie?utm_source=x", "/clean?utm_source=x"])
@@ -538,11 +547,28 @@ class Page:
             "cannot be used with NEARDUP_SIGNATURES",
         ),
         ({"urls": "url"}, "is not a setting; the settings are NEARDUP_INDEX"),
+        ({"index": 5}, "NEARDUP_INDEX=5 must be the folder of the index"),
+        ({"changed": "some"}, "NEARDUP_CHANGED='some' must be a number"),
+        ({"html": "maybe"}, "NEARDUP_HTML='maybe' must be True or False"),
+        ({"fields": "title"}, "NEARDUP_FIELDS='title' must map names to kinds"),
+        ({"text": 5}, "NEARDUP_TEXT=5 must be the name of a field of items"),
     ],
 )
 def test_wrong_settings_are_refused(pipeline, settings, complaint):
     with pytest.raises(ParameterError, match=complaint):
         pipeline(**settings)
+
+
+def test_an_index_that_is_there_has_the_fields_and_texts_of_the_settings(pipeline, tmp_path):
+    Index.create(tmp_path / "seen", fields={"title": "string"}).close()
+    with pytest.raises(ParameterError, match=r"NEARDUP_FIELDS.* which has title \(string\); only a new index"):
+        pipeline(fields={"title": "string", "rank": "integer"})
+    with pytest.raises(ParameterError, match="NEARDUP_TEXTS=True cannot be used with this index"):
+        pipeline(texts=True)
+    process, crawler = pipeline(fields='{"title": "string"}', texts=None, url=None)
+    process.process_item({"url": "http://a.example/", "text": words(1), "title": "t"})
+    crawler.end("finished")
+    assert ids(tmp_path / "seen")["http://a.example/"].fields == {"title": "t"}
 
 
 def test_items_of_any_kind_are_judged(pipeline):

@@ -28,6 +28,7 @@ from neardup.model.verdicts import Known, NearDuplicate, Verdict, as_record
 from neardup.pipeline.crawl.filter import CrawlFilter
 from neardup.pipeline.crawl.page_texts import extracted_pages
 from neardup.pipeline.files.ingestion import is_index
+from neardup.pipeline.index.fields import field_kinds
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction
 from neardup.sources.keys import key_in
@@ -41,6 +42,13 @@ SEEN: Final = "neardup.seen"  # the file in JOBDIR with the requests and the pag
 
 _PRIORITY: Final = 300
 _OF_A_FOLDER: Final = ("scheme", "key_file", "fields", "texts")  # settings for a new index
+_READ: Final = {  # how Scrapy reads settings that may be strings, such as those of its command line
+    "changed": ("getfloat", "must be a number"),
+    "html": ("getbool", "must be True or False"),
+    "texts": ("getbool", "must be True or False"),
+    "signatures": ("getbool", "must be True or False"),
+    "fields": ("getdict", "must map names to kinds"),
+}
 _TOKEN: Final = "NEARDUP_TOKEN"  # noqa: S105 - the name of a variable
 _DIGEST_BYTES: Final = 16
 _COUNTED: Final = "neardup/"
@@ -55,8 +63,7 @@ class NeardupAddon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Check the settings, and add the parts."""
-        index = Settings.of(settings).index
-        require(index is not None, "NEARDUP_INDEX", index, "must be the folder of the index, or the URL of a service")
+        Settings.of(settings)
         settings.set("DUPEFILTER_CLASS", AddressFilter, "addon")
         settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", NearDuplicatePipeline, _PRIORITY)
 
@@ -65,7 +72,7 @@ class NeardupAddon:
 class Settings:
     """The settings of the add-on."""
 
-    index: str | None = None
+    index: Any = None
     token: str | None = None
     changed: float | None = None
     action: str = "drop"
@@ -86,16 +93,24 @@ class Settings:
 
     @classmethod
     def of(cls, settings: BaseSettings) -> Self:
-        """Read the settings; ``ParameterError`` for an unknown name."""
+        """Read the settings, those that are ``None`` as their defaults; ``ParameterError`` for an unknown name."""
         known = {f"NEARDUP_{one.name.upper()}": one.name for one in fields(cls)}
         for name in settings:
             rule = f"is not a setting; the settings are {', '.join(known)}"
             require(name in known or not str(name).startswith("NEARDUP_"), str(name), settings[name], rule)
-        given = {known[name]: settings.get(name) for name in known if name in settings}
-        if "changed" in given:
-            given["changed"] = settings.getfloat("NEARDUP_CHANGED")
-        given |= {name: settings.getbool(f"NEARDUP_{name.upper()}") for name in ("html", "texts", "signatures")}
-        own = cls(**given | {"fields": settings.getdict("NEARDUP_FIELDS")})
+        given = {known[name]: settings[name] for name in known if settings.get(name) is not None}
+        for part in given.keys() & _READ.keys():
+            (getter, rule), name = _READ[part], f"NEARDUP_{part.upper()}"
+            try:
+                given[part] = getattr(settings, getter)(name)
+            except (TypeError, ValueError) as error:
+                raise ParameterError(name, settings[name], rule) from error
+        own = cls(**given)
+        holds = isinstance(own.index, str | os.PathLike) and str(own.index) != ""
+        require(holds, "NEARDUP_INDEX", own.index, "must be the folder of the index, or the URL of a service")
+        for part in ("url", "text", "tag"):
+            value = getattr(own, part)
+            require(isinstance(value, str), f"NEARDUP_{part.upper()}", value, "must be the name of a field of items")
         require(own.action in {"drop", "tag"}, "NEARDUP_ACTION", own.action, "must be drop or tag")
         rule = "must be unfinished, never or always"
         require(own.refetch in {"unfinished", "never", "always"}, "NEARDUP_REFETCH", own.refetch, rule)
@@ -299,11 +314,21 @@ class AddressFilter(_Part, BaseDupeFilter):
     Across runs only pages count, not requests: a request that was not answered before the process was killed is made
     again. A crawl that is interrupted, but not killed, and resumed with the same ``JOBDIR`` is one run. Requests with a
     body, or of another method than GET, are distinguished by Scrapy's own fingerprint, for this run only.
+
+    Requests with ``dont_filter``, such as those for start pages, are always made, and count for later ones.
     """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        crawler.signals.connect(self._record, signal=signals.request_scheduled)
+
+    def _record(self, request: Request) -> None:
+        if request.dont_filter and _is_page(request):
+            self._crawl.wants(request.url, again=True)
 
     def request_seen(self, request: Request) -> bool:
         """Return whether to skip a request."""
-        if request.method == "GET" and not request.body:
+        if _is_page(request):
             hops = request.meta.get("redirect_urls", ())
             id_of = self._crawl.pages.id_of
             return not self._crawl.wants(request.url, again=id_of(request.url) in map(id_of, hops))
@@ -315,6 +340,10 @@ class AddressFilter(_Part, BaseDupeFilter):
             spider.logger.debug("Filtered a request to a page that is known: %s", request)
         if self._crawler.stats is not None:
             self._crawler.stats.inc_value("dupefilter/filtered")
+
+
+def _is_page(request: Request) -> bool:
+    return request.method == "GET" and not request.body
 
 
 class NearDuplicatePipeline(_Part):
@@ -344,8 +373,6 @@ class NearDuplicatePipeline(_Part):
 def _opened(settings: Settings, extraction: Extraction | None) -> Index | Client:
     """Open the index to write, or create it, or connect to its service."""
     folder = settings.index
-    if not folder:
-        raise ParameterError("NEARDUP_INDEX", folder, "must be the folder of the index, or the URL of a service")
     key = None if settings.key_file is None else key_in(settings.key_file)
     if settings.is_service:
         ways: dict[str, Any] = {"addresses": settings.addresses, "changed_at_least": settings.changed}
@@ -365,6 +392,12 @@ def _pages_of(
     if isinstance(index, Client):
         _require_same(index, extraction, settings)
         return index, index.about["signs"]
+    kinds = dict(field_kinds(settings.fields))
+    known = ", ".join(f"{name} ({kind})" for name, kind in index.fields.items()) or "none"
+    rule = f"must be fields of the index, which has {known}; only a new index can have others"
+    require(kinds.items() <= index.fields.items(), "NEARDUP_FIELDS", settings.fields, rule)
+    rule = "cannot be used with this index, which stores no texts; only a new index can"
+    require(index.keeps_texts or not settings.texts, "NEARDUP_TEXTS", settings.texts, rule)
     if extraction is not None:
         require_extraction(index, extraction)
     return CrawlFilter(index, settings.addresses, changed_at_least=settings.changed), index.scheme.columns

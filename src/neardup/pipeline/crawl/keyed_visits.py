@@ -49,7 +49,7 @@ class Visit(msgspec.Struct, array_like=True):
     answered: bool = False
 
 
-class Answer(msgspec.Struct, array_like=True):
+class VisitVerdicts(msgspec.Struct, array_like=True):
     """The verdicts of a batch after its pages were admitted: the digest of its key, and records."""
 
     key: str
@@ -176,7 +176,7 @@ class KeyedVisits:
         """Remember the verdicts of a batch; if they cannot be written, they are computed again after a restart."""
         self._remember(name, verdicts)
         with suppress(StorageFailed):
-            self._write(_answer(name, verdicts), sync=False)
+            self._write(_recorded(name, verdicts), sync=False)
             self._stored += len(verdicts)
 
     def _remember(self, name: str, verdicts: list[Verdict]) -> None:
@@ -219,7 +219,7 @@ class KeyedVisits:
             visits.pop(visit.key)
             raise
 
-    def _write(self, entry: Visit | Answer, *, sync: bool) -> None:
+    def _write(self, entry: Visit | VisitVerdicts, *, sync: bool) -> None:
         """Append a line to the file."""
         line = b"\n" * self._cut + msgspec.json.encode(entry) + b"\n"
         try:
@@ -240,7 +240,7 @@ class KeyedVisits:
                 for name, visit in visits.items():
                     file.write(msgspec.json.encode(visit) + b"\n")
                     if name in self._verdicts:
-                        file.write(msgspec.json.encode(_answer(name, self._verdicts[name])) + b"\n")
+                        file.write(msgspec.json.encode(_recorded(name, self._verdicts[name])) + b"\n")
         except OSError as error:
             raise StorageFailed.by(error, self._path, "written") from error
         self._lines, self._stored, self._cut = len(visits), self._remembered, False
@@ -252,13 +252,13 @@ def _put(visits: OrderedDict[str, Visit], visit: Visit) -> None:
     visits[visit.key] = visit
 
 
-def _answer(name: str, verdicts: Iterable[Verdict]) -> Answer:
+def _recorded(name: str, verdicts: Iterable[Verdict]) -> VisitVerdicts:
     records = [as_record(verdict) for verdict in verdicts]
-    return Answer(name, [{part: value for part, value in one.items() if value is not None} for one in records])
+    return VisitVerdicts(name, [{part: value for part, value in one.items() if value is not None} for one in records])
 
 
-def _decoded(lines: Iterable[bytes]) -> Iterable[Visit | Answer]:
-    decoders = msgspec.json.Decoder(Visit), msgspec.json.Decoder(Answer)
+def _decoded(lines: Iterable[bytes]) -> Iterable[Visit | VisitVerdicts]:
+    decoders = msgspec.json.Decoder(Visit), msgspec.json.Decoder(VisitVerdicts)
     for line in lines:
         for decoder in decoders:
             with suppress(msgspec.MsgspecError):  # it is of the other kind, or was cut by a kill
