@@ -153,7 +153,10 @@ def test_other_addresses_than_those_of_the_service_are_refused(service):
         client.judge_each([("http://a.example/", STORM)])
 
 
-@pytest.mark.parametrize("url", ["", "seen", "ftp://a", "http://", "http://a:b", "http://u:p@a", "http://a/?q", 3])
+@pytest.mark.parametrize(
+    "url",
+    ["", "seen", "ftp://a", "http://", "http://..", "http://a b", "http://a:b", "http://u:p@a", "http://a/?q", 3],
+)
 def test_only_urls_of_services_are_taken(url):
     with pytest.raises(ParameterError):
         Client(url)
@@ -240,7 +243,7 @@ def pauses(monkeypatch):
     return waited
 
 
-ABOUT = (200, {"fields": {}, "signs": [], "addresses": Addresses().id}, {})
+ABOUT = (200, {"fields": {}, "signs": [], "addresses": Addresses().id, "next": 0}, {})
 NEW = (200, {"verdicts": [{"verdict": "new", "id": "http://a.example/"}]}, {})
 LATER = (429, {"type": "/docs#overloaded", "detail": "Too many requests."}, {"Retry-After": "7"})
 BROKEN = (None, b"", {})
@@ -277,6 +280,8 @@ def test_patience_ends(scripted, pauses):
         ),
         ((404, b"<html>", {}), StorageRefused, "answers with status 404"),
         ((200, b"<html>", {}), StorageRefused, "does not answer as a service of neardup"),
+        ((200, b'{"a":"\xff"}', {}), StorageRefused, "does not answer as a service of neardup"),
+        ((422, b'{"detail":"\xff"}', {}), StorageRefused, "answers with status 422"),
         ((422, {"type": "/docs#query-time", "detail": "x"}, {}), QueryTimeout, "stopped after 2.0 seconds"),
         ((422, {"type": "/docs#invalid", "detail": "url 0: is empty"}, {}), DataError, "the service: url 0: is empty"),
         ((500, {"type": "/docs#broken", "detail": "error 7 of the log"}, {}), StorageRefused, "error 7 of the log"),
@@ -289,11 +294,20 @@ def test_other_answers_are_errors(scripted, pauses, answer, error, reason):
     assert len(server.asked) == 1
 
 
+def test_an_answer_that_lacks_what_was_asked_for_is_an_error(scripted):
+    strange = {"verdicts": [{"verdict": "strange"}]}
+    server = scripted(*((200, answer, {}) for answer in ({}, {}, {"verdicts": []}, strange)))
+    with Client(server.url) as client:
+        for ask in (lambda: len(client), *[lambda: client.judge([STORM])] * 3):
+            with pytest.raises(StorageRefused, match="does not answer as a service of neardup"):
+                ask()
+
+
 def test_a_token_is_never_shown():
     assert "secret" not in repr(Client("http://127.0.0.1:9", token="secret"))  # noqa: S106 - none
 
 
-@pytest.mark.parametrize("token", ["a\nb", "é", b"secret", 7])
+@pytest.mark.parametrize("token", ["a\nb", "é", "", " \n", b"secret", 7])
 def test_tokens_that_no_header_can_have_are_refused(token):
     with pytest.raises(ParameterError, match=r"token='\(secret\)' must be one token of printable ASCII characters"):
         Client("http://127.0.0.1:9", token=token)
@@ -303,6 +317,11 @@ def test_the_token_of_a_file_ends_with_a_line_break(folder):
     reading, line = new_token("read")
     with serving(folder, tokens=Tokens.parsed([line])) as url, Client(url, token=f"{reading}\n") as client:
         assert len(client) == 0
+
+
+def test_the_share_of_unchanged_content_is_checked_at_once():
+    with pytest.raises(ParameterError, match="changed_at_least=2 must be a number above 0 and at most 1"):
+        Client("http://127.0.0.1:9", changed_at_least=2)
 
 
 @pytest.mark.parametrize("ways", [{"patience": None}, {"patience": -1}, {"timeout": 0}, {"timeout": "5"}], ids=str)

@@ -30,6 +30,7 @@ from neardup.model.errors import (
     require_flag,
     require_kind,
     require_name,
+    require_share,
 )
 from neardup.model.query import readable
 from neardup.model.seen import Admission, Document, Removal
@@ -100,9 +101,15 @@ class Client:
         try:
             parts = urlsplit(url)
             host, port = parts.hostname, parts.port
+            (host or "").encode("idna")  # as sockets do
         except ValueError:
             host = port = None
-        holds = host is not None and parts.scheme in {"http", "https"} and not (parts.query or parts.username)
+        holds = (
+            host is not None
+            and not any(map(str.isspace, url))
+            and parts.scheme in {"http", "https"}
+            and not (parts.query or parts.username)
+        )
         require(holds, "url", url, "must be the URL of a service, such as http://127.0.0.1:8000")
         self._connect = (HTTPSConnection if parts.scheme == "https" else HTTPConnection, str(host), port)
         self._prefix = parts.path.rstrip("/")
@@ -111,6 +118,8 @@ class Client:
         require_kind("addresses", self._addresses, Addresses)
         require(is_number(timeout) and 0 < timeout < inf, "timeout", timeout, "must be a number of seconds above 0")
         require(is_number(patience) and patience >= 0, "patience", patience, "must be a number of seconds, or 0")
+        if changed_at_least is not None:
+            require_share("changed_at_least", changed_at_least)
         self._least, self._timeout, self._patience = changed_at_least, timeout, patience
         require_flag("signatures", signatures)
         self._signs, self._key = signatures, key
@@ -137,12 +146,12 @@ class Client:
     # The index.
 
     def __len__(self) -> int:
-        return int(self._get("/v1/index")["documents"])
+        return int(self._index()["documents"])
 
     @cached_property
     def about(self) -> dict[str, Any]:
         """The description of the index, when it was first needed: ``GET /v1/index``."""
-        return self._get("/v1/index")
+        return self._index()
 
     @property
     def fields(self) -> dict[str, str]:
@@ -166,7 +175,7 @@ class Client:
     @property
     def next_admission(self) -> int:
         """The number of the next admission."""
-        return int(self._get("/v1/index")["next"])
+        return int(self._index()["next"])
 
     def judge(self, documents: Any, fields: Any = None, *, ids: Sequence[str] | None = None) -> list[Verdict]:
         """Return a verdict for each text. Changes nothing."""
@@ -296,7 +305,13 @@ class Client:
             except DataError as error:
                 where = f"{error.where}, documents {begin:,} to {begin + number - 1:,}" if begin else error.where
                 raise DataError(where, error.rule) from None
-            verdicts += map(from_record, answer["verdicts"])
+            try:
+                told = [*map(from_record, answer["verdicts"])]
+            except (KeyError, TypeError) as error:
+                raise self._strange() from error
+            if len(told) != number:
+                raise self._strange()
+            verdicts += told
             begin += number
         return verdicts
 
@@ -308,6 +323,12 @@ class Client:
         times = [field for field, kind in self.fields.items() if kind == "time" and found["fields"].get(field)]
         values = {field: datetime.fromisoformat(found["fields"][field]) for field in times}
         return Document(**{**found, **moments, "fields": found["fields"] | values})
+
+    def _index(self) -> dict[str, Any]:
+        found = self._get("/v1/index")
+        if "next" not in found:
+            raise self._strange()
+        return found
 
     def _get(self, path: str) -> dict[str, Any]:
         return self._answer("GET", path)
@@ -386,15 +407,18 @@ class Client:
     def _decoded(self, content: bytes) -> dict[str, Any]:
         try:
             found = msgspec.json.decode(content, type=dict[str, Any])
-        except msgspec.MsgspecError as error:
-            raise StorageRefused(self._url, "does not answer as a service of neardup does") from error
+        except (msgspec.MsgspecError, UnicodeError) as error:
+            raise self._strange() from error
         return found
+
+    def _strange(self) -> StorageRefused:
+        return StorageRefused(self._url, "does not answer as a service of neardup does")
 
     def _failure(self, response: HTTPResponse, content: bytes) -> NeardupError:
         """Return the error of an answer."""
         try:
             problem = msgspec.json.decode(content, type=_Problem)
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnicodeError):
             problem = _Problem()
         status, name = response.status, problem.type.rpartition("#")[2]
         what = problem.detail or f"answers with status {status}"
@@ -447,7 +471,7 @@ def _hit(rank: int, hit: Any) -> Any:
 def _header(token: Any) -> str:
     """Return a token as a header has it, without the line break of a file."""
     rule = "must be one token of printable ASCII characters"
-    holds = isinstance(token, str) and token.strip().isascii() and token.strip().isprintable()
+    holds = isinstance(token, str) and token.strip() != "" and token.strip().isascii() and token.strip().isprintable()
     require(holds, "token", "(secret)", rule)
     return str(token.strip())
 
@@ -458,4 +482,4 @@ def _escaped(name: str) -> str:
 
 
 def _seconds(written: str) -> float:
-    return float(written) if written.isdigit() else 0.0
+    return float(written) if written.isascii() and written.isdigit() else 0.0

@@ -376,7 +376,7 @@ def _opened(settings: Settings, extraction: Extraction | None) -> Index | Client
     key = None if settings.key_file is None else key_in(settings.key_file)
     if settings.is_service:
         ways: dict[str, Any] = {"addresses": settings.addresses, "changed_at_least": settings.changed}
-        token = settings.token or os.environ.get(_TOKEN)
+        token = settings.token or os.environ.get(_TOKEN) or None
         return Client(folder, token=token, signatures=settings.signatures, key=key, **ways)
     if is_index(folder):
         return Index.open(folder, "w", key=key, scheme=settings.scheme, durability=settings.durability)
