@@ -164,6 +164,13 @@ def test_every_kind_of_line_end(collection, written, end):
     assert written(got, [1]) == f"text,id{end}b,2{end if end != chr(13) else chr(10)}".encode()
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_marked_last_record_has_the_line_end_of_its_file(collection, tmp_path, end):
+    got = collection(f"text{end}a".encode())
+    got.write_marked(tmp_path / "marked.csv", pa.table({"mark": [1]}))
+    assert (tmp_path / "marked.csv").read_bytes() == f"text,mark{end}a,1{end}".encode()
+
+
 def test_a_byte_order_mark_is_skipped_and_written_back(collection, written):
     got = collection('\ufeff"text",id\na,1\n'.encode())
     assert got.texts.to_pylist() == ["a"]

@@ -1,6 +1,7 @@
 import itertools
 
 import numpy as np
+import pandas
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -105,8 +106,17 @@ def test_columns_of_nothing(kind):
     assert contents(text_column(pa.nulls(3, kind))) == [b""] * 3
 
 
-def test_a_column_of_nulls():
-    assert contents(text_column(pa.nulls(2))) == [b"", b""]
+@pytest.mark.parametrize("kind", [pa.null(), pa.float64(), pa.list_(pa.string()), pa.dictionary(pa.int8(), pa.int64())])
+def test_a_column_of_nulls(kind):
+    assert contents(text_column(pa.nulls(2, kind))) == [b"", b""]
+    assert contents(text_column(pa.nulls(0, kind))) == []
+
+
+def test_missing_values_of_pandas_are_null():
+    texts = ["a", float("nan"), np.float64("nan"), pandas.NA, pandas.NaT, None]
+    assert text_column(texts).to_pylist() == ["a", None, None, None, None, None]
+    with pytest.raises(DataError, match=r"text 2 of 'text' must be a string or None, not an int"):
+        text_column(["a", float("nan"), 3])
     assert contents(text_column([None, None])) == [b"", b""]
     assert contents(text_column([])) == []
 

@@ -170,7 +170,8 @@ class _File:
     def extended(self, record: bytes, fields: Sequence[Any]) -> bytes:
         """Return a record with more fields at its end; ``DataError`` if one cannot be written unquoted."""
         content = record.rstrip(b"\r\n")
-        end = record[len(content) :] or b"\n"
+        end = record[len(content) :]
+        end += b"" if end.endswith(b"\n") else self.spans.closing(record[-1])
         return content + b"".join(self.delimiter.encode() + self._written(field) for field in fields) + end
 
     def _written(self, field: Any) -> bytes:

@@ -142,9 +142,9 @@ class Spans:
             for first, last in chosen:  # noqa: FURB122 - zstandard's writer has no writelines
                 file.write(data[first:last])
             if begin + len(data) == len(self.contents) and data[-1] != _NEWLINE:
-                file.write(self._closing(data[-1]))
+                file.write(self.closing(data[-1]))
 
-    def _closing(self, last: int) -> bytes:
+    def closing(self, last: int) -> bytes:
         """Return what is missing at the end of a line whose last byte is not a newline."""
         if last == _RETURN:
             return b"" if self.lone_returns else b"\n"

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from neardup.model.arrays import Bytes, Positions, TextBatch
 from neardup.model.errors import DataError, kind_of
 from neardup.text.containers import require_in_memory, without_views
+from neardup.text.values import is_missing
 
 BATCH_BYTES = 1 << 20  # large batches are faster; this is the largest whose results still fit into a cache
 BATCH_DOCUMENTS = 1 << 14
@@ -20,7 +21,8 @@ _LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
 def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
     """Return texts of any kind as one Arrow column of strings or of UTF-8 bytes.
 
-    Accepts sequences of ``str`` (and ``None``), Arrow arrays, and any object with the Arrow C interface for one column.
+    Accepts sequences of ``str`` (and missing values: ``None``, or NaN, ``NA`` and ``NaT`` of pandas), Arrow arrays, and
+    any object with the Arrow C interface for one column. A column of any type is accepted if it has only nulls.
     ``string``, ``large_string``, ``binary`` and ``large_binary`` are not copied; ``string_view`` and dictionaries are
     cast once. Lone surrogates in a ``str`` become bytes that are not valid UTF-8, and so separate words. Raises
     ``DataError`` for anything else.
@@ -32,7 +34,9 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
         value_type = column.type.value_type
         column = column.cast(_LARGE.get(value_type, value_type))  # unpacked, 32-bit offsets may overflow
         kind = column.type
-    if pa.types.is_string_view(kind) or pa.types.is_null(kind):
+    if column.null_count == len(column):  # pandas has numbers in a column without values
+        column = pa.chunked_array([pa.nulls(len(column), pa.large_string())])
+    elif pa.types.is_string_view(kind):
         column = column.cast(pa.large_string())
     elif pa.types.is_binary_view(kind):
         column = column.cast(pa.large_binary())
@@ -81,9 +85,10 @@ def _as_arrow(texts: Any, name: str) -> pa.ChunkedArray:
 def _from_strings(texts: list[Any], name: str) -> pa.Array:
     strange = {kind for kind in set(map(type, texts)) if not issubclass(kind, str | None)}
     if strange:
-        position = next(place for place, text in enumerate(texts) if type(text) in strange)
-        rule = f"must be a string or None, not {kind_of(texts[position])}"
-        raise DataError(f"text {position} of {name!r}", rule)
+        for position, text in enumerate(texts):
+            if type(text) in strange and not is_missing(text):
+                raise DataError(f"text {position} of {name!r}", f"must be a string or None, not {kind_of(text)}")
+        texts = [text if isinstance(text, str) else None for text in texts]
     try:
         return pa.array(texts, pa.large_string())
     except UnicodeEncodeError:
