@@ -210,7 +210,7 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     if recall is not None:
         require(threshold is not None, "recall", recall, "requires threshold, the resemblance at which it is wanted")
         for name, value in parameters.items():
-            raise ParameterError(name, value, "cannot be used with recall, which computes it")
+            raise ParameterError(name, value, "cannot be used with recall, which recommends it")
         wanted = Requirements(threshold=threshold, recall=recall, **given)
         return _recommended(wanted, scheme)
     for name, value in given.items():

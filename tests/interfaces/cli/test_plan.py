@@ -198,7 +198,7 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--fingerprints", "20M", "--memory", "0"], "--memory 0: the value must be more than 0 bytes"),
         (["--memory", "1GB"], "--memory requires --fingerprints"),
         (["--measure"], "--measure requires --fingerprints"),
-        (["--hashes", "14"], "--hashes 14 requires a scheme"),
+        (["--hashes", "14"], "--hashes 14 requires --scheme"),
         (["--threshold", "0.8"], "--threshold requires --recall"),
         (["--recall", "0.8"], "--recall requires --threshold"),
         (
@@ -209,7 +209,7 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--scheme", "minhash", "--permutations", "9" * 400], "--permutations 999"),
         (["--threshold", "0.8", "--recall", "inf"], "--recall inf"),
         (["--threshold", "0.8", "--recall", "0.9", "--false-rate", "-1"], "--false-rate -1"),
-        (["--threshold", "0.8", "--recall", "0.9", "--hashes", "3"], "--hashes 3"),
+        (["--threshold", "0.8", "--recall", "0.9", "--hashes", "3"], "--hashes 3 cannot be used with --recall, which"),
         (["--threshold", "0.8", "--recall", "0.99", "--scheme", "simhash"], "--recall 0.99 cannot be reached"),
         (["--scheme", "simhash", "--threshold", "0.8"], "requires --recall with simhash"),
         (["--scheme", "trials", "--threshold", "0.8"], "requires --recall with trials"),

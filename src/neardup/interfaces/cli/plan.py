@@ -115,8 +115,11 @@ def _draw_default(wanted: dict[str, Any]) -> None:
 
 def _require_together(wanted: dict[str, Any]) -> None:
     """Raise ``ParameterError`` for an option without another one that it requires, with the names of options."""
+    numbers = [name for name in _numbers() if name in wanted]
     if "recall" in wanted:
         require("threshold" in wanted, "recall", None, "requires --threshold")
+        for name in numbers:
+            raise ParameterError(name, wanted[name], "cannot be used with --recall, which recommends it")
         return
     for name in ("false_rate", "apart"):
         require(name not in wanted, name, None, "requires --threshold and --recall")
@@ -126,6 +129,8 @@ def _require_together(wanted: dict[str, Any]) -> None:
     require("threshold" not in wanted or "scheme" in wanted, "threshold", None, "requires --recall")
     from neardup.schemes.registry import named
 
+    for name in numbers:
+        require("scheme" in wanted, name, wanted[name], "requires --scheme")
     if "threshold" in wanted and isinstance(scheme := wanted["scheme"], str):
         holds = "threshold" in named(scheme).plan_numbers
         require(holds, "threshold", wanted["threshold"], f"requires --recall with {scheme}")
