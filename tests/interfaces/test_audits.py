@@ -41,7 +41,7 @@ def test_the_table_of_bands_is_aligned():
 
 def test_missed_documents_are_named_shortened():
     lines = missed_lines(made())
-    assert lines[1] == "1 missed document, the closest ones first:"
+    assert lines[1] == "1 missed document:"
     assert lines[2].startswith("  0.99 b")
     assert lines[2].endswith(" is kept next to a: too many documents share their keys")
     assert len(lines[2]) < 220

@@ -87,7 +87,8 @@ def missed_lines(audit: "Audit") -> list[str]:
     if not audit.missed:
         return []
     number = audit.recall.of - audit.recall.found
-    lines = ["", f"{counted(number, 'missed document')}, the closest ones first:"]
+    order = ", the closest ones first" if number > 1 else ""
+    lines = ["", f"{counted(number, 'missed document')}{order}:"]
     return [*lines, *(f"  {missed_line(one)}" for one in audit.missed[:_LISTED])]
 
 

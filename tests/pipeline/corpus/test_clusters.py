@@ -54,6 +54,12 @@ def test_copies_of_one_text_are_no_template(copies):
     assert (found.template, found.beginning, found.ignore_common) == (False, "", None)
 
 
+def test_a_chain_of_documents_without_a_common_block_is_no_template():
+    words = prose(7, 200)
+    (found,) = clusters_of([" ".join(words[begin : begin + 60]) for begin in range(0, 140, 10)], gather="components")
+    assert (found.documents, found.shared, found.template, found.ignore_common) == (14, 0, False, None)
+
+
 def test_the_largest_come_first_and_what_to_try_fits_their_size():
     many = [f"{ARTICLE} and page {number} says {' '.join(prose(number, 12))}" for number in range(40)]
     others = [" ".join(prose(seed, 60)) for seed in range(100, 700)]

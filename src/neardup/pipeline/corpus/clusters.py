@@ -41,8 +41,8 @@ class LargeCluster:
         the number of features that nearly all of its different documents have (at least ``NEARLY_ALL`` of them),
         counted in up to ``SAMPLE`` documents, evenly spread over the input; 0 if they were not counted.
     ``template``
-        whether most of these are different documents with one block in common, not copies and edited copies of one text
-        (see ``neardup.kernels.common_shingles.count_once``).
+        whether most of these are different documents that share features, not copies and edited copies of one text (see
+        ``neardup.kernels.common_shingles.count_once``).
     ``beginning``
         for a template, the beginning of the longest passage that two of its documents share, otherwise empty.
     ``ignore_common``
@@ -166,7 +166,7 @@ def _looked_into(raw: Sequence[bytes | None], members: int, number: int, scheme:
     if not found.texts:
         return {}
     shared = int((found.counts >= NEARLY_ALL * found.distinct).sum())
-    if scheme.columns or found.distinct < LEAST or 2 * found.distinct < found.sets:
+    if scheme.columns or not shared or found.distinct < LEAST or 2 * found.distinct < found.sets:
         return {"shared": shared}
     return {
         "shared": shared,
