@@ -157,12 +157,13 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
     summary, read = done.result.summary, done.documents
     quoted, without = read.quoted_lines, read.without_text
     lines, repeated = quoted.records if quoted else 0, summary.duplicate_ids
+    by_fields = summary.scheme == "checksum"  # other fields decide on a record without a text
     rows = [
         (summary.canonical_kept, "kept that a dropped document names as canonical"),
         (summary.canonical_contradicted, "name another document as canonical that they do not match"),
         (summary.revisits_missing, _missing_revisits(summary.revisits_missing)),
-        (summary.empty - (without.records if without else 0), "empty, kept"),
-        *([(without.records, without_text(without))] if without else []),
+        (summary.empty - (without.records if without and not by_fields else 0), "empty, kept"),
+        *([(without.records, without_text(without, kept=not by_fields))] if without else []),
         (summary.too_short, "no words to compare, kept unless equal byte by byte"),
         (repeated, f"{plural(repeated, 'document')} with the id of an earlier document"),
         (0 if summary.common is None else len(summary.common), common_words(summary)),
@@ -248,6 +249,7 @@ def _reasons(counts: "Mapping[str, int]") -> str:
     return ", ".join(f"{number:,} {reason}" for reason, number in sorted(counts.items()))
 
 
-def without_text(found: "WithoutText") -> str:
-    """Describe the records without the text field, and the place of the first one."""
-    return f"without text, kept: field {found.field!r} missing or null, first in {found.source}:{found.position}"
+def without_text(found: "WithoutText", *, kept: bool = True) -> str:
+    """Describe the records without the text field, which are *kept* or decided otherwise, and the place of the first."""
+    about = f"field {found.field!r} missing or null, first in {found.source}:{found.position}"
+    return f"without text{', kept' if kept else ''}: {about}"

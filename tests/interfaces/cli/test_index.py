@@ -246,6 +246,19 @@ def test_records_without_text_are_counted_once(neardup, tmp_path):
     assert "2  without text, kept: field 'text' missing or null, first in in.jsonl:6" in lines
     told = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json").out)
     assert (told["empty"], told["no_text"], told["unchanged"], told["without_text"]["records"]) == (0, 0, 7, 2)
+    told = json.loads(neardup("index", "in.jsonl", "--to", "again", "--json").out)
+    assert (told["empty"], told["no_text"]) == (3, 2)
+
+
+def test_other_fields_decide_on_records_without_text(neardup, tmp_path):
+    records = [{"id": f"{number}", "title": title} for number, title in enumerate(["one", "one", None])]
+    written(tmp_path / "in.jsonl", [*records, {"id": "3", "title": "two", "text": STORM}])
+    options = ["in.jsonl", "--scheme", "checksum", "--fields", "title"]
+    told = json.loads(neardup("index", *options, "--to", "seen", "--json").out)
+    assert [told[name] for name in ("new", "near", "empty", "no_text")] == [2, 1, 1, 1]
+    shown = neardup("dedup", *options, "--dry-run").out.splitlines()
+    assert "1  empty, kept" in shown
+    assert "3  without text: field 'text' missing or null, first in in.jsonl:1" in shown
 
 
 def test_a_key_is_wanted_each_time(neardup, pages, tmp_path):

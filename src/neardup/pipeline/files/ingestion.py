@@ -57,11 +57,11 @@ class Added:
     ``replaced`` and ``unchanged`` documents had a known id, with other or with the same content; of the replaced ones,
     ``replaced_lines`` have no id but the name of their line or row. ``repeated`` ones have the id of a later document
     of the same run, which is admitted instead. All others are new to the index and are counted by their verdict. Of the
-    empty ones, ``no_text`` have no text field or null in it, and ``empty`` are the rest. ``without_text`` locates the
-    first record without a text, also of known ones. If ``estimated``, near duplicates are decided by estimates, because
-    the index has no texts. ``total`` is the number of documents in the index after the run. The templates that pages
-    were read with are of ``hosts_with_templates`` hosts (``None`` without any); the run learned ``hosts_learned``. If
-    ``lacks_templates``, pages with addresses were read without them, because the index was created without any.
+    ``empty`` ones, ``no_text`` have no text field or null in it. ``without_text`` locates the first record without a
+    text, also of known ones. If ``estimated``, near duplicates are decided by estimates, because the index has no
+    texts. ``total`` is the number of documents in the index after the run. The templates that pages were read with are
+    of ``hosts_with_templates`` hosts (``None`` without any); the run learned ``hosts_learned``. If ``lacks_templates``,
+    pages with addresses were read without them, because the index was created without any.
     """
 
     documents: int
@@ -193,7 +193,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         exact=counts[ExactDuplicate.name],
         near=counts[NearDuplicate.name],
         estimated=estimated,
-        empty=counts[Empty.name],
+        empty=counts[Empty.name] + counts[_NO_TEXT],
         no_text=counts[_NO_TEXT],
         replaced=len(replaced),
         replaced_lines=sum(is_name_of_line(documents, row, ids[row]) for row in replaced),
@@ -328,7 +328,7 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
 def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one document
     if isinstance(verdict, Known):
         return _REPLACED if verdict.changed else _UNCHANGED
-    return verdict.name if has_text else _NO_TEXT
+    return _NO_TEXT if isinstance(verdict, Empty) and not has_text else verdict.name
 
 
 def _is_plain(documents: Collection, name: str) -> bool:
