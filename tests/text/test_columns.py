@@ -1,7 +1,7 @@
 import itertools
 
 import numpy as np
-import pandas
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -113,7 +113,7 @@ def test_a_column_of_nulls(kind):
 
 
 def test_missing_values_of_pandas_are_null():
-    texts = ["a", float("nan"), np.float64("nan"), pandas.NA, pandas.NaT, None]
+    texts = ["a", float("nan"), np.float64("nan"), pd.NA, pd.NaT, None]
     assert text_column(texts).to_pylist() == ["a", None, None, None, None, None]
     with pytest.raises(DataError, match=r"text 2 of 'text' must be a string or None, not an int"):
         text_column(["a", float("nan"), 3])

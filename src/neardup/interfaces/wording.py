@@ -250,6 +250,6 @@ def _reasons(counts: "Mapping[str, int]") -> str:
 
 
 def without_text(found: "WithoutText", *, kept: bool = True) -> str:
-    """Describe the records without the text field, which are *kept* or decided otherwise, and the place of the first."""
+    """Describe the records without the text field, which are *kept* if they are never dropped, and the first place."""
     about = f"field {found.field!r} missing or null, first in {found.source}:{found.position}"
     return f"without text{', kept' if kept else ''}: {about}"
