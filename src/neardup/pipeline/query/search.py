@@ -330,9 +330,8 @@ class Search(AbstractContextManager["Search"]):
         """
         require(collapse in get_args(Collapsing), "collapse", collapse, "must be near, exact, site or off")
         near = collapse == "near"
-        require(
-            near or threshold is None, "threshold", threshold, "can only be used with the collapse of near duplicates"
-        )
+        for name, value in (("threshold", threshold), ("verify", verify)):
+            require(near or value is None, name, value, "can only be used with the collapse of near duplicates")
         scheme = None if threshold is None else at_threshold(self._index.scheme, threshold)
         limit = _limit(query, seconds)
 
