@@ -56,8 +56,9 @@ class Stats:
     ``removed_in_files`` counts removed documents that ``compact`` has not purged from the files yet.
     ``oversized_buckets`` counts, since the index was opened, the lookups of a key that more than 64 documents have.
     ``discarded_bytes`` counts the bytes after the last record of the log, which were discarded on opening: they were
-    never acknowledged, or were not synced when the power failed. ``extraction`` is how web pages became texts
-    (``Extraction.identity``); ``None`` if there were no pages.
+    never acknowledged, or were not synced when the power failed. ``generation`` is what ``Index.changes`` takes to
+    return later changes. ``extraction`` is how web pages became texts (``Extraction.identity``); ``None`` if there were
+    no pages.
     """
 
     documents: int

@@ -23,9 +23,7 @@ def test_it_needs_no_key_and_no_scheme(neardup, tmp_path, scheme):
         index.admit(["d", "e"], [STORM, "Seven herons stood in the shallow water below the weir"])
         expected = index.stats()
     shown = json.loads(neardup("stats", "seen", "--json").out)
-    assert shown == {name: getattr(expected, name) for name in expected.__slots__} | {
-        "generation": expected.generation + 1
-    }
+    assert shown == {name: getattr(expected, name) for name in expected.__slots__}
 
 
 def test_people_read_it_too(neardup, tmp_path):
@@ -33,11 +31,13 @@ def test_people_read_it_too(neardup, tmp_path):
         index.admit(["a", "b", "c"], [STORM, STORM, BAKER])
         index.flush()
         index.remove(["c"])
+        generation = index.changes().generation
     shown = neardup("stats", "seen").out
     assert shown.splitlines()[0].split() == ["2", "documents"]
     assert "1  kept; " in shown
     assert "1  removed, but still in the files; `neardup compact` purges them" in shown
     assert "scheme minhash, recipe " in shown
+    assert f", generation {generation}\n" in shown
 
 
 def test_where_there_is_no_index(neardup, tmp_path):

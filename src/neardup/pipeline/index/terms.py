@@ -83,7 +83,7 @@ def stats_of(store: Store) -> Stats:
             discarded_bytes=store.discarded_bytes or store.torn,
             scheme=store.manifest.terms["name"],
             recipe=store.manifest.terms["recipe"],
-            generation=store.manifest.generation,
+            generation=store.next_ordinal,
             extraction=store.manifest.terms["extraction"],
         )
 
