@@ -153,6 +153,8 @@ def test_dictionaries_of_views_are_dictionaries_of_large_values():
 def test_a_column_that_is_missing_or_there_twice_is_named():
     with pytest.raises(DataError, match=r"table: there is no column 'url'; the columns are: text, id"):
         table_or_column(PAGES, ["url"])
+    with pytest.raises(DataError, match=r"table: there is no column 'url'; it has none"):
+        table_or_column(pa.table({}), ["url"])
     twice = pa.table([["a"], ["b"], [1]], names=["text", "text", "id"])
     with pytest.raises(DataError, match=r"column 'text': occurs more than once"):
         table_or_column(twice, ["text"])

@@ -76,8 +76,8 @@ def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: 
 
 def column_missing(name: str, names: Iterable[object]) -> DataError:
     """Return the error for a column that a table lacks; *names* are those of the existing columns."""
-    listed = ", ".join(map(str, names))
-    return DataError("table", f"there is no column {name!r}; {f'the columns are: {listed}' if listed else 'it has none'}")
+    known = ", ".join(map(str, names))
+    return DataError("table", f"there is no column {name!r}; {f'the columns are: {known}' if known else 'it has none'}")
 
 
 def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str], optional: Sequence[str]) -> pa.Table:
