@@ -133,7 +133,9 @@ def edited(number):
 @pytest.mark.parametrize(
     "scheme", [SCHEME, SimHash(), Checksum(fields=(Field(name="text"),))], ids=lambda own: own.name
 )
-@pytest.mark.parametrize("rules", [{"keep": 1}, {"keep": 3}, {"keep": 1, "field": "site"}])
+@pytest.mark.parametrize(
+    "rules", [{"keep": 1}, {"keep": 3}, {"keep": 9}, {"keep": 1, "field": "site"}, {"keep": 4, "field": "site"}]
+)
 def test_parts_decide_like_the_whole(tmp_path, monkeypatch, scheme, rules):
     texts = edited(60)
     records = [{"id": str(rank), "text": text, "site": rank % 29} for rank, text in enumerate(texts)]
@@ -149,7 +151,8 @@ def test_parts_decide_like_the_whole(tmp_path, monkeypatch, scheme, rules):
     assert found[0][0]
 
 
-def test_hidden_hits_are_not_compared_with_all_that_follow(monkeypatch):
+@pytest.mark.parametrize("keep", [1, 100])
+def test_hits_that_are_hidden_or_equal_are_not_compared_with_all_that_follow(monkeypatch, keep):
     tested = []
     monkeypatch.setattr(plausibility, "_TOGETHER", 10)
     original = plausibility.plausible_tests
@@ -159,9 +162,10 @@ def test_hidden_hits_are_not_compared_with_all_that_follow(monkeypatch):
         return np.ones(len(left), np.bool_)
 
     monkeypatch.setattr(plausibility, "plausible_tests", lambda *given: [noted, *original(*given)])
-    texts = [f"{ONE} {number}" for number in range(100)]
-    assert collapse([{"id": text, "text": text} for text in texts]).groups == 1
-    assert sum(tested) == 10 * 45 + 90  # within each part, and with the only hit that stays
+    records = [{"id": number, "text": f"{ONE} {number if keep == 1 else ''}"} for number in range(100)]
+    found = collapse(records, NearDuplicates(keep=keep))
+    assert (found.groups, len(found.kept)) == (1, keep)
+    assert sum(tested) == 10 * 45 + 90  # within each part, and with the only hit that stays, or the first equal one
 
 
 @pytest.mark.parametrize("scheme", [MinHash(), Checksum(fields=(Field(name="text"),))])

@@ -1,6 +1,7 @@
 """Near duplicates among ranked hits: their signatures, their texts if available, and the rule."""
 
 from functools import partial
+from hashlib import blake2b
 from typing import Final, Literal, Protocol
 
 import numpy as np
@@ -194,6 +195,7 @@ class _ComparedParts:
         self._thresholds = thresholds_of(scheme)
         self._measure = SET_MEASURES.get(exact_measure(scheme.rule), GIVEN)
         self._found = *np.ones((2, len(signed))), np.zeros(len(signed), np.bool_)
+        self._entered = set[bytes]()  # the contents of known hits of earlier parts
 
     def hits(self, verified: Flags | None = None) -> NearHits:
         """Return the input of the rule; *verified* replaces what the kernel finds out."""
@@ -216,7 +218,8 @@ class _ComparedParts:
         found, before = (0, 0), 0
         for begin, end in pairs.parts():
             if begin:
-                pairs.enter(before + np.flatnonzero(table[OF, before:begin] == STAYS))
+                stay = before + np.flatnonzero(table[OF, before:begin] == STAYS)
+                pairs.enter(self._different(stay) if keeps[near] > 1 else stay)
             later, better = pairs.of(begin, end)
             if self._same is not None:
                 same = self._same(later, better)
@@ -226,6 +229,23 @@ class _ComparedParts:
             found = by_sets((begin, end, groups), compared, *sets, better, terms, present, near, codes, keeps, table)
             before = begin
         return found
+
+    def _different(self, hits: Positions) -> Positions:
+        """Leave out hits that equal an entered one: whatever matches both matches the better-ranked one first."""
+        sets, rows = self._texts.sets, self._signed.rows
+        if isinstance(sets, WeightedSets):
+            return hits
+        chosen = []
+        for hit in hits.tolist():
+            if self._texts.known[hit]:
+                own = sets.values[sets.starts[hit] : sets.starts[hit] + sets.sizes[hit]]
+                content = blake2b(own.tobytes(), digest_size=16)
+                content.update(rows[hit].tobytes())
+                if content.digest() in self._entered:
+                    continue
+                self._entered.add(content.digest())
+            chosen.append(hit)
+        return np.array(chosen, np.int64)
 
     def _compared(self, begin: int, end: int, later: Positions, better: Positions) -> tuple[Positions, Shares, Shares]:
         """Return the bounds of the pairs of each hit, their measures or estimates, and what these need."""
