@@ -309,7 +309,7 @@ def test_rows_of_more_text_than_32_bit_offsets_reach():
     "source", [iter(["one", "two"]), PAGES.to_reader(), OnlyStream(PAGES), "ab", {"text": "ab", 1: 2}]
 )
 def test_rows_of_what_is_read_once_are_refused(source):
-    with pytest.raises(DataError, match="cannot select rows of"):
+    with pytest.raises(DataError, match="rows cannot be selected from"):
         rows_where(source, MARKED)
 
 

@@ -124,7 +124,7 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
     require_in_memory(container)
     source: Any = container
     if isinstance(source, str | bytes | Mapping) or not hasattr(source, "__len__"):
-        raise DataError("rows", f"cannot select rows of {kind_of(source)}; read it into a table or list first")
+        raise DataError("rows", f"cannot be selected from {kind_of(source)}; read it into a table or list first")
     if len(source) != len(marked):
         raise DataError("rows", f"{counted(len(source), 'row')} for {counted(len(marked), 'document')}")
     found: Any
@@ -144,7 +144,7 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
     elif isinstance(source, Sequence):
         found = list(compress(source, marked.tolist()))
     else:
-        raise DataError("rows", f"cannot select rows of {kind_of(source)}; read it into a table or list first")
+        raise DataError("rows", f"cannot be selected from {kind_of(source)}; read it into a table or list first")
     return found  # type: ignore[no-any-return]  # the kind of container that came in
 
 

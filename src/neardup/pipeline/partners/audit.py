@@ -101,7 +101,7 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     """
     require_kind("result", result, Result)
     source = result.source if documents is None else documents
-    if source is None:
+    if source is None or (documents is None and not hasattr(source, "__len__")):
         raise ParameterError("documents", None, "is needed: the run has read them from files, or from a stream")
     policy = result.summary.policy
     own = result.scheme if scheme is None else None
