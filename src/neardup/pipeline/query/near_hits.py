@@ -231,7 +231,7 @@ class _ComparedParts:
         return found
 
     def _different(self, hits: Positions) -> Positions:
-        """Leave out hits that equal an entered one: a later hit that matches both first matches the better-ranked one."""
+        """Leave out hits that equal an entered one: a later hit that matches both joins the better-ranked one."""
         sets, rows = self._texts.sets, self._signed.rows
         if isinstance(sets, WeightedSets):
             return hits
