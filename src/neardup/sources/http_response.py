@@ -76,9 +76,8 @@ def response(block: bytes) -> Response:
     if len(body) > LARGEST:
         body, fault = body[:LARGEST], fault or _TOO_LONG
     kind, charset = media_type(headers.get("content-type", ""))
-    return Response(
-        int(status[1]) if status else None, kind, charset, body, fault, _canonical(headers), _robots(headers)
-    )
+    robots = ",".join(tag for tag in headers.get("x-robots-tag", "").split("\n") if not _AGENT.match(tag))
+    return Response(int(status[1]) if status else None, kind, charset, body, fault, _canonical(headers), robots)
 
 
 def head_size(block: bytes) -> int:
@@ -108,10 +107,6 @@ def _canonical(headers: dict[str, str]) -> str | None:
         if "canonical" in kinds and address.strip() and not _ANCHOR.search(parameters):
             named.add(address.strip())
     return named.pop() if len(named) == 1 else None
-
-
-def _robots(headers: dict[str, str]) -> str:
-    return ",".join(tag for tag in headers.get("x-robots-tag", "").split("\n") if not _AGENT.match(tag))
 
 
 def _fields(head: bytes) -> dict[str, str]:
