@@ -256,7 +256,8 @@ class Addresses:
             path = "/".join([self._segment(segment) if ";" in segment else segment for segment in path.split("/")])
         path = _without_dots(path) if "/." in path else path
         if self.sessions and ("S(" in path or "S%28" in path):
-            path = "/".join([segment for segment in path.split("/") if not _is_visit(segment)])
+            kept = (one for one in path.split("/") if not _VISIT.fullmatch(one.replace("%28", "(").replace("%29", ")")))
+            path = "/".join(kept)
         return path or "/"
 
     def _segment(self, segment: str) -> str:
@@ -329,10 +330,6 @@ def _drawn(value: str) -> bool:
     if value.isdigit():
         return len(set(value)) >= _DIGITS  # not a number of zeros
     return (value.isalnum() and not value.isalpha()) or _UUID.fullmatch(value) is not None
-
-
-def _is_visit(segment: str) -> bool:
-    return _VISIT.fullmatch(segment.replace("%28", "(").replace("%29", ")")) is not None
 
 
 def _is_port(number: str) -> bool:
