@@ -74,8 +74,12 @@ class JsonLines(InputPiece):
             tokens = [bytes(decode(line).f1) for line in self._spans.each()]
             self._columns[name] = [pa.array(tokens, pa.large_binary())]
         own = pa.chunked_array(self._columns[name], pa.large_binary())
-        pages = self.of_pages(name)
-        return own if pages is None else pa.chunked_array([_completed(own, pages)], pa.large_binary())
+        if (pages := self.of_pages(name)) is None:
+            return own
+        encode = msgspec.json.Encoder().encode
+        pairs = zip(own.to_pylist(), pages.to_pylist(), strict=True)
+        completed = [token or (b"" if found is None else encode(found)) for token, found in pairs]
+        return pa.chunked_array([pa.array(completed, pa.large_binary())])
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field. Numbers are integers if all are and fit into 64 bits, otherwise strings as written."""
@@ -145,13 +149,6 @@ class JsonLines(InputPiece):
         except TypeError as error:
             rule = f"its {name!r} must be a string or a number, not {error}"
             raise DataError("{}:{}".format(*self.place(row)), rule) from error
-
-
-def _completed(own: pa.ChunkedArray, pages: pa.Array) -> pa.Array:
-    """Return JSON values with those of pages in place of the empty ones, as far as pages have one."""
-    encode = msgspec.json.Encoder().encode
-    pairs = zip(own.to_pylist(), pages.to_pylist(), strict=True)
-    return pa.array([token or (b"" if found is None else encode(found)) for token, found in pairs], pa.large_binary())
 
 
 class _Reader:
