@@ -127,7 +127,7 @@ def reason_of(line: bytes, error: Exception, text: str) -> str:
 
 def _fault_of(line: bytes, error: Exception) -> str:
     """Describe why a line is not valid JSON."""
-    if _has_half_pair(line):
+    if _SURROGATE.search(line.decode(errors="replace")) and _python_reads(line):
         return "an escape in it is half a surrogate pair"
     if "truncated" in str(error):
         return "incomplete JSON: the line ends inside a value"
@@ -139,14 +139,8 @@ def _fault_of(line: bytes, error: Exception) -> str:
     return f"it is not valid JSON: {reason}"
 
 
-def _has_half_pair(line: bytes) -> bool:
-    """Return whether a line is invalid JSON only because of half a surrogate pair, which Python's decoder accepts."""
-    if not _SURROGATE.search(line.decode(errors="replace")):
-        return False
-    return _python_reads(line)
-
-
 def _python_reads(line: bytes) -> bool:
+    """Return whether Python's decoder accepts a line: it accepts NaN, infinity and half a surrogate pair."""
     try:
         json.loads(line)
     except (ValueError, RecursionError):
