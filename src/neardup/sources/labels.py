@@ -163,19 +163,14 @@ def _parsed(name: str, data: bytes) -> tuple[list[LabelledPair], int]:
             except ParameterError as error:
                 raise DataError(f"{name}:{number}", f"its {error}") from error
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                if _incomplete(line):
+                begun = line.startswith(_BEGIN) or _BEGIN.startswith(line) or not line.strip(b"\0")
+                if begun and not line.endswith(b"\n"):  # by ``append``, or zeros after a power failure
                     return answers, begin
                 raise DataError(
                     f"{name}:{number}", f"it is not a labelled pair: {_reason(line, error)}", "label"
                 ) from error
         begin = end
     return answers, len(data)
-
-
-def _incomplete(line: bytes) -> bool:
-    """Return whether this may be the beginning of a line that ``append`` wrote, or zeros after a power failure."""
-    begun = line.startswith(_BEGIN) or _BEGIN.startswith(line) or not line.strip(b"\0")
-    return begun and not line.endswith(b"\n")
 
 
 def _reason(line: bytes, error: Exception) -> str:
