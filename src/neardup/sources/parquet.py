@@ -265,7 +265,8 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
             yield found
     except (pa.ArrowException, OSError) as error:
         if then is not None and then != (now := _state_of(path)):
-            raise _changed(path, then, now) from error
+            how = "cut short" if now[0] < then[0] else "changed"
+            raise DataError(display(path), f"it was {how} while it was read", "changed") from error
         code = getattr(error, "errno", None)
         reason = os.strerror(code) if code else error
         raise DataError(display(path), f"it cannot be read as Parquet: {reason}") from error
@@ -278,11 +279,6 @@ def _state_of(path: str) -> tuple[int, int]:
     except OSError:
         return 0, 0
     return about.st_size, about.st_mtime_ns
-
-
-def _changed(path: str, then: tuple[int, int], now: tuple[int, int]) -> DataError:
-    how = "cut short" if now[0] < then[0] else "changed"
-    return DataError(display(path), f"it was {how} while it was read", "changed")
 
 
 def _require_rows(found: int, stated: int) -> None:
