@@ -383,7 +383,10 @@ def _page(kind_: str, record: Record) -> tuple[dict[str, object], Response, bool
     if kind_ == "conversion" and mime not in _PLAIN_TYPES:
         return f"conversion of {mime if mime in _HTML else 'another type'} (only text/plain is read)"
     if kind_ != "conversion" and mime not in _HTML | {_PLAIN}:
-        return _other(mime)
+        top = mime.partition("/")[0]  # servers may declare any type, but the reasons are few
+        if top == "text":
+            return "type text, but neither plain nor HTML"
+        return f"type {top}" if top in _TYPES else "no known type"
     fields: dict[str, object] = {
         "fetch_status": found.status,
         "content_mime_type": mime or None,
@@ -407,14 +410,6 @@ def _payload(kind_: str, record: Record) -> Response | str:
     if found.status is None:
         return "no HTTP response"
     return found if found.status in _SUCCESS else f"status {found.status}"
-
-
-def _other(mime: str) -> str:
-    """Return the reason why records of a type are not pages: one of few, though servers may declare any type."""
-    top = mime.partition("/")[0]
-    if top == "text":
-        return "type text, but neither plain nor HTML"
-    return f"type {top}" if top in _TYPES else "no known type"
 
 
 def _repeated(marks: pa.Table) -> dict[int, _Capture]:
