@@ -111,20 +111,14 @@ class Answering:
             values = [own.get(name) for own in given]
             if name == BODY and name in self._signed:  # the text replaces it
                 values = [text if value is None else value for value, text in zip(values, texts, strict=True)]
-            fields[name] = pa.array(values, self._type(name))
+            kind = STRING if name in self._signed else self._index.fields.get(name, STRING)
+            fields[name] = pa.array(values, ARROW[kind])
         table = pa.table(fields)
-        if self._admit:
-            table = address_fields(self._index.fields, urls, self._without_empty(table))
+        if self._admit:  # addresses may fill columns that no line has and that are not signed
+            filled = [one for one in fields if table[one].null_count < len(table) or one in self._signed]
+            table = address_fields(self._index.fields, urls, table.select(filled))
         given = (ids, pa.array(texts, pa.large_string()), table)
         return self._index.visit(*given, remember=self._admit, changed_at_least=self._least)
-
-    def _without_empty(self, table: pa.Table) -> pa.Table:
-        """Leave out the columns that no line has and that are not signed: addresses may fill them."""
-        there = (name for name in table.column_names if table[name].null_count < len(table) or name in self._signed)
-        return table.select(list(there))
-
-    def _type(self, name: str) -> pa.DataType:
-        return ARROW[STRING if name in self._signed else self._index.fields.get(name, STRING)]
 
     def _page(self, line: bytes | None) -> tuple[str, str | None, str, dict[str, Any]]:
         """Return the id, URL, text and fields of a line."""
