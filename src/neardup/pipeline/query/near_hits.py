@@ -103,7 +103,7 @@ def near_hits(  # noqa: PLR0913, PLR0917 - all that may know of hits
     if not scheme.columns:
         texts = texts or _beside(scheme, rule, given, signed)
         if texts is not None:
-            return _by_texts(scheme, signed, texts, verify)
+            return _ComparedParts(scheme, signed, texts, verify=verify).hits()
     if verify == "exact" and number:
         raise ParameterError("verify", verify, _NO_TEXTS)
     return _by_estimate(scheme, signed)
@@ -127,13 +127,16 @@ def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int,
         fields = pa.table({name: text_column(given.values(name, number), name) for name in scheme.columns})
         signed = scheme.sign(fields)
         if verify != "estimate" and isinstance(scheme, FieldScheme):
-            return _by_fields(scheme, signed, fields)
+            nothing = Features(np.empty(0, np.uint64), np.zeros(len(signed) + 1, np.int64))
+            equal = partial(scheme.same_content, fields)
+            compared = _ComparedParts(scheme, signed, _GivenTexts(scheme, nothing), equal)
+            return compared.hits(np.ones(len(signed), np.bool_))
         return _by_estimate(scheme, signed)
     column = text_column(given.values(rule.text, number), rule.text)
     if verify == "estimate":
         return _by_estimate(scheme, scheme.sign(column))
     features, signed = _signed_features(scheme, column)
-    return _by_texts(scheme, signed, _GivenTexts(scheme, features), verify)
+    return _ComparedParts(scheme, signed, _GivenTexts(scheme, features), verify=verify).hits()
 
 
 def _by_estimate(scheme: Scheme, signed: Signatures) -> NearHits:
@@ -163,18 +166,6 @@ def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signature
     lengths = np.where(same, np.diff(features.offsets), 0)
     chosen = np.repeat(same, np.diff(features.offsets))
     return _GivenTexts(scheme, Features(features.values[chosen], np.concatenate([[0], np.cumsum(lengths)])))
-
-
-def _by_fields(scheme: FieldScheme, signed: Signatures, fields: pa.Table) -> NearHits:
-    """Compare the fields that were signed, byte by byte."""
-    nothing = Features(np.empty(0, np.uint64), np.zeros(len(signed) + 1, np.int64))
-    kernel = _ComparedParts(scheme, signed, _GivenTexts(scheme, nothing), partial(scheme.same_content, fields))
-    return kernel.hits(np.ones(len(signed), np.bool_))
-
-
-def _by_texts(scheme: Scheme, signed: Signatures, texts: _Texts, verify: HitVerify | None) -> NearHits:
-    """Compare what the texts of plausible pairs share."""
-    return _ComparedParts(scheme, signed, texts, verify=verify).hits()
 
 
 class _ComparedParts:
