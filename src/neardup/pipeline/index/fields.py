@@ -217,25 +217,16 @@ def _column(name: str, values: Any) -> Any:
         return pa.array(values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         values = [*values]
-        _require_64_bits(name, values)
-    try:
-        return _of_several_types(values)
+        for place, value in enumerate(values):
+            if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+                rule = f"field {name!r} is {described(value)}, which has more than 64 bits"
+                raise DataError(f"document {place}", rule) from None
+    try:  # a union, in which each value keeps its type, so that none depends on the others
+        kinds = [*dict.fromkeys(map(type, values))]
+        children = [pa.array([value if type(value) is kind else None for value in values]) for kind in kinds]
+        return pa.UnionArray.from_sparse(pa.array([kinds.index(type(value)) for value in values], pa.int8()), children)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"field {name!r}", f"has values that do not fit into one column: {error}") from error
-
-
-def _of_several_types(values: Sequence[Any]) -> pa.Array:
-    """Return values as an array of a union: each keeps its type, so that no value depends on the others."""
-    kinds = [*dict.fromkeys(map(type, values))]
-    children = [pa.array([value if type(value) is kind else None for value in values]) for kind in kinds]
-    return pa.UnionArray.from_sparse(pa.array([kinds.index(type(value)) for value in values], pa.int8()), children)
-
-
-def _require_64_bits(name: str, values: Sequence[Any]) -> None:
-    """Raise ``DataError`` for the first document whose value is an integer of more than 64 bits."""
-    for place, value in enumerate(values):
-        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-            raise DataError(f"document {place}", f"field {name!r} is {described(value)}, which has more than 64 bits")
 
 
 def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
@@ -266,9 +257,11 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
         whole = pa.array([read_field(kind, written) for written in whole.to_pylist()], wanted)
     if kind == "time" and pa.types.is_timestamp(whole.type) and whole.type.tz is None:
         whole = whole.cast(pa.timestamp("us"))
-    if kind == "time":
-        _require_years(whole.cast(wanted))
-    return whole.cast(wanted)
+    found = whole.cast(wanted)
+    ends: dict[str, Any] = pc.min_max(found.cast(pa.int64())).as_py() if kind == "time" else {"min": None}
+    if ends["min"] is not None and (ends["min"] < FIRST_MOMENT or ends["max"] > LAST_MOMENT):
+        raise pa.ArrowInvalid("times must lie in the years from 1 to 9999")  # the range of ``datetime``
+    return found
 
 
 def _misfit(kind: str, whole: pa.Array) -> tuple[int, Any]:
@@ -286,13 +279,6 @@ def _misfit(kind: str, whole: pa.Array) -> tuple[int, Any]:
         return first, whole[first].as_py()
     except (ValueError, OverflowError):  # a time outside the range of ``datetime``
         return first, whole[first].cast(pa.int64()).as_py()
-
-
-def _require_years(times: pa.Array) -> None:
-    """Raise ``ArrowInvalid`` for times outside the range of Python's ``datetime``."""
-    ends = pc.min_max(times.cast(pa.int64())).as_py()
-    if ends["min"] is not None and (ends["min"] < FIRST_MOMENT or ends["max"] > LAST_MOMENT):
-        raise pa.ArrowInvalid("times must lie in the years from 1 to 9999")
 
 
 def _plain(array: pa.Array, kind: str) -> Any:
