@@ -40,7 +40,10 @@ def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
     names = " or ".join(f"a {kind.__name__}" for kind in kinds)
     rule = f"must be {names}" if kinds else "cannot be used with this scheme"
     require(layout is None or isinstance(layout, kinds), "layout", layout, rule)
-    _require_fit(layout, scheme, own)
+    for name in ("permutations", "bits", "distance"):
+        if layout is not None and hasattr(layout, name):
+            wanted = getattr(own, name, None) or getattr(scheme, name)
+            require(getattr(layout, name) == wanted, "layout", layout, f"must have the scheme's {name}, {wanted}")
     by_keys = None if isinstance(layout, TableDesign) else layout
 
     def keyed(rows: npt.NDArray[Any], present: Flags) -> Words:
@@ -219,11 +222,3 @@ def columns_of(manifest: Manifest) -> Columns:
     expect(isinstance(given.get("extraction"), dict | None), "invalid extraction of pages")
     expect(isinstance(given.get("url_rules"), str | None), "invalid URL rules")
     return Columns(given["row"][0], given["row"][1], fields, given["texts"])
-
-
-def _require_fit(layout: Any, scheme: Any, own: Any) -> None:
-    """Raise ``ParameterError`` unless a layout has the scheme's number of minima or bits, and its distance."""
-    for name in ("permutations", "bits", "distance"):
-        if layout is not None and hasattr(layout, name):
-            wanted = getattr(own, name, None) or getattr(scheme, name)
-            require(getattr(layout, name) == wanted, "layout", layout, f"must have the scheme's {name}, {wanted}")
