@@ -45,7 +45,13 @@ class Hits:
             self.ids = self._said(id, len(listed)) if holds else listed
             kinds = types_of(self.ids)
             if not holds or not kinds <= _PLAIN:
-                raise _none_such(self.ids, id)
+                rank = next(
+                    rank for rank, own in enumerate(self.ids) if type(own) is not int and not isinstance(own, str)
+                )
+                rule = (
+                    f"is invalid: hits must be ids (strings or integers), or records with an id in their field {id!r}"
+                )
+                raise DataError(f"hit {rank}", rule)
         self._kinds = kinds
 
     def __len__(self) -> int:
@@ -92,7 +98,10 @@ class Hits:
             return []
         if self.records:
             if self.says(field):
-                return _with_none(self._said(field, number))
+                values = self._said(field, number)
+                if types_of(values) <= _USUAL:
+                    return values
+                return [None if is_missing(value) else value for value in values]  # as of pandas
             if self._index is None or field not in self._index.fields:
                 names = sorted({str(name) for hit in self.given for name in hit})
                 shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
@@ -138,13 +147,6 @@ class PlacedHits(Hits):
     def places(self, _: Index, number: int) -> Places:
         """Return the places of the first *number* hits."""
         return self._places[:number]
-
-
-def _with_none(values: list[Any]) -> list[Any]:
-    """Return values with ``None`` for the missing values of pandas."""
-    if types_of(values) <= _USUAL:
-        return values
-    return [None if is_missing(value) else value for value in values]
 
 
 def _listed(hits: Any) -> list[Any]:
