@@ -208,18 +208,10 @@ class _Features(NamedTuple):
         return len(self.different)
 
     def beginning(self) -> str:
-        """Return the beginning of the longest passage that the first and the last of the different texts share."""
-        first, last = np.flatnonzero(self.counted)[[0, -1]]
-        return _beginning(self.texts[first], self.texts[last])
+        """Return the beginning of the longest passage of the first and the last different text, on one line."""
+        from neardup.evaluation.passages import shared_passages  # loaded for templates only
 
-
-def _beginning(one: str, other: str) -> str:
-    """Return the beginning of the longest passage that two texts share, on one line."""
-    from neardup.evaluation.passages import shared_passages  # loaded for templates only
-
-    passages = shared_passages(one, other).shared
-    longest = max(passages, key=lambda passage: passage.words, default=None)
-    if longest is None:
-        return ""
-    begin, end = longest.a
-    return " ".join(one[begin:end].split())[:BEGINNING]
+        one, other = (self.texts[place] for place in np.flatnonzero(self.counted)[[0, -1]])
+        passages = shared_passages(one, other).shared
+        begin, end = max(passages, key=lambda passage: passage.words).a if passages else (0, 0)
+        return " ".join(one[begin:end].split())[:BEGINNING]
