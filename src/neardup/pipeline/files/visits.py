@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from neardup.engines.local import thread_count
 from neardup.index.disk.columns import STRING
-from neardup.model.arrays import Positions
 from neardup.model.errors import require_share
 from neardup.model.verdicts import as_record
 from neardup.pipeline.index.fields import ARROW, has_sites
@@ -124,17 +123,14 @@ class FileAnswers:
             columns |= site_field(piece)
         records = NamedRecords(piece.texts, ids, urls, pa.table(columns))
         rows = np.array([row for row, own in enumerate(ids) if own is not None], np.int64)
-        return answers + self._verdicts(piece, records, rows)
-
-    def _verdicts(self, piece: InputPiece, records: NamedRecords, rows: Positions) -> list[dict[str, Any]]:
-        ids, texts, fields = records.at(self._index.fields, rows)
-        verdicts = self._index.visit(ids, texts, fields, remember=self._admit, changed_at_least=self._least)
+        given = records.at(self._index.fields, rows)
+        verdicts = self._index.visit(*given, remember=self._admit, changed_at_least=self._least)
         if self._admit and self._catch_up:
             self._catch_up()
         places = (piece.place(row) for row in rows.tolist())
-        return [
+        return answers + [
             {"source": source, "position": position, "id": own}
             | as_record(said)
             | {"representative": said.representative}
-            for (source, position), own, said in zip(places, ids, verdicts, strict=True)
+            for (source, position), own, said in zip(places, given[0], verdicts, strict=True)
         ]
