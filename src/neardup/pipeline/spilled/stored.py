@@ -157,19 +157,16 @@ class StoredResult:
     def __init__(self, job: Job, documents: StoredDocuments, rules: list[str]) -> None:
         """Open the stored decisions on *documents*; *rules* are those that the record of ``decide`` names."""
         self.documents, self._first = documents, documents.signed.first
-        stored = job.array(REPRESENTATIVES)[self._first :]
-        self.representatives: Positions = self._numbers(stored) if self._first else stored
+        self.representatives: Positions = job.array(REPRESENTATIVES)[self._first :]
+        if self._first:
+            stored = self.representatives
+            own = stored + np.where(stored < self._first, len(documents), -self._first)
+            self.representatives = np.where(stored < 0, -1, own)
         self._dropped, self._exact, self._codes = (job.array(name) for name in (DROPPED, EXACT, RULES))
         measures = [*COLUMNS, *(["threshold"] if thresholds(job).vary else [])]  # float64[d] each
         self._measures = {name: job.array(f"{name}.npy") for name in measures}
         self._rules = np.array(rules, dtype=object)
         self._places = documents.places()
-
-    def _numbers(self, positions: Positions) -> Positions:
-        """Return the numbers of documents at these positions, and -1 for -1."""
-        earlier = (positions >= 0) & (positions < self._first)
-        own = np.where(earlier, positions + len(self.documents), positions - self._first)
-        return np.where(positions < 0, -1, own)
 
     def __repr__(self) -> str:
         return f"StoredResult({totals(self.summary)})"
