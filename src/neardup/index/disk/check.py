@@ -98,7 +98,11 @@ def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | N
         if progress:
             progress(done, total)
     problems += _log_problems(disk, folder, manifest)
-    problems += _second_problems(disk, folder)
+    if SECOND in disk.names(folder):  # there is none if its writer was killed before
+        try:
+            Manifest.read(disk, folder, name=SECOND)
+        except StorageError as error:
+            problems.append(f"{error}; the next change of the manifest replaces it")
     return Report(problems, len(manifest.stored) + 3, done, documents)
 
 
@@ -135,15 +139,6 @@ def _segment_problems(arrays: StoredArrays, manifest: Manifest, last: int) -> It
     for name in arrays.names:
         if name.endswith(".entries") and not all((np.diff(row) >= 0).all() for row in arrays[name].view(np.uint64)):
             yield f"{where}: the list {name!r} is not sorted"
-
-
-def _second_problems(disk: Disk, folder: Path) -> Iterator[str]:
-    """Return what is wrong with the second manifest; there is none if its writer was killed before."""
-    if SECOND in disk.names(folder):
-        try:
-            Manifest.read(disk, folder, name=SECOND)
-        except StorageError as error:
-            yield f"{error}; the next change of the manifest replaces it"
 
 
 def _log_problems(disk: Disk, folder: Path, manifest: Manifest) -> Iterator[str]:
