@@ -35,7 +35,11 @@ def create(  # noqa: PLR0913 - what an index is made of
     disk = ways.disk
     disk.make_folder(folder)
     _require_empty(folder, disk)  # a folder of other files is left unchanged, without a lock
-    _sync_name(folder, disk)
+    try:
+        disk.sync_folder(folder.absolute().parent)  # so that its name is on the disk
+    except StorageFailed as error:
+        if not isinstance(error.__cause__, PermissionError):  # its parent cannot be read
+            raise
     with _lock(folder, disk, wanted=True) as lock:
         _require_empty(folder, disk)
         for name in sorted(_UNFINISHED - {LOCK}):
@@ -73,15 +77,6 @@ def _lock(folder: Path, disk: Disk, *, wanted: bool) -> Iterator[int]:
         if wanted:
             disk.unlock(folder.absolute())
         raise
-
-
-def _sync_name(folder: Path, disk: Disk) -> None:
-    """Wait until the folder's name is on the disk, unless its parent folder cannot be read."""
-    try:
-        disk.sync_folder(folder.absolute().parent)
-    except StorageFailed as error:
-        if not isinstance(error.__cause__, PermissionError):
-            raise
 
 
 def _require_empty(folder: Path, disk: Disk) -> None:
