@@ -59,7 +59,8 @@ _INTERRUPTED = "interrupted; no unfinished output is left"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
     parsed = _parsed(arguments)
-    _escape_what_cannot_be_printed()
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in {"strict", "surrogateescape"}:
+        sys.stdout.reconfigure(errors="backslashreplace")  # for characters that its encoding lacks
     atexit.register(gc.freeze)  # or the interpreter would collect garbage among all loaded objects before it ends
     try:
         with warnings.catch_warnings(), signals_as_they_came(), redirect_stdout(sys.stdout):  # verbs may redirect it
@@ -246,12 +247,6 @@ def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str
             formatter_class=_Help,
         )
     return parser, verbs.choices
-
-
-def _escape_what_cannot_be_printed() -> None:
-    """Escape characters that the encoding of standard output lacks, as standard error does by default."""
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in {"strict", "surrogateescape"}:
-        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _end_quietly() -> int:
