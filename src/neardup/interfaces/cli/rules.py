@@ -36,7 +36,11 @@ def run(arguments: argparse.Namespace) -> int:
     check_separate({"out": arguments.out, **dict(zip(_NUTCH, nutch, strict=False))})
     check_file(arguments.out, _JSON, arguments.inputs, force=force)
     if folder is not None:
-        _check_folder(folder)
+        above = next(one for one in (Path(folder), *Path(folder).absolute().parents) if one.exists())
+        if not above.is_dir():
+            raise OutputRefused(str(above), "it is a file; name a folder for the files for Nutch")
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise OutputError(str(above), "nothing can be written into it", PERMISSION)
     for path in nutch if folder is not None and Path(folder).exists() else []:
         check_file(path, _ENDINGS, arguments.inputs, force=force)
     pages = crawled_of(arguments)
@@ -60,12 +64,3 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     record = {"pages": number, "hosts": hosts, **counts, "id": found.id}
     return summarise(arguments, record, rows, lines=[f"id of the rules: {found.id}"], rejected=pages.rejected)
-
-
-def _check_folder(path: str) -> None:
-    """Raise ``OutputRefused`` if the folder of the files for Nutch neither exists nor can be made."""
-    above = next(one for one in (Path(path), *Path(path).absolute().parents) if one.exists())
-    if not above.is_dir():
-        raise OutputRefused(str(above), "it is a file; name a folder for the files for Nutch")
-    if not os.access(above, os.W_OK | os.X_OK):
-        raise OutputError(str(above), "nothing can be written into it", PERMISSION)
