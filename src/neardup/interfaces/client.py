@@ -270,11 +270,9 @@ class Client:
         require_urls(urls)
         contents, more = self._contents(column)
         more |= {} if self._least is None else {"changed_at_least": self._least}
-        return _records([{"url": self._sent_url(url)} for url in urls], contents, table), more
-
-    def _sent_url(self, url: str) -> str:
-        """Return a URL as JSON can have it: one with half a surrogate pair in its normal form, where it is escaped."""
-        return str(url) if is_utf8(url) else self.id_of(url)
+        # JSON cannot have half a surrogate pair, which is escaped in the normal form of a URL.
+        named = [{"url": str(url) if is_utf8(url) else self.id_of(url)} for url in urls]
+        return _records(named, contents, table), more
 
     # Requests.
 
@@ -370,7 +368,8 @@ class Client:
                 if response.status not in _LATER:
                     raise failure
                 reason = getattr(failure, "rule", str(failure))
-                wait = max(pause, _seconds(response.headers.get("Retry-After", "")))
+                after = response.headers.get("Retry-After", "")
+                wait = max(pause, float(after) if after.isascii() and after.isdigit() else 0.0)
             if time.monotonic() + wait > until:
                 raise StorageFailed(self._url, reason)
             time.sleep(wait)
@@ -479,7 +478,3 @@ def _header(token: Any) -> str:
 def _escaped(name: str) -> str:
     """Return an id as a part of a path; dots are escaped, because some proxies remove ``..``."""
     return quote(name, safe="").replace(".", "%2E")
-
-
-def _seconds(written: str) -> float:
-    return float(written) if written.isascii() and written.isdigit() else 0.0
