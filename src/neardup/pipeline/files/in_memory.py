@@ -110,20 +110,15 @@ def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy
         table[SITE] = documents.sites
     if policy.ranks_addresses and documents.address is not None:
         table[ADDRESS] = documents.addresses
-    _add_fields(table, documents, fields)
-    keep = ",".join(_add_ranking(table, documents, each) for each in policy.keep.split(","))
-    return pa.table(table), keep
-
-
-def _add_fields(table: dict[str, Any], documents: Collection, fields: Sequence[str]) -> None:
-    """Add the fields that are signed, as they are written; ``body`` may be missing, as the text replaces it."""
-    for name in fields:
+    for name in fields:  # those that are signed, as they are written
         try:
             if name not in table:
                 table[name] = documents.column(name, literal=True)
         except FieldMissing:
-            if name != BODY:
+            if name != BODY:  # the text replaces it
                 raise
+    keep = ",".join(_add_ranking(table, documents, each) for each in policy.keep.split(","))
+    return pa.table(table), keep
 
 
 def _add_ranking(table: dict[str, Any], documents: Collection, keep: str) -> str:
