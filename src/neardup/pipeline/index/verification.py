@@ -24,7 +24,7 @@ from neardup.model.arrays import (
     Words,
     require_same_recipe,
 )
-from neardup.model.protocols import FieldScheme, FilterScheme, Scheme
+from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.index.fields import sites_at, sites_of
 from neardup.schemes.checksum import BODY
@@ -127,7 +127,7 @@ class Verifier:
 
     def __init__(self, store: Store, scheme: Scheme) -> None:
         self._store, self._scheme = store, scheme
-        self._by_fields, self._filters = isinstance(scheme, FieldScheme), isinstance(scheme, FilterScheme)
+        self._by_fields = isinstance(scheme, FieldScheme)
 
     def verified(self, given: Asked) -> bool:
         """Return whether matches are verified on texts."""
@@ -147,7 +147,9 @@ class Verifier:
         present = np.concatenate([given.signatures.present, np.ones(len(places), np.bool_)])
         both = Signatures(rows, present, scheme.recipe)
         left, right = found.rows, number + inverse
-        sites = self._sites(given, places)
+        stored, own = NO_SITES if self._by_fields else sites_at(self._store, places), given.sites
+        own = own if len(own) else np.zeros(number, np.uint64)
+        sites = np.concatenate([own, stored]) if len(stored) else NO_SITES  # of both, if the index has any
         thresholds = thresholds_of(scheme, sites)
         if not self.verified(given):
             holds = matching(scheme, both, thresholds, left, right)
@@ -166,12 +168,6 @@ class Verifier:
         values, smaller = self._measured(cast("TextBatch", given.texts), left, places, inverse, sites)
         holds = values >= thresholds.of(left, right, smaller)
         return Matches(left[holds], places[inverse[holds]], values[holds])
-
-    def _sites(self, given: Asked, places: Places) -> Words:
-        """Return the sites of documents, and then of those at some places; none if the index has none."""
-        stored = NO_SITES if self._by_fields else sites_at(self._store, places)
-        own = given.sites if len(given.sites) else np.zeros(len(given), np.uint64)
-        return np.concatenate([own, stored]) if len(stored) else NO_SITES
 
     def compared(self, given: Asked, places: Places) -> list[tuple[float | None, float | None]]:
         """Compare each document with the one at its place: return the resemblance, and the share of that one.
