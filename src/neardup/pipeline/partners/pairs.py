@@ -127,20 +127,15 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
         named = [lambda positions, own=own: own.take(pa.array(positions)) for own in ids]
 
         def table(part: slice) -> pa.Table:
-            left, right, shared = _ascending(rows[:, (rows[0] >= part.start) & (rows[0] < part.stop)])
+            some = rows[:, (rows[0] >= part.start) & (rows[0] < part.stop)]
+            both = some[0].astype(np.uint64) << np.uint64(32) | some[1].astype(np.uint64)
+            order = np.argsort(both) if len(both) >> 32 else sort(both, np.arange(len(both), dtype=np.uint32), 0)[1]
+            left, right, shared = some[:, order].astype(np.int64)
             found = Shared(shared, join.sizes[left], join.sizes[right])
             cosines = sets.cosines(left, right) if isinstance(sets, WeightedSets) else None
             return pair_table(left, right, found, named, first, cosines, connected)
 
         return pa.concat_tables(engine.map(table, engine.parts(first) or [slice(0, 0)]))
-
-
-def _ascending(rows: npt.NDArray[np.int32]) -> Positions:
-    """Return distinct pairs, ordered by their left and then by their right document."""
-    both = rows[0].astype(np.uint64) << np.uint64(32) | rows[1].astype(np.uint64)
-    order = np.argsort(both) if len(both) >> 32 else sort(both, np.arange(len(both), dtype=np.uint32), 0)[1]
-    ascending: Positions = rows[:, order].astype(np.int64)
-    return ascending
 
 
 def _features(collections: list[Documents], scheme: Scheme, engine: LocalEngine, progress: Progress) -> Features:
