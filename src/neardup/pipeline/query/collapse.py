@@ -54,31 +54,27 @@ class Collapsed:
 
     def __init__(self, given: Hits, judged: Judged, rules: Sequence[Rule], part: "_Part", index: Index | None) -> None:
         self._given, self._judged, self._rules, self._part, self._index = given, judged, rules, part, index
-        self._outcome = judged.outcome
+        self.outcome: Collapse = judged.outcome
+        """The result as arrays by rank."""
         self.hits, self.examined = len(given.ids), judged.outcome.hits
 
     def __repr__(self) -> str:
         return f"<Collapsed {self.hits:,} hits: {self.groups:,} groups, {self.hidden:,} hidden>"
 
     @property
-    def outcome(self) -> Collapse:
-        """The result as arrays by rank."""
-        return self._outcome
-
-    @property
     def kept(self) -> list[Any]:
         """The ids of all kept hits, best first."""
-        return list(map(self._given.ids.__getitem__, self._outcome.kept))
+        return list(map(self._given.ids.__getitem__, self.outcome.kept))
 
     @property
     def groups(self) -> int:
         """The number of groups, on all pages."""
-        return self._outcome.groups
+        return self.outcome.groups
 
     @property
     def hidden(self) -> int:
         """The number of hidden hits, on all pages."""
-        return self.examined - self._outcome.stay
+        return self.examined - self.outcome.stay
 
     @property
     def unsigned(self) -> int:
@@ -109,7 +105,7 @@ class Collapsed:
         shown: list[tuple[int, list[int], list[int]]]  # the id of a group, its members on this page, and all of them
         if self._part.include is None:
             numbers = range(self.groups)[span]
-            listed = self._outcome.members(numbers)
+            listed = self.outcome.members(numbers)
             shown = [*zip(self._group_ids(numbers), listed, listed, strict=True)]
         else:
             everybody = self._included
@@ -129,7 +125,7 @@ class Collapsed:
         """All members of the requested group; empty if there is no such group."""
         numbers = range(self.groups)
         named = zip(numbers, self._group_ids(numbers), strict=True)
-        found = self._outcome.members(number for number, own in named if own == self._part.include)
+        found = self.outcome.members(number for number, own in named if own == self._part.include)
         return found[0] if found else []
 
     def _group_ids(self, numbers: range) -> list[int]:
@@ -138,7 +134,7 @@ class Collapsed:
         Hits of several indexes may have the same id. The ids of later groups also depend on how many such groups
         precede.
         """
-        named = self._given.named(self._outcome.firsts(numbers.stop))
+        named = self._given.named(self.outcome.firsts(numbers.stop))
         if len({*named}) < len(named):
             met: Counter[str] = Counter()
             for number, name in enumerate(named):
@@ -176,7 +172,7 @@ class Collapsed:
                     if thresholds_of(scheme).vary:
                         needed = dict(zip(checked, least[verified].tolist(), strict=True))
                     said.append((scheme.name, found, frozenset(checked), exact, estimated, needed))
-        return *self._outcome.matched(), said
+        return *self.outcome.matched(), said
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
         """Return why a hit is hidden, with the evidence of both texts; ``None`` for a hit that is not hidden.
@@ -184,7 +180,7 @@ class Collapsed:
         The texts are those of the records or, if these have none, of the index. Under a rule of equal values, the
         evidence is that of the scheme of the index, or of ``MinHash()``.
         """
-        ranks = (rank for rank in self._outcome.hidden if self._given.ids[rank] == id)
+        ranks = (rank for rank in self.outcome.hidden if self._given.ids[rank] == id)
         rank = next(ranks, None)
         if rank is None:
             return None
