@@ -236,19 +236,15 @@ class Search(AbstractContextManager["Search"]):
                 return 0
             gone = held = np.empty(0, np.int64)
             if state.documents != len(self._store):
-                held = self._in_table(state)
+                if self._held is None or self._held[0] != state.built:  # only this writer changes or rebuilds the table
+                    self._held = (state.built, self._table.ordinals())
+                held = self._held[1]
                 alive = self._store.alive(self._store.with_ordinals(held))
                 gone, held = held[~alive], held[alive]
         self._table.update(following, gone=gone.tolist())
         if len(gone):
             self._held = (state.built, held)
         return len(gone)
-
-    def _in_table(self, state: TableState) -> Positions:
-        """Return the ordinals in the table. They are cached: only this writer changes the table, or rebuilds it."""
-        if self._held is None or self._held[0] != state.built:
-            self._held = (state.built, self._table.ordinals())
-        return self._held[1]
 
     # Reading.
 
