@@ -275,24 +275,19 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
     return shards.copied({path: journal.path(name).absolute() for path, name in names.items()})
 
 
-def _find_fields(shards: Shards, outputs: list[Output], stages: Stages) -> None:
-    """Find the types of all fields for outputs of other formats than the inputs; refuse what these cannot represent."""
-    converted = [output for output in outputs if own_format(shards, output) is None]
-    if converted:
-        sizes = [shard.size for shard in shards.shards]
-        stage, _, of = FIELDS.partition("-")
-        records = stages.each(stage, of, partial(fields, shards), sizes)
-        for output in converted:
-            schema_of(shards, output, records)
-
-
 def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> None:
     """Refuse outputs before anything is read; later, a run that has other outputs continues when they are changed."""
     where, whole = writing(job, outputs), reporting(job, outputs, settings.outputs.get("report"))
     try:
         stages.one("check", where, partial(_check_outputs, job.shards, outputs, settings))
         stages.one("check", whole, partial(_check_report, job.shards, settings))
-        _find_fields(job.shards, outputs, stages)
+        converted = [output for output in outputs if own_format(job.shards, output) is None]
+        if converted:  # other formats than those of the inputs need the types of all fields, and may lack some
+            stage, _, of = FIELDS.partition("-")
+            sizes = [shard.size for shard in job.shards.shards]
+            records = stages.each(stage, of, partial(fields, job.shards), sizes)
+            for output in converted:
+                schema_of(job.shards, output, records)
     except NeardupError:
         if journal.kept or not _has_read(journal):
             journal.abandon()
