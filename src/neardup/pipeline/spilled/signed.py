@@ -239,7 +239,11 @@ def _signed(
             parts.append(_signatures(job, corpus, np.arange(len(batch)), wholes))
     if fields is not None:
         parts = [scheme.sign(fields)]
-        _digest_fields(job, fields, parts[0].present, equal)
+        equal[:] = 0
+        keys = (job.salt, job.salt[::-1]) if job.policy.verify == "exact" else ()  # otherwise no documents are equal
+        for column, key in enumerate(keys):
+            keyed = scheme.with_key(key.tobytes())
+            equal[parts[0].present, column] = keyed.sign(fields).rows[parts[0].present, 0]
     else:
         _digest_featureless(texts, (features == 0) & ~blanks, job.salt, equal)
     rows = np.concatenate([part.rows for part in parts]) if parts else job.no_rows()
@@ -271,15 +275,6 @@ def _signatures(job: Job, corpus: Corpus, positions: Positions, wholes: list[Sig
         return cast("Signatures", scheme.sign_short_at(corpus, positions))
     wholes.append(scheme.sign_at(corpus, positions))
     return cast("Signatures", scheme.shortened(wholes[-1]))
-
-
-def _digest_fields(job: Job, fields: pa.Table, present: Flags, equal: Words) -> None:
-    """Digest the content of signed fields with two keys: documents are equal only if verification is exact."""
-    equal[:] = 0
-    if job.policy.verify == "exact":
-        for column, key in enumerate((job.salt, job.salt[::-1])):
-            keyed = job.scheme.with_key(key.tobytes())
-            equal[present, column] = keyed.sign(fields).rows[present, 0]
 
 
 def equal_digests(texts: pa.ChunkedArray, shingling: Evidence, salt: Words) -> Words:
