@@ -45,13 +45,9 @@ class Hits:
             self.ids = self._said(id, len(listed)) if holds else listed
             kinds = types_of(self.ids)
             if not holds or not kinds <= _PLAIN:
-                rank = next(
-                    rank for rank, own in enumerate(self.ids) if type(own) is not int and not isinstance(own, str)
-                )
-                rule = (
-                    f"is invalid: hits must be ids (strings or integers), or records with an id in their field {id!r}"
-                )
-                raise DataError(f"hit {rank}", rule)
+                ranks = (at for at, own in enumerate(self.ids) if type(own) is not int and not isinstance(own, str))
+                rule = "is invalid: hits must be ids (strings or integers), or records with an id in their field"
+                raise DataError(f"hit {next(ranks)}", f"{rule} {id!r}")
         self._kinds = kinds
 
     def __len__(self) -> int:
