@@ -5,7 +5,7 @@ import pytest
 from pyarrow import feather
 
 from neardup import Checksum, Field, MinHash, SimHash, Trials
-from neardup.model.arrays import Features, Signatures, TextBatch, require_same_recipe
+from neardup.model.arrays import Features, Signatures, TextBatch, not_utf8, require_same_recipe
 from neardup.model.errors import DataError, ParameterError, RecipeMismatch
 
 
@@ -114,3 +114,9 @@ def test_every_row_has_a_flag():
     for present in (np.ones(1, np.bool_), np.ones((2, 1), np.bool_), True):
         with pytest.raises(ParameterError, match="must have 2 flags, one per row"):
             Signatures(rows, present, recipe)
+
+
+def test_the_places_of_values_that_are_not_utf8():
+    assert list(not_utf8(["é".encode(), None, b"\xe9", b"", "é".encode()[:1]])) == [2, 4]
+    with pytest.raises(TypeError):
+        list(not_utf8(["é"]))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.decisions.dates import date_ranks
-from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.arrays import Flags, Positions, Words, not_utf8
 from neardup.model.errors import DataError, ValueRefused
 from neardup.model.policy import CANONICAL, HTTPS, SHORTEST_ID, Policy
 
@@ -154,16 +154,10 @@ def _decoded_bytes(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
     try:
         return values.cast(pa.large_string())
     except pa.ArrowInvalid:
-        row, value = next((row, value) for row, value in enumerate(values.to_pylist()) if not _is_utf8(value))
-        rule = f"is {value[:_SHOWN]!r}, which is not valid UTF-8; rank by strings, such as hexadecimal digits"
+        row = next(not_utf8(values.to_pylist()))
+        value = values[row].as_py()[:_SHOWN]
+        rule = f"is {value!r}, which is not valid UTF-8; rank by strings, such as hexadecimal digits"
         raise ValueRefused(f"column {field!r}, row {row:,}", rule, "encoding", row, field) from None
-
-
-def _is_utf8(value: bytes | None) -> bool:
-    try:
-        return value is None or bool(value.decode() or True)
-    except UnicodeDecodeError:
-        return False
 
 
 def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:

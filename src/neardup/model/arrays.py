@@ -1,5 +1,6 @@
 """Batches as arrays, which are passed between the stages."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -218,3 +219,12 @@ def shares(given: Any, name: str = "resemblance") -> npt.NDArray[np.float64]:
         numbers = np.array(np.nan)
     require(bool(((numbers >= 0) & (numbers <= 1)).all()), name, given, "must be from 0 to 1")
     return numbers
+
+
+def not_utf8(values: Iterable[bytes | None]) -> Iterator[int]:
+    """Yield the places of the values that are not valid UTF-8; raise ``TypeError`` for a value that is not bytes."""
+    for place, value in enumerate(values):
+        try:
+            str(value or b"", "utf-8")
+        except UnicodeDecodeError:
+            yield place

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from neardup.model.arrays import not_utf8
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Mask, Rejected, Request, named, silent
 from neardup.sources.compression import sniff
@@ -102,7 +103,7 @@ class ParquetTable(InputPiece):
                 strings.validate(full=True)
                 return strings
         except pa.ArrowInvalid as error:
-            source, row = self.place(_not_utf8(column)[0])
+            source, row = self.place(next(not_utf8(column.cast(pa.large_binary()).to_pylist())))
             raise DataError(f"{source}:{row}", f"its {name!r} is not valid UTF-8", "encoding") from error
         if not _is_scalar(column.type):
             rule = f"the column {name!r} must hold numbers, strings or times, not {column.type}"
@@ -473,18 +474,8 @@ def _invalid(column: pa.ChunkedArray) -> list[int]:
         try:
             chunk.validate(full=True)
         except pa.ArrowInvalid:
-            rows += [row + first for row in _not_utf8(chunk)]
+            rows += [row + first for row in not_utf8(chunk.cast(pa.large_binary()).to_pylist())]
         first += len(chunk)
-    return rows
-
-
-def _not_utf8(column: pa.Array | pa.ChunkedArray) -> list[int]:
-    rows: list[int] = []
-    for row, value in enumerate(column.cast(pa.large_binary()).to_pylist()):
-        try:
-            (value or b"").decode()
-        except UnicodeDecodeError:
-            rows.append(row)
     return rows
 
 

@@ -1,6 +1,7 @@
 """Containers of documents, read as one Arrow table with texts and ids."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 
 from neardup.decisions.exact import count_repeats
 from neardup.kernels.sets import equal_ranges
-from neardup.model.arrays import Flags, Positions, TextBatch, Words
+from neardup.model.arrays import Flags, Positions, TextBatch, Words, not_utf8
 from neardup.model.errors import DataError, kind_of
 from neardup.schemes.checksum import BODY
 from neardup.sources.ids import written_ids
@@ -160,30 +161,14 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     try:
         named = column.cast(pa.string()) if not pa.types.is_large_string(column.type) else column
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        if (row := _first_invalid(column)) is not None:
-            raise DataError(f"column {name!r}, row {row:,}", "is not valid UTF-8, but ids must be") from error
+        with suppress(TypeError):  # it does not hold bytes
+            for row in not_utf8(column.to_pylist()):
+                raise DataError(f"column {name!r}, row {row:,}", "is not valid UTF-8, but ids must be") from error
         raise DataError(f"column {name!r}", rule) from error
     if not named.null_count:
         return named
     named = named.combine_chunks()
-    return pa.chunked_array([pc.coalesce(named, _unused_names(named, positions))])
-
-
-def _first_invalid(column: pa.ChunkedArray) -> int | None:
-    """Return the first row whose bytes are not valid UTF-8; ``None`` for a column that does not hold bytes."""
-    for row, value in enumerate(column.to_pylist()):
-        try:
-            str(value or b"", "utf-8")
-        except UnicodeDecodeError:
-            return row
-        except TypeError:
-            return None
-    return None
-
-
-def _unused_names(named: pa.Array, positions: pa.Array) -> pa.Array:
-    """Return ``#POSITION`` for every document, with more number signs if the table has such an id."""
     missing, prefix = positions.filter(named.is_null()), "#"
     while pc.any(pc.is_in(pc.binary_join_element_wise(prefix, missing, ""), named)).as_py():
-        prefix += "#"
-    return pc.binary_join_element_wise(prefix, positions, "").cast(named.type)
+        prefix += "#"  # the table has such an id
+    return pa.chunked_array([pc.coalesce(named, pc.binary_join_element_wise(prefix, positions, "").cast(named.type))])
