@@ -1,7 +1,6 @@
 """Candidates that share a key of their signature, in memory."""
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -45,10 +44,6 @@ class _Matrix:
 
     def rows(self, documents: AnyPositions) -> Words:
         return self._keys[documents]
-
-
-class _Map(Protocol):
-    def __call__(self, function: Callable[[Any], Any], items: Iterable[Any], /) -> Iterable[Any]: ...
 
 
 class Column(NamedTuple):
@@ -147,17 +142,16 @@ class Buckets(Proposals):
         *,
         first: int = 0,
         pooled: bool = False,
-        map: _Map = map,  # noqa: A002 - what it is
+        map: Callable[..., Iterable[Any]] = map,  # noqa: A002 - what it is
     ) -> None:
         keys = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
-        find = partial(_numbered, keys, present, first, pooled)
+
+        def find(column: int) -> Column:
+            return column_of(keys, present, column=column, first=first, pooled=pooled)
+
         columns = list(map(find, range(1 if pooled else keys.columns)))
         self.not_compared = sum(column.not_compared for column in columns)
         super().__init__(columns, first, len(present))
-
-
-def _numbered(keys: Keys, present: Flags, first: int, pooled: bool, column: int) -> Column:  # noqa: FBT001 - in order
-    return column_of(keys, present, column=column, first=first, pooled=pooled)
 
 
 def _asked_for(keys: Words, members: Ranks, first: int) -> tuple[Words, Ranks]:
