@@ -313,8 +313,21 @@ def _defaults(owners: "dict[str, Option]") -> str:
 
 def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     """Return the scheme that the options describe; ``ParameterError`` for options that it does not have."""
+    from neardup.pipeline.config import scheme_from, scheme_name
+
     apply_preset(arguments)
-    return _with_list(_plain_scheme(arguments), arguments)
+    given = _of_scheme(arguments)
+    alone = {"short", "short_threshold"} & given.keys()
+    if len(alone) == 1:
+        other = "--short-threshold T" if "short" in alone else "--short N"
+        rule = f"needs {other}: --short-threshold is the threshold of pairs with a document of fewer than N features"
+        raise ParameterError(min(alone), given[min(alone)], rule)
+    scheme = scheme_name(given)
+    for name, owners in _owners().items():
+        if name in given and scheme not in owners:
+            rule = f"cannot be used with --scheme {scheme}, only with {_any_of(list(owners))}"
+            raise ParameterError(name, None if given[name] is True else given[name], rule)
+    return _with_list(scheme_from(given), arguments)
 
 
 def apply_preset(arguments: argparse.Namespace) -> None:
@@ -349,19 +362,6 @@ def apply_preset(arguments: argparse.Namespace) -> None:
 def _of_scheme(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options without the measure of `neardup pairs`, which is not that of a scheme."""
     return {name: value for name, value in vars(arguments).items() if name != "measure" or arguments.verb != "pairs"}
-
-
-def _plain_scheme(arguments: argparse.Namespace) -> "Scheme":
-    from neardup.pipeline.config import scheme_from, scheme_name
-
-    given = _of_scheme(arguments)
-    alone = {"short", "short_threshold"} & given.keys()
-    if len(alone) == 1:
-        other = "--short-threshold T" if "short" in alone else "--short N"
-        rule = f"needs {other}: --short-threshold is the threshold of pairs with a document of fewer than N features"
-        raise ParameterError(min(alone), given[min(alone)], rule)
-    _refuse_others(scheme_name(given), given)
-    return scheme_from(given)
 
 
 def writes_list(arguments: argparse.Namespace) -> bool:
@@ -400,13 +400,6 @@ def key_of(arguments: argparse.Namespace) -> bytes | None:
 
     path = vars(arguments).get("key_file")
     return None if path is None else key_in(path)
-
-
-def _refuse_others(scheme: str, given: dict[str, Any]) -> None:
-    for name, owners in _owners().items():
-        if name in given and scheme not in owners:
-            rule = f"cannot be used with --scheme {scheme}, only with {_any_of(list(owners))}"
-            raise ParameterError(name, None if given[name] is True else given[name], rule)
 
 
 def _any_of(names: Sequence[str]) -> str:
