@@ -124,13 +124,9 @@ def settings_text(settings: Mapping[str, Any]) -> str:
         table = next((table for table, keys in allowed.items() if name in keys), None)
         if table is None:
             raise ParameterError(name, value, "is not a setting of this scheme")
-        tables.setdefault(table, []).append(f"{name} = {_toml(value)}")
+        written = json.dumps(value, ensure_ascii=True).replace("\x7f", "\\u007f")  # strings as in JSON
+        tables.setdefault(table, []).append(f"{name} = {written}")
     return "\n".join(f"[{table}]\n" + "\n".join(tables[table]) + "\n" for table in allowed if table in tables)
-
-
-def _toml(value: Any) -> str:
-    """Return a value in TOML, whose strings are those of JSON, without control characters."""
-    return json.dumps(value, ensure_ascii=True).replace("\x7f", "\\u007f")
 
 
 def scheme_name(settings: Mapping[str, Any]) -> str:
