@@ -239,7 +239,8 @@ class _Gathered:
                 template = _learned(own, rows, self._extraction)
                 kept = 0 if template is None else template.kept
                 if kept < FROZEN and end < len(self._largest[own]):
-                    read[own] = end, _enough(end, kept)
+                    expected = MOST if kept == 0 else -(-end * FROZEN // kept)  # if as large a share differs
+                    read[own] = end, min(max(expected, end + STEP), MOST)
                     continue
                 self._keep(template, found[own])
                 del read[own], found[own]
@@ -290,12 +291,6 @@ class _Gathered:
                 self._files[fold].write_table(table)
         self._waiting.clear()
         self._size = 0
-
-
-def _enough(pages: int, kept: int) -> int:
-    """Return how many pages would be enough if as large a share of them differed as of *pages*."""
-    expected = MOST if kept == 0 else -(-pages * FROZEN // kept)
-    return min(max(expected, pages + STEP), MOST)
 
 
 def _fold(host: str) -> int:
