@@ -166,7 +166,11 @@ class _Search:
                     self._share[own], self._best[own] = value, self._read + place
                     document = texts[place].as_py()[:_READ] if value >= self._threshold else ""
                     self._names[own] = str(ids[place].as_py()), document
-        self._drop(np.concatenate(rows), np.concatenate(shares), ids)
+        distinct, at, counts = np.unique(np.concatenate(rows), return_inverse=True, return_counts=True)
+        largest = np.zeros(len(distinct))
+        np.maximum.at(largest, at, np.concatenate(shares))
+        names = ids.take(pa.array(distinct)).cast(pa.large_string())
+        self._dropped.append((self._read + distinct, names, counts, largest))
         self._read += len(texts)
 
     def _look(self, one: tuple[int, TextBatch]) -> tuple[int, list[FoundPartners]]:
@@ -174,13 +178,6 @@ class _Search:
         start, batch = one
         tokens = self._shingling.tokens(batch)
         return start, [kind.among(tokens) for kind in self._kinds]
-
-    def _drop(self, rows: Positions, shares: Any, ids: Any) -> None:
-        distinct, at, counts = np.unique(rows, return_inverse=True, return_counts=True)
-        largest = np.zeros(len(distinct))
-        np.maximum.at(largest, at, shares)
-        names = ids.take(pa.array(distinct)).cast(pa.large_string())
-        self._dropped.append((self._read + distinct, names, counts, largest))
 
     def result(self, ids: Any, rejected: Sequence[Rejected] = ()) -> Contamination:
         number = len(self._share)
