@@ -244,9 +244,11 @@ def check_headers(paths: Sequence[str], request: Request) -> None:
 
 
 def _is_quoted(form: str, request: Request, data: memoryview) -> bool:
-    return request.quoting == "minimal" or (
-        request.quoting == "auto" and (form == "csv" or _quotes_its_header(data, _DELIMITERS[form]))
-    )
+    if request.quoting != "auto" or form == "csv":
+        return request.quoting != "none"
+    first = bytes(data[start_of_text(data) : _HEAD]).lstrip(b"\r\n").splitlines()[:1]
+    names = first[0].split(_DELIMITERS[form].encode()) if first else []
+    return any(len(name) > 1 and name.startswith(b'"') and name.endswith(b'"') for name in names)
 
 
 def _open(kind: Kind, request: Request, contents: Contents) -> tuple[_File, memoryview]:
@@ -265,12 +267,6 @@ def _open(kind: Kind, request: Request, contents: Contents) -> tuple[_File, memo
     spans = Spans(contents, found.start[1:], found.stop[1:], found.line[1:] + shift, lone_returns=True)
     torn = frozenset((found.torn - 1).tolist())
     return _File(names, delimiter, quoting, int(found.stop[0]), spans, found.last[1:] + shift, torn), data
-
-
-def _quotes_its_header(data: memoryview, delimiter: str) -> bool:
-    first = bytes(data[start_of_text(data) : _HEAD]).lstrip(b"\r\n").splitlines()[:1]
-    names = first[0].split(delimiter.encode()) if first else []
-    return any(len(name) > 1 and name.startswith(b'"') and name.endswith(b'"') for name in names)
 
 
 def _quoted_lines(file: _File) -> QuotedLines | None:
