@@ -215,19 +215,15 @@ class State(AbstractContextManager["State"]):
         with self._removing_new_segments():
             part = self._write(part, rows, [texts], recorded)
         if texts.shards.extraction is not None and templates is not None:
-            self._keep(templates.to_bytes())
+            path, content = self.folder / TEMPLATES, templates.to_bytes()
+            with naming(self.folder):
+                if not path.exists() or path.read_bytes() != content:
+                    with replacing(path, self.folder / f"{TEMPLATES}.partial") as file:
+                        file.write(content)
         before = self._header or header
         extraction = header.extraction or before.extraction
         self._replace(msgspec.structs.replace(before, segments=(*before.segments, part), extraction=extraction))
         self._remove_leftovers()
-
-    def _keep(self, templates: bytes) -> None:
-        """Replace the file of templates, unless it has these."""
-        path = self.folder / TEMPLATES
-        with naming(self.folder):
-            if not path.exists() or path.read_bytes() != templates:
-                with replacing(path, self.folder / f"{TEMPLATES}.partial") as file:
-                    file.write(templates)
 
     def compact(self) -> None:
         """Merge the segments into one."""
