@@ -71,13 +71,10 @@ class IndexTexts:
             for other in indexes:
                 rule = f"has pages that were read with other templates, or in another view, than those of {self.path}"
                 rule += "; compare with one of the two, and then with the other"
-                require(self._is_comparable(other), "against", other.path, rule)
+                one, two = self.extraction, other.extraction
+                fits = one is None or two is None or one.follows(two.identity) or two.follows(one.identity)
+                require(fits, "against", other.path, rule)
             raise StorageRefused(self.path, *other_extraction(known, pages.identity))
-
-    def _is_comparable(self, other: "IndexTexts") -> bool:
-        """Return whether its pages can be compared with those of another index."""
-        one, two = self.extraction, other.extraction
-        return one is None or two is None or one.follows(two.identity) or two.follows(one.identity)
 
     def write(self, file: BinaryIO, request: Request) -> None:
         """Write all documents, in the order of admission, as records with the fields of a request.
