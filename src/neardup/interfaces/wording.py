@@ -158,10 +158,11 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
     quoted, without = read.quoted_lines, read.without_text
     lines, repeated = quoted.records if quoted else 0, summary.duplicate_ids
     by_fields = summary.scheme == "checksum"  # other fields decide on a record without a text
+    lost, where = summary.revisits_missing, "a state, an index, or records compressed together"
     rows = [
         (summary.canonical_kept, "kept that a dropped document names as canonical"),
         (summary.canonical_contradicted, "name another document as canonical that they do not match"),
-        (summary.revisits_missing, _missing_revisits(summary.revisits_missing)),
+        (lost, f"exact {plural(lost, 'duplicate')} without a revisit record: the kept page is only known from {where}"),
         (summary.empty - (without.records if without and not by_fields else 0), "empty, kept"),
         *([(without.records, without_text(without, kept=not by_fields))] if without else []),
         (summary.too_short, "no words to compare, kept unless equal byte by byte"),
@@ -228,11 +229,6 @@ def percentage(share: float) -> str:
     if share > 0 and rounded == 0:
         rounded = 0.01
     return f"{rounded:g} %"
-
-
-def _missing_revisits(number: int) -> str:
-    where = "a state, an index, or an archive compressed as a stream"
-    return f"exact {plural(number, 'duplicate')} without a revisit record: the kept page is only known from {where}"
 
 
 def archive_totals(read: "Collection | StoredDocuments | Added | FileAnswers") -> list[tuple[int, str]]:
