@@ -366,12 +366,8 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
         return "correct --field"
     if given.get("scheme") == "checksum" and "fields" not in given and arguments.verb in _READING:
         return "--scheme checksum compares title and body by default, and --fields names others, such as --fields body"
-    return _about_keep(error.field, str(given.get("keep", "")))
-
-
-def _about_keep(field: str, keep: str) -> str:
-    """Return which word of ``--keep`` needs a field, if one does."""
-    needing = [way for way in keep.split(",") if way.partition(":")[2] == field or way == field == "canonical"]
+    ways = str(given.get("keep", "")).split(",")
+    needing = [way for way in ways if way.partition(":")[2] == error.field or way == error.field == "canonical"]
     return f"--keep {needing[0]} needs it; leave this out, or add the field" if needing else ""
 
 
