@@ -67,10 +67,13 @@ def run(arguments: argparse.Namespace) -> int:
         if files == [_STDIN, _STDIN]:
             raise InputRefused(_STDIN, "only one of the two texts can be read from standard input")
         one, other = (read_document(name, _MOST, Extraction(view=view)) for name in files)
-    from neardup.evaluation.comparison import compare
+    from neardup.evaluation.comparison import compare, default_schemes
     from neardup.evaluation.passages import is_compiled
 
-    schemes = _schemes_of(arguments)
+    schemes: list[Scheme] = [*default_schemes()]
+    if describes_scheme(arguments) or "key_file" in given:
+        chosen = scheme_of(arguments)
+        schemes = [chosen, *(scheme for scheme in schemes if scheme != chosen)]
     say_if_cold(is_compiled)
     found = compare(one.text, other.text, schemes)
     if html is not None:
@@ -84,16 +87,6 @@ def run(arguments: argparse.Namespace) -> int:
         if source.replaced:
             complain(f"{source.name}: it is not valid UTF-8 in {counted(source.replaced, 'place')}, read as �")
     return 1 if one.replaced or other.replaced else 0
-
-
-def _schemes_of(arguments: argparse.Namespace) -> "list[Scheme]":
-    from neardup.evaluation.comparison import default_schemes
-
-    schemes = list(default_schemes())
-    if describes_scheme(arguments) or "key_file" in vars(arguments):
-        chosen = scheme_of(arguments)
-        schemes = [chosen, *(scheme for scheme in schemes if scheme != chosen)]
-    return schemes
 
 
 def _about(source: "NamedText") -> dict[str, str | int]:
