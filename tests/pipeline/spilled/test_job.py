@@ -28,6 +28,15 @@ def test_arrays_are_stored(job_of, sources, array):
     assert found.tolist() == array.tolist()
 
 
+def test_mapped_arrays_keep_no_file_open(job_of, sources):
+    job = job_of(sources)
+    job.save("a.npy", np.arange(500))
+    before = len(os.listdir("/dev/fd"))
+    found = [job.array("a.npy") for _ in range(9)]
+    assert len(os.listdir("/dev/fd")) == before
+    assert all(array.sum() == 124750 for array in found)
+
+
 @pytest.mark.parametrize("content", [b"", b"anything", b"\x93NUMPY\x01\0v\0{'descr': '|O', 'shape': (3,)}\n"])
 def test_what_is_not_an_array_is_damaged(job_of, sources, content):
     job = job_of(sources)

@@ -127,7 +127,14 @@ class Job:
         path = self.path(name)
         with naming(path, doing="read"), _PARSING:
             try:
-                return np.load(path, allow_pickle=False, mmap_mode="r" if path.stat().st_size > _HEADER else None)
+                with path.open("rb") as file:
+                    if path.stat().st_size <= _HEADER:
+                        return np.load(file, allow_pickle=False)
+                    np.lib.format.read_magic(file)
+                    shape, columns_first, kind = np.lib.format.read_array_header_1_0(file)
+                    begin = file.tell()
+                values = np.frombuffer(mapped(path), kind, int(np.prod(shape)), begin)
+                return values.reshape(shape, order="F" if columns_first else "C")
             except (ValueError, EOFError) as error:
                 rule = "it does not begin as an array, or is cut short; remove the work folder, and run again"
                 raise StorageDamaged(str(path), rule) from error
@@ -150,6 +157,13 @@ class Job:
     def table(self, name: str) -> pa.Table:
         """Map a table."""
         return mapped_table(self.path(name))
+
+
+def mapped(path: Path) -> pa.Buffer:
+    """Map a file that is not empty, without keeping it open: a run has thousands of files, and may open a thousand."""
+    with pa.memory_map(os.fsencode(path)) as file:
+        begin = file.read_buffer(1)  # Arrow reads ahead what is asked for, but maps all
+        return pa.foreign_buffer(begin.address, file.size(), begin)
 
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)

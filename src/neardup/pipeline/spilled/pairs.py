@@ -32,7 +32,7 @@ from neardup.pipeline.spilled.heads import (
     remove_signatures,
     signatures,
 )
-from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.job import Job, mapped
 from neardup.pipeline.spilled.signed import Signed
 
 MATCHED: Final = "matched.npy"  # int64[h]: the kept leader that a leader is dropped for, or -1
@@ -200,7 +200,7 @@ def _stored(job: Job, task: int) -> Candidates:
     found: list[Any] = []
     for path, kind in zip(map(job.path, _pairs(task)), _PAIR_KINDS, strict=True):
         with naming(path, doing="read"):
-            found.append(np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind))
+            found.append(np.frombuffer(mapped(path), kind) if path.stat().st_size else np.empty(0, kind))
     return Candidates(*found)
 
 
