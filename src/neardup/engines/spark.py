@@ -39,7 +39,7 @@ class SparkExecutors:
                 raise ExtraMissing(library, "spark")
         from pyspark.sql import SparkSession
 
-        with _naming_errors():
+        with naming_errors():
             self.session = session or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
         if not isinstance(self.session, SparkSession):
             raise ParameterError(
@@ -58,7 +58,7 @@ class SparkExecutors:
             context.addJobTag(tag)
             return list(done.collect())
 
-        with _naming_errors(), ThreadPoolExecutor(1) as pool:
+        with naming_errors(), ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(collect)
             try:
                 while not wait([waiting], _LOOK).done:
@@ -122,7 +122,7 @@ def _seeing(path: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _naming_errors() -> Iterator[None]:
+def naming_errors() -> Iterator[None]:
     """Raise errors of Spark as ``EngineFailed``, with the line of the message that names the error."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException

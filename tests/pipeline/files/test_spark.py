@@ -104,6 +104,14 @@ def test_times_rank_as_in_memory(spark, tmp_path, records):
     assert repr(found.toArrow().to_pylist()) == repr(expected.to_pylist())
 
 
+def test_names_are_those_of_whole_columns_and_rejected_rows_are_listed(spark, tmp_path):
+    rows = [("a", b"one text of some words", 1), ("b", b"one text of some words", 2), ("c", b"no text \xff", 3)]
+    frame = spark.createDataFrame(rows, "`doc.id` string, `te``xt` binary, `*` int")
+    done = neardup.spark.dedup(frame, id="doc.id", text="te`xt", keep="max:*", work=tmp_path / "w")
+    assert [row.id for row in done.decisions.where("kept").collect()] == ["b"]
+    assert [(one.position, one.code) for one in done.rejected] == [(3, "encoding")]
+
+
 @pytest.mark.parametrize("stage", ["rank", pytest.param("decide", marks=pytest.mark.soak)])
 def test_a_frame_goes_on_after_the_driver_is_lost(tmp_path, frame, records, monkeypatch, stage):
     call = {"order": ["number"], "work": tmp_path / "w"}
@@ -182,6 +190,10 @@ def elsewhere_of(folder):
 def test_wrong_calls_are_refused(spark, tmp_path, frame, sources):
     with pytest.raises(ParameterError, match="id='key' must be a column; the DataFrame has number, id"):
         neardup.spark.dedup(frame, id="key", work=tmp_path / "w")
+    with pytest.raises(ParameterError, match="order=7 must be the name of a column"):
+        neardup.spark.dedup(frame, order=[7], work=tmp_path / "w")
+    with pytest.raises(EngineFailed, match="with name `nope` cannot be resolved"):
+        neardup.spark.dedup(frame, order="nope", work=tmp_path / "w")
     with pytest.raises(ParameterError, match="work=None must be a folder that all executors can use"):
         dedup_files(sources, executors=object())
     (tmp_path / "mine").write_text("mine")

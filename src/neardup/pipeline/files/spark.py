@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from neardup.engines.spark import SparkExecutors
-from neardup.model.errors import OutputRefused, ParameterError, StorageRefused
+from neardup.engines.spark import SparkExecutors, naming_errors
+from neardup.model.errors import OutputRefused, ParameterError, StorageRefused, require, require_sequence
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.result import Summary
@@ -18,6 +18,7 @@ from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.files import dedup as files
 from neardup.pipeline.spilled.job import digest
 from neardup.schemes.checksum import BODY
+from neardup.sources.collection import Rejected
 from neardup.sources.formats import local_folder
 from neardup.sources.output import AnyPath
 from neardup.text.common_shingles import CommonShingles
@@ -32,11 +33,13 @@ _COMPLETE: Final = "_SUCCESS"  # Spark writes it last
 class SparkResult:
     """The result of ``dedup``; ``decisions`` is a DataFrame with the columns of those of ``neardup.Result``.
 
-    It reads the file that the run left in the work folder. ``summary`` is the run in numbers.
+    It reads the file that the run left in the work folder. ``summary`` is the run in numbers. ``rejected`` are the rows
+    that have no decision, because their text or id is not valid UTF-8.
     """
 
     decisions: Any
     summary: Summary
+    rejected: Sequence[Rejected]
 
     def clusters(self) -> Any:
         """Return a DataFrame with the ``id`` of each document and the id of the ``representative`` of its cluster."""
@@ -87,7 +90,7 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     If the run is interrupted, the same call continues it; rows that were stored are not read again. With *restart*, it
     begins again. At the end, only the decisions are left in the folder. Everything else is as in ``dedup_files``.
     Raises ``OutputRefused`` if the folder has the decisions of a finished run, ``ParameterError`` for a missing column,
-    and ``StorageRefused`` if executors do not see the folder.
+    ``EngineFailed`` if Spark fails, and ``StorageRefused`` if executors do not see the folder.
     """
     folder = local_folder("work", work).absolute()
     policy = Policy(keep=keep)
@@ -97,6 +100,9 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     for parameter, name in (("text", text), ("id", id), *(("columns", name) for name in columns)):
         if name not in frame.columns:
             raise ParameterError(parameter, name, f"must be a column; the DataFrame has {', '.join(frame.columns)}")
+    by = (order,) if isinstance(order, str) else require_sequence("order", order, "names of columns")
+    for name in by:
+        require(isinstance(name, str), "order", name, "must be the name of a column")
     executors = SparkExecutors(frame.sparkSession)
     decisions = folder / _DECISIONS
     _make(folder)
@@ -106,8 +112,8 @@ def dedup(  # noqa: PLR0913 - all are options of a run
         reason = "it exists already: read it, restart the run, or use another folder"
         raise OutputRefused(str(decisions), reason, "exists")
     executors.require_shared(folder)
-    by = [order] if isinstance(order, str) else [*order]
-    stored = _stored(frame, folder, columns, by or [id], restart=restart)
+    with naming_errors():
+        stored = _stored(frame, folder, columns, by or [_quoted(id)], restart=restart)
     done = files.dedup_files(
         stored,
         work=folder / _RUN,
@@ -123,7 +129,7 @@ def dedup(  # noqa: PLR0913 - all are options of a run
         **options,
     )
     _remove_stored(folder)
-    return SparkResult(executors.session.read.parquet(decisions.as_uri()), done.result.summary)
+    return SparkResult(executors.session.read.parquet(decisions.as_uri()), done.result.summary, done.rejected)
 
 
 def _make(folder: Path) -> None:
@@ -140,15 +146,20 @@ def _make(folder: Path) -> None:
 
 def _stored(frame: Any, folder: Path, columns: Sequence[str], order: Sequence[str], *, restart: bool) -> list[str]:
     """Let Spark write the columns of a DataFrame in one order, unless an earlier run did; return the files."""
-    schema = frame.select(*columns).schema
-    types = {field.name: field.dataType.typeName() for field in schema.fields}
+    names = [*map(_quoted, columns)]
+    types = {name: field.dataType.typeName() for name, field in zip(names, frame.select(*names).schema, strict=True)}
     target = folder / f"{_STORED}{digest([types, order, sorted(frame.inputFiles())])}"
     if restart or not (target / _COMPLETE).exists():
         _remove_stored(folder)
-        frame.orderBy(*order, *(name for name in columns if name not in order)).selectExpr(
-            *(f"unix_micros(`{name}`) AS `{name}`" if types[name] == "timestamp" else f"`{name}`" for name in columns)
+        frame.orderBy(*order, *(name for name in names if name not in order)).selectExpr(
+            *(f"unix_micros({name}) AS {name}" if types[name] == "timestamp" else name for name in names)
         ).write.parquet(target.as_uri())
     return [str(path) for path in sorted(target.glob("part-*.parquet"))]
+
+
+def _quoted(name: str) -> str:
+    """Return the name of a column as Spark reads it as a whole, whatever characters it has."""
+    return f"`{name.replace('`', '``')}`"
 
 
 def _remove_stored(folder: Path) -> None:
