@@ -35,6 +35,21 @@ def cut(strings):
     return search_words(encoded([string or "" for string in strings]))
 
 
+@pytest.fixture(autouse=True)
+def opened(monkeypatch):
+    """Close the tables that a test opens."""
+    tables, begin = [], FullText.__init__
+
+    def noted(table, *given, **ways):
+        tables.append(table)
+        begin(table, *given, **ways)
+
+    monkeypatch.setattr(FullText, "__init__", noted)
+    yield
+    for table in tables:
+        table.close()
+
+
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "search.sqlite"
@@ -212,6 +227,19 @@ def test_a_table_of_another_index_or_format_is_refused(table, path):
     connection.close()
     with pytest.raises(StorageRefused, match=r"format 1.*; rebuild it"):
         FullText(path, MARK)
+
+
+def test_a_file_that_is_no_table_is_closed(path, monkeypatch):
+    path.write_bytes(b"none" * 2000)
+    connections, connect = [], sqlite3.connect
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *given, **ways: connections.append(connect(*given, **ways)) or connections[-1]
+    )
+    with pytest.raises(StorageDamaged, match=r"not a database.*rebuild it"):
+        FullText(path, MARK)
+    for connection in connections:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")
 
 
 def test_no_table_is_refused_and_none_is_made(path):

@@ -390,11 +390,15 @@ def _reading(path: Path) -> str:
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     address = f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
     connection = sqlite3.connect(address, timeout=_WAIT, uri=True, isolation_level=None, check_same_thread=False)
-    connection.execute(f"PRAGMA cache_size = -{_CACHE}")
-    connection.execute(f"PRAGMA mmap_size = {_MAPPED}")
-    connection.execute("PRAGMA temp_store = MEMORY")  # the only place for matches
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        connection.execute(f"PRAGMA cache_size = -{_CACHE}")
+        connection.execute(f"PRAGMA mmap_size = {_MAPPED}")
+        connection.execute("PRAGMA temp_store = MEMORY")  # the only place for matches
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:  # the file is damaged, or is another one
+        connection.close()
+        raise
     return connection
 
 
