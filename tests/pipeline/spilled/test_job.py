@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -31,9 +32,9 @@ def test_arrays_are_stored(job_of, sources, array):
 def test_mapped_arrays_keep_no_file_open(job_of, sources):
     job = job_of(sources)
     job.save("a.npy", np.arange(500))
-    before = len(os.listdir("/dev/fd"))
+    before = len([*Path("/dev/fd").iterdir()])
     found = [job.array("a.npy") for _ in range(9)]
-    assert len(os.listdir("/dev/fd")) == before
+    assert len([*Path("/dev/fd").iterdir()]) == before
     assert all(array.sum() == 124750 for array in found)
 
 
