@@ -158,7 +158,7 @@ def _stored(frame: Any, folder: Path, columns: Sequence[str], order: Sequence[st
 
 
 def _quoted(name: str) -> str:
-    """Return the name of a column as Spark reads it as a whole, whatever characters it has."""
+    """Return the name of a column as Spark reads it as one name, with any characters."""
     return f"`{name.replace('`', '``')}`"
 
 
