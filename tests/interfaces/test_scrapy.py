@@ -540,6 +540,9 @@ class Page:
         ({"index": "http://127.0.0.1:9", "key_file": "key"}, "cannot be used with the index of a service"),
         ({"signatures": True}, "needs the URL of a service"),
         ({"changed": 2.0}, "must be a number above 0 and at most 1"),
+        ({"changed": "most"}, "NEARDUP_CHANGED='most' must be a number above 0 and at most 1"),
+        ({"html": "perhaps"}, "NEARDUP_HTML='perhaps' must be True or False"),
+        ({"fields": "url"}, "NEARDUP_FIELDS='url' must map names to kinds"),
         ({"refetch": "sometimes"}, "must be unfinished, never or always"),
         ({"templates": "templates.arrow"}, "needs NEARDUP_HTML"),
         (

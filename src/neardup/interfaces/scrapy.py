@@ -43,7 +43,7 @@ SEEN: Final = "neardup.seen"  # the file in JOBDIR with the requests and the pag
 _PRIORITY: Final = 300
 _OF_A_FOLDER: Final = ("scheme", "key_file", "fields", "texts")  # settings for a new index
 _READ: Final = {  # how Scrapy reads settings that may be strings, such as those of its command line
-    "changed": ("getfloat", "must be a number"),
+    "changed": ("getfloat", "must be a number above 0 and at most 1"),
     "html": ("getbool", "must be True or False"),
     "texts": ("getbool", "must be True or False"),
     "signatures": ("getbool", "must be True or False"),
@@ -93,7 +93,7 @@ class Settings:
 
     @classmethod
     def of(cls, settings: BaseSettings) -> Self:
-        """Read the settings, those that are ``None`` as their defaults; ``ParameterError`` for an unknown name."""
+        """Read the settings, those that are ``None`` as their defaults; ``ParameterError`` for an invalid one."""
         known = {f"NEARDUP_{one.name.upper()}": one.name for one in fields(cls)}
         for name in settings:
             rule = f"is not a setting; the settings are {', '.join(known)}"

@@ -96,6 +96,8 @@ class HammingTables:
 
         *shards* divides the array, which may then be mapped from a file, into this many parts of at most 2**30
         fingerprints each. They are indexed when they are read or saved, one after another; see ``ShardedTables``.
+
+        Raises ``ParameterError``.
         """
         parts = 1 if shards is None else require_whole("shards", shards, 1, MOST_SHARDS)
         fingerprints = _array("fingerprints", fingerprints, parts * MOST)

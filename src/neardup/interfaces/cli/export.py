@@ -9,8 +9,8 @@ from neardup.model.errors import plural
 EXAMPLE = "Example: neardup export seen --to documents.parquet"
 USAGE = f"""
 {KEYED_INDEX}
---to PATH!: a table with the id, the representative, the times and the fields of each document: .parquet, .jsonl,
-  .jsonl.gz or .jsonl.zst
+--to PATH!: a table with the id, the representative, the times and the fields of each document: .parquet or .jsonl
+  (also with .gz, .zst, .bz2 or .xz)
 --since GENERATION=0: only what has changed since the generation that an earlier export printed; removed documents have
   no representative
 --force: replace an output that exists

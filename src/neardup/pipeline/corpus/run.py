@@ -68,7 +68,8 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     better-ranked one; ``"overlap"``, of the smaller one; or ``"cosine"``, of weighted features. Without a scheme, it
     also chooses the scheme: ``FracMinHash`` for containment and overlap, ``SimHash`` for cosines. With
     *ignore_common*, a share, shingles in more than this share of the different documents do not count: system prompts,
-    licence headers, forms. It may also be a list that was created before (see ``CommonShingles``). See ``Policy`` for
+    licence headers, forms. It may also be a list that was created before (see ``CommonShingles``). *preset* chooses
+    the scheme by name, as ``neardup.preset`` does. See ``Policy`` for
     *keep*, *verify*, *gather* and *representative*, ``Result`` for the result. *progress* is called with the name of a
     stage, the number of finished items and the total; ``True`` shows bars on standard error.
 

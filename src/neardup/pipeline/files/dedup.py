@@ -158,8 +158,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     *extraction* must have no templates. An interrupted run that is continued does not learn again.
 
     *executors*, such as those of ``neardup.spark``, do most tasks of a run in pieces, in processes of their own.
-    Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises
-    ``ParameterError``, ``DataError`` and ``OutputError``.
+    Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``, ``DataError``,
+    ``OutputError`` and ``ExtraMissing``; with *work*, *state* or *against* also ``StorageError``.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     require_name("text", text)
