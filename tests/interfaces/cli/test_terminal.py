@@ -107,7 +107,7 @@ def test_progress_is_printed_for_programs(capsys, monkeypatch):
     now = [10.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     report = progress_lines()
-    for done, later in ((1, 0), (2, 0.5), (3, 1), (4, 0)):
+    for done, later in ((1, 0), (2, 0.5), (3, 1), (4, 0), (4, 2)):
         now[0] += later
         report("read", done, 4)
     assert capsys.readouterr().err.splitlines() == [

@@ -85,15 +85,15 @@ def progress_bar(stage: str) -> "Iterator[Callable[[int, int], None] | None]":
 
 
 def progress_lines() -> "Callable[[str, int, int], None]":
-    """Return a function that prints progress as JSON lines on standard error: at most one a second, and each end."""
-    last = 0.0
+    """Return a function that prints progress as JSON lines on standard error: at most one a second, and each end once."""
+    last, printed = 0.0, ""
 
     def report(stage: str, done: int, total: int) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if sys.stderr is not None and (now - last >= 1 or done == total):
-            last = now
-            print(json.dumps({"stage": stage, "done": done, "total": total}), file=sys.stderr, flush=True)
+        nonlocal last, printed
+        now, line = time.monotonic(), json.dumps({"stage": stage, "done": done, "total": total})
+        if sys.stderr is not None and line != printed and (now - last >= 1 or done == total):
+            last, printed = now, line
+            print(line, file=sys.stderr, flush=True)
 
     return report
 
