@@ -153,19 +153,22 @@ def evidence_of(row: dict[str, Any]) -> str:
 
 
 def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
-    """Return the further numbers of a run with their descriptions, without those that are 0."""
+    """Return the further numbers of a run with their descriptions, without those that are 0.
+
+    A scheme of fields may drop documents without a text, and keeps those without one of its fields.
+    """
+    from neardup.schemes.registry import named
+
     summary, read = done.result.summary, done.documents
     quoted, without = read.quoted_lines, read.without_text
+    unsigned = _unsigned_fields if named(summary.scheme).rule == "checksum" else _unsigned
     lines, repeated = quoted.records if quoted else 0, summary.duplicate_ids
-    by_fields = summary.scheme == "checksum"  # other fields decide on a record without a text
     lost, where = summary.revisits_missing, "a state, an index, or records compressed together"
     rows = [
         (summary.canonical_kept, "kept that a dropped document names as canonical"),
         (summary.canonical_contradicted, "name another document as canonical that they do not match"),
         (lost, f"exact {plural(lost, 'duplicate')} without a revisit record: the kept page is only known from {where}"),
-        (summary.empty - (without.records if without and not by_fields else 0), "empty, kept"),
-        *([(without.records, without_text(without, kept=not by_fields))] if without else []),
-        (summary.too_short, "no words to compare, kept unless equal byte by byte"),
+        *unsigned(summary, without),
         (repeated, f"{plural(repeated, 'document')} with the id of an earlier document"),
         (0 if summary.common is None else len(summary.common), common_words(summary)),
         *rejected_rows(done.rejected, ", in no output"),
@@ -174,6 +177,21 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
         *archive_totals(read),
     ]
     return [row for row in rows if row[0]]
+
+
+def _unsigned(summary: "Summary", without: "WithoutText | None") -> list[tuple[int, str]]:
+    return [
+        (summary.empty - (without.records if without else 0), "empty, kept"),
+        *([(without.records, without_text(without, ", kept"))] if without else []),
+        (summary.too_short, "no words to compare, kept unless equal byte by byte"),
+    ]
+
+
+def _unsigned_fields(summary: "Summary", without: "WithoutText | None") -> list[tuple[int, str]]:
+    return [
+        (summary.empty + summary.too_short, "without a field that the scheme requires, kept"),
+        *([(without.records, without_text(without))] if without else []),
+    ]
 
 
 def extraction_line(known: "Mapping[str, str | None]", folder: str) -> str:
@@ -245,7 +263,6 @@ def _reasons(counts: "Mapping[str, int]") -> str:
     return ", ".join(f"{number:,} {reason}" for reason, number in sorted(counts.items()))
 
 
-def without_text(found: "WithoutText", *, kept: bool = True) -> str:
-    """Describe the records without the text field, which are *kept* if they are never dropped, and the first place."""
-    about = f"field {found.field!r} missing or null, first in {found.source}:{found.position}"
-    return f"without text{', kept' if kept else ''}: {about}"
+def without_text(found: "WithoutText", outcome: str = "") -> str:
+    """Describe the records without the text field, and the place of the first one."""
+    return f"without text{outcome}: field {found.field!r} missing or null, first in {found.source}:{found.position}"

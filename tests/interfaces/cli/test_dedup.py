@@ -1154,6 +1154,19 @@ def test_records_without_text_are_counted_apart(run, tmp_path):
     assert "without text, kept" in (tmp_path / "page.html").read_text()
 
 
+def test_a_scheme_of_fields_counts_documents_without_a_required_field(run, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        '{"title": "T", "text": "one"}\n{"title": "T"}\n{"title": "U", "text": null}\n{"text": "one"}\n{}\n'
+    )
+    told = run(path, "--dry-run", "--scheme", "checksum", "--fields", "title").out
+    assert "1  dropped: near duplicate, equal checksum" in told
+    assert "2  without a field that the scheme requires, kept" in told
+    assert f"3  without text: field 'text' missing or null, first in {path}:2" in told
+    assert "empty, kept" not in told
+    assert "no words" not in told
+
+
 def test_common_shingles_of_a_checksum_are_refused_before_anything_is_read(run, tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b"not json\n")
     said = run(tmp_path / "a.jsonl", "--dry-run", "--scheme", "checksum", "--ignore-common", "0.1", code=2).err

@@ -135,7 +135,7 @@ def _rows_of(added: "Added") -> list[tuple[int, str, bool]]:
         (added.exact, exact, True),
         (added.near, f"near {plural(added.near, 'duplicate')} of a document admitted before{estimated}", True),
         (added.empty - added.no_text, "empty, or without words to compare", False),
-        *([(added.no_text, without_text(added.without_text), False)] if added.without_text else []),
+        *([(added.no_text, without_text(added.without_text, ", kept"), False)] if added.without_text else []),
         (added.replaced, "known, with other content: replaced", False),
         (added.unchanged, "known and unchanged", False),
         (added.repeated, "with the id of a later document: left out", False),

@@ -85,7 +85,7 @@ def progress_bar(stage: str) -> "Iterator[Callable[[int, int], None] | None]":
 
 
 def progress_lines() -> "Callable[[str, int, int], None]":
-    """Return a function that prints progress as JSON lines on standard error: at most one a second, and each end once."""
+    """Return a function that prints progress as JSON lines on standard error: one a second at most, and each end."""
     last, printed = 0.0, ""
 
     def report(stage: str, done: int, total: int) -> None:
