@@ -522,3 +522,11 @@ def test_only_a_new_index_is_filled(neardup, state, pages):
     shown = neardup("index", "--from", state, "--to", "seen", code=2).err
     assert "seen has documents already; only a new index can be filled; name a new folder" in shown
     assert "inputs are needed: files of documents, or --from STATE" in neardup("index", "--to", "new", code=2).err
+
+
+def test_a_document_without_a_text_is_counted_by_its_verdict(tmp_path, neardup):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"title": "T", "text": "one"}\n{"title": "T"}\n{"text": null}\n')
+    fields = ("--scheme", "checksum", "--fields", "title")
+    added = json.loads(neardup("index", path, "--to", tmp_path / "seen", *fields, "--json").out)
+    assert [added[name] for name in ("new", "near", "empty", "no_text")] == [1, 1, 0, 1]
