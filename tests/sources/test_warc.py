@@ -1,5 +1,6 @@
 import gzip
 import random
+import struct
 import tracemalloc
 
 import pytest
@@ -8,6 +9,7 @@ from archives_made import ENDINGS, PACK, http, packed, page, record
 
 from neardup.model.errors import DataError
 from neardup.sources import members, warc
+from neardup.sources.archives import ranges_of
 from neardup.sources.warc import Gap, Record, records
 
 PAGES = [page(number) for number in range(3)]
@@ -25,6 +27,22 @@ def split(found):
 
 def blocks(found):
     return [one.block for one in split(found)[0]]
+
+
+def nested(header, block):
+    """Return damaged members that begin inside one another: the first block of each extends to a common end."""
+    count = 500
+    unit = len(header + block(0)) + 5
+    return b"".join(header + block((count - k - 1) * unit + 5) + b"WARC/" for k in range(count))
+
+
+NESTED = {
+    None: b"WARC/1.0\r\nContent-Length:300000\r\n\r\n" * 20_000,
+    "gzip": nested(b"\x1f\x8b\x08\0\0\0\0\0\0\3", lambda size: b"\0" + struct.pack("<HH", size, size ^ 0xFFFF))
+    + (b"\0" + struct.pack("<HH", 65000, 65000 ^ 0xFFFF) + bytes(65000)) * 8,
+    "lz4": nested(bytes.fromhex("04224d18604082"), lambda size: struct.pack("<I", size | 1 << 31))
+    + struct.pack("<I", 1 << 31) * 5000,
+}
 
 
 EXPECTED = [one.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n\r\n") for one in PAGES]
@@ -326,3 +344,42 @@ def test_a_block_digest_is_checked_in_plain_files(tmp_path):
     own, gaps = split(found(tmp_path, right + wrong + right, None))
     assert len(own) == 2
     assert "WARC-Block-Digest" in gaps[0].reason
+
+
+@pytest.mark.parametrize("compression", NESTED)
+def test_damage_inside_damage_takes_linear_time(tmp_path, monkeypatch, compression):
+    requested = []
+
+    class Counted(members.FileBytes):
+        def read(self, begin, end):
+            data = super().read(begin, end)
+            requested.append(len(data))
+            return data
+
+    monkeypatch.setattr(warc, "FileBytes", Counted)
+    content = NESTED[compression]
+    pages = b"".join(map(PACK[compression], PAGES))
+    own, gaps = split(found(tmp_path, content + bytes(1 << 19) + pages, compression))
+    assert blocks(own) == EXPECTED
+    assert gaps
+    assert sum(requested) < 100 * (len(content) + (1 << 19))
+
+
+def test_records_after_nested_damage_are_those_of_any_range(tmp_path):
+    path = tmp_path / "x.warc"
+    path.write_bytes(b"".join([*PAGES, NESTED[None][:300_000], *PAGES * 50]))
+    whole = [*records(str(path), None)]
+    ranges = ranges_of(str(path), 1 << 12)
+    assert len(ranges) > 2
+    assert [one for edges in ranges for one in records(str(path), None, *edges)] == whole
+
+
+def test_many_records_of_a_member_are_not_all_in_memory(tmp_path):
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(gzip.compress(b"WARC/1.0\nContent-Length:0\n\n\n\n" * 30_000))
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in records(str(path), "gzip")) == 30_000
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()

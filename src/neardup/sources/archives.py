@@ -257,13 +257,15 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
 
 
 def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
-    """Cut a file into ranges of whole captures of about *size* bytes; those in one member are not divided."""
+    """Cut a file into ranges of whole captures of about *size* bytes; one member or damage is not divided."""
     whole = Path(path).stat().st_size
-    edges, address = [0], ""
+    edges, address, reach = [0], "", 0
     if whole > size:
         for one in _records(path, 0, None):
             own = _address(one, address)
-            if isinstance(one, Record) and one.length and one.offset - edges[-1] >= size and own != address:
+            if isinstance(one, Gap):
+                reach = max(reach, one.reach)
+            elif one.length and one.offset - edges[-1] >= size and one.offset >= reach and own != address:
                 edges.append(one.offset)
             address = own
     return [*zip(edges, [*edges[1:], whole], strict=True)]

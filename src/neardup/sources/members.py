@@ -22,6 +22,8 @@ _GZIP_BEGINNING: Final = 1 << 12  # compressed bytes that have them
 _GZIP_STEP: Final = 1 << 14  # compressed bytes that are expanded at a time: each may expand to 1 KiB
 _ZSTD_STEP: Final = 1 << 10  # each may expand to 32 KiB
 _LZ4_STEP: Final = 1 << 16  # expanded bytes
+_MOST_READ: Final = 64  # times that bytes are read for damaged members: those of 256 bytes are in 64 steps of gzip
+_CALL: Final = 64  # bytes that take as long as a call
 _WINDOW: Final = 1 << 31  # bytes of the largest window of a zstd frame
 _ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
 _ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
@@ -63,11 +65,15 @@ class HeldBytes:
 
 
 class FileBytes:
-    """The bytes of a file; some are held, as records are shorter than what is read at once."""
+    """The bytes of a file; some are held, as records are shorter than what is read at once.
+
+    *used* counts the bytes that were read, and *reach* is the end of the last ones in the file; see ``Damage``.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._begin, self._held = file, 0, b""
         self.size = file.seek(0, 2)
+        self.used = self.reach = 0
 
     def read(self, begin: int, end: int) -> bytes:
         """Return the bytes from *begin* to *end*, fewer at the end of the file."""
@@ -76,7 +82,36 @@ class FileBytes:
         if not self._begin <= begin <= end <= self._begin + len(self._held):
             self._file.seek(begin)
             self._begin, self._held = begin, self._file.read(max(end - begin, _READ))
-        return self._held[begin - self._begin : end - self._begin]
+        found = self._held[begin - self._begin : end - self._begin]
+        self.used += max(len(found), _CALL)
+        self.reach = max(self.reach, begin + len(found))
+        return found
+
+
+class Damage:
+    """Damaged records or members that overlap, and the bytes that were read for them.
+
+    As the length of a damaged one may be wrong, the next may begin inside it, and be damaged, too. When those that
+    overlap have taken ``_MOST_READ`` times the bytes they extend over, reading resumes behind them all. So it takes
+    linear time whatever a file contains.
+    """
+
+    def __init__(self, data: FileBytes) -> None:
+        self._data, self._begin, self._used = data, 0, 0
+        self.end = 0
+
+    def begin(self, at: int) -> None:
+        """Count the bytes that are read from now on for the record or member at a byte."""
+        self._data.used, self._data.reach = 0, at
+
+    def resume(self, at: int) -> int:
+        """Return where to search for the next one, because the one at a byte is damaged."""
+        if at >= self.end:
+            self._begin, self._used = at, 0
+        self.end = max(self.end, self._data.reach)
+        self._used += self._data.used
+        is_long = self._used > _MOST_READ * (self.end - self._begin)
+        return max(self.end, at + 1) if is_long else at + 1
 
 
 class _Part:

@@ -10,6 +10,7 @@ of zstd and lz4 may have no checksum, and where a member that holds a whole arch
 import base64
 import hashlib
 import re
+from collections import deque
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -23,6 +24,7 @@ from neardup.sources.members import (
     CHANGED,
     CUT,
     LARGEST,
+    Damage,
     FileBytes,
     HeldBytes,
     PackedMember,
@@ -69,12 +71,16 @@ class Record(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Bytes of a file that hold no complete record, and why. Without *damage*, they are a record that is too large."""
+    """Bytes of a file that hold no complete record, and why. Without *damage*, they are a record that is too large.
+
+    What follows damage depends on it for records that begin before *reach*.
+    """
 
     offset: int
     end: int
     reason: str
     damage: bool = True
+    reach: int = 0
 
 
 def records(path: str, compression: str | None, begin: int = 0, end: int | None = None) -> Iterator[Record | Gap]:
@@ -124,25 +130,28 @@ def _of_packed(source: str, file: BinaryIO, compression: str, at: int, last: int
 
 
 def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: int) -> Iterator[Record | Gap]:
+    damage = Damage(data)
     while at < last:
+        damage.begin(at)
         member = PackedMember(packing, data, at)
         pieces = member.first()
         if member.end is not None:
             whole = b"".join(pieces)
-            found = list(_in_order(source, HeldBytes(whole, iter(())), len(whole)))
-            yield from _placed(found, at, member.end, packing)
+            pieces.clear()
+            yield from _placed(_in_order(source, HeldBytes(whole, iter(())), len(whole)), at, member.end, packing)
         elif member.fault is None:  # a long one: a whole archive, or a large record
             yield from _streamed(source, chain(_emptied(pieces), member.more), at, member)
             for _ in member.more:  # to its end
                 pass
         else:  # of a single record nothing counts; of a whole archive, what precedes the damage
-            found = list(_in_order(source, HeldBytes(b"", _emptied(pieces))))
-            yield from (_without_place(one, at) for one in found[:-1] if one.offset != found[-1].offset)
+            for one, after in _with_next(_in_order(source, HeldBytes(b"", _emptied(pieces)))):
+                if after and one.offset != after[-1].offset:
+                    yield _without_place(one, at)
         resumed = member.end
         if resumed is None:
-            resumed = next_member(packing, data, at + 1, last, _VERSION)
+            resumed = next_member(packing, data, damage.resume(at), last, _VERSION)
             cut = member.fault == CUT and resumed == data.size
-            yield Gap(at, resumed, CUT if cut else _DAMAGED.format(packing.name))
+            yield Gap(at, resumed, CUT if cut else _DAMAGED.format(packing.name), reach=damage.end)
         at = resumed
 
 
@@ -161,28 +170,42 @@ def _emptied(pieces: list[bytes]) -> Iterator[bytes]:
         yield pieces.pop()
 
 
-def _placed(found: list[Record | Gap], at: int, end: int, packing: Packing) -> Iterator[Record | Gap]:
+def _with_next(found: Iterator[Record | Gap]) -> Iterator[tuple[Record | Gap, list[Record | Gap]]]:
+    """Yield each record or gap with at most two that follow, without holding all of them."""
+    held: deque[Record | Gap] = deque()
+    for one in found:
+        held.append(one)
+        if len(held) > 2:  # noqa: PLR2004 - one with two others
+            yield held.popleft(), [*held]
+    while held:
+        yield held.popleft(), [*held]
+
+
+def _placed(found: Iterator[Record | Gap], at: int, end: int, packing: Packing) -> Iterator[Record | Gap]:
     """Yield what a whole member holds, at its place. Only a record that is alone in it can be read there.
 
     If its checksum is right, damage was written so. A record before it counts if another one begins where it ends.
     """
-    last = found[-1] if found else None
-    if isinstance(last, Gap) and last.reason == _NO_BEGINNING:
-        found = found[:-2]
-    elif isinstance(last, Gap) and last.damage:
-        found = found[:-1]
-    for one in found:
-        if isinstance(one, Gap):
-            yield Gap(at, end, one.reason, one.damage)
-        elif not packing.checked and (fault := _digest_fault(one)) is not None:
-            yield Gap(at, end, fault)
-        elif len(found) == 1 and one is last:
-            yield Record(at, end - at, *one[2:])
+    count = 0
+    for one, after in _with_next(found):
+        if isinstance(one, Gap) and one.damage and not after:
+            reason = one.reason if one.reason != CUT else f"its {packing.name} ends before its Content-Length"
+            yield Gap(at, end, f"{reason}{_REST if count else ''}")
+        elif len(after) == 1 and isinstance(after[0], Gap) and after[0].reason == _NO_BEGINNING:
+            continue
         else:
-            yield _shared(one, at)
-    if isinstance(last, Gap) and last.damage:
-        reason = last.reason if last.reason != CUT else f"its {packing.name} ends before its Content-Length"
-        yield Gap(at, end, f"{reason}{_REST if found else ''}")
+            alone = not count and not after
+            count += 1
+            yield _in_member(one, at, end, packing, alone=alone)
+
+
+def _in_member(one: Record | Gap, at: int, end: int, packing: Packing, *, alone: bool) -> Record | Gap:
+    """Return a record or a gap of a whole member at its place."""
+    if isinstance(one, Gap):
+        return Gap(at, end, one.reason, one.damage)
+    if not packing.checked and (fault := _digest_fault(one)) is not None:
+        return Gap(at, end, fault)
+    return Record(at, end - at, *one[2:]) if alone else _shared(one, at)
 
 
 def _streamed(source: str, pieces: Iterator[bytes], at: int, member: PackedMember) -> Iterator[Record | Gap]:
@@ -213,7 +236,9 @@ def _shared(one: Record, at: int) -> Record:
 def _of_plain(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Record | Gap]:
     """Yield the records of a plain file that begin before *last*."""
     data = FileBytes(file)
+    damage = Damage(data)
     while at < last:
+        damage.begin(at)
         if blank := _blank(data, at):
             at += blank
             continue
@@ -221,8 +246,8 @@ def _of_plain(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Recor
         if isinstance(found, Record) and (fault := _digest_fault(found)) is not None:
             found = Gap(at, end, fault)
         if isinstance(found, Gap) and found.damage:
-            end = _next_record(file, at + 1, last)
-            yield Gap(at, end, found.reason)
+            end = _next_record(file, damage.resume(at), last)
+            yield Gap(at, end, found.reason, reach=damage.end)
         else:
             yield found
             if isinstance(found, Record) and found.missing:
