@@ -23,6 +23,7 @@ from neardup.sources.formats import PACKED, STDIN, display, readable
 from neardup.sources.standard_input import available, standard_input
 
 _STEP: Final = 1 << 14  # zstd may expand by a factor of 32,768: one step stays below 512 MiB
+_EXPANDED: Final = 1 << 24  # bytes that bzip2 and xz expand at a time: a block of 45 bytes may expand to 45 MB
 _LONGEST_WINDOW: Final = 1 << 31  # the window of `zstd --long=31`; the default limit is 128 MiB
 _ZSTD_LEVEL: Final = 3
 _GZIP_LEVEL: Final = 6
@@ -328,6 +329,16 @@ def _expander(compression: str) -> Callable[[], _Expander]:
     return zstandard.ZstdDecompressor(max_window_size=_LONGEST_WINDOW).decompressobj
 
 
+def _decompressed(member: _Expander, data: bytes) -> Iterator[bytes]:
+    """Yield what more data of a member expands to, some at a time."""
+    if not isinstance(member, bz2.BZ2Decompressor | lzma.LZMADecompressor):
+        yield member.decompress(data)
+        return
+    yield member.decompress(data, _EXPANDED)
+    while not member.eof and not member.needs_input:
+        yield member.decompress(b"", _EXPANDED)
+
+
 def _expansion(
     source: str, file: BinaryIO, compression: str, begin: int = 0, end: int | None = None
 ) -> Iterator[bytes]:
@@ -349,7 +360,7 @@ def _expansion(
                 if compression == "gzip" and complete and member is None and not _GZIP.startswith(rest[: len(_GZIP)]):
                     raise DataError(source, foreign)  # the others refuse other data at once
                 member = member or new()
-                yield member.decompress(rest)
+                yield from _decompressed(member, rest)
                 if not member.eof:
                     break
                 rest, member, complete = member.unused_data, None, True
