@@ -140,6 +140,13 @@ def test_other_terms_are_refused(folder):
     assert pickle.loads(pickle.dumps(caught.value)).wanted == caught.value.wanted  # noqa: S301 - its own
 
 
+def test_terms_that_are_nested_too_deeply_are_refused(folder):
+    Journal.open(folder, TERMS).close()
+    (folder / "terms.json").write_text("[" * 100_000)
+    with pytest.raises(StorageRefused, match=r"its terms\.json is of another kind"):
+        Journal.open(folder, TERMS)
+
+
 def test_the_version_is_a_term(folder, monkeypatch):
     Journal.open(folder, TERMS).close()
     monkeypatch.setattr(module, "__version__", "99.0")

@@ -141,6 +141,8 @@ def test_the_id_is_that_of_the_rules_not_of_their_evidence():
         (b'{"format": 2, "id": "", "hosts": {}}', "has the format 2"),
         (b'{"format": 1, "id": "", "hosts": {"a": {"parameter": {}}}}', "unknown field"),
         (b"\xff", "is not a file of URL rules"),
+        (b'{"format": 1, "id": "", "hosts": {"\xff": {}}}', "is not a file of URL rules"),
+        (b'{"format": 1, "a": ' + b"[" * 100_000, "is not a file of URL rules"),
     ],
 )
 def test_other_files_are_refused(tmp_path, content, words):

@@ -108,6 +108,9 @@ def test_changed_contents_are_refused():
     newer = {key: value.replace(b'"format": 1', b'"format": 2') for key, value in metadata.items()}
     with pytest.raises(DataError, match="newer"):
         HostTemplates.from_bytes(other_file(table.replace_schema_metadata(newer)), "x")
+    deep = dict.fromkeys(metadata, b"[" * 100_000)
+    with pytest.raises(DataError, match="not a file of templates"):
+        HostTemplates.from_bytes(other_file(table.replace_schema_metadata(deep)), "x")
     twice = pa.concat_tables([table, table])
     with pytest.raises(DataError, match="not a file of templates"):
         HostTemplates.from_bytes(other_file(twice), "x")

@@ -364,7 +364,7 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
             return msgspec.convert(json.loads((folder / name).read_bytes()), Header)
         except FileNotFoundError:
             return None
-        except (ValueError, msgspec.ValidationError):
+        except (ValueError, RecursionError, msgspec.ValidationError):
             reason = f"it is not a work folder of neardup: its {name} is of another kind; use another folder"
             raise StorageRefused(str(folder), reason) from None
 

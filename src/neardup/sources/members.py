@@ -93,7 +93,7 @@ class Damage:
 
     As the length of a damaged one may be wrong, the next may begin inside it, and be damaged, too. When those that
     overlap have taken ``_MOST_READ`` times the bytes they extend over, reading resumes behind them all. So it takes
-    linear time whatever a file contains.
+    linear time for any file.
     """
 
     def __init__(self, data: FileBytes) -> None:

@@ -103,7 +103,7 @@ class UrlRules:
         require_file(name, MAX_BYTES)
         try:
             found = msgspec.json.decode(bytes(load(name, None, MAX_BYTES).data), type=_File)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DataError(name, f"is not a file of URL rules: {error}", OTHER_FILE) from error
         if found.format != FORMAT:
             raise DataError(name, f"has the format {found.format}; this version reads {FORMAT}")

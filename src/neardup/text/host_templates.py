@@ -208,7 +208,7 @@ class HostTemplates:
                 made = cls((_template(row) for row in table.to_pylist()), about["rule"], map(str, about["earlier"]))
                 holds = made.identity == about["identity"]
                 holds = holds and [one.id for one in made.templates] == table["id"].to_pylist()
-        except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+        except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise DataError(where, _NOT_TEMPLATES, OTHER_FILE) from error
         if about["format"] != _FORMAT:
             raise DataError(where, "was written by a newer neardup")

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from audits import LEAKY, TEXTS, written
@@ -84,6 +85,26 @@ def test_what_a_report_does_not_have_is_named(files, tmp_path):
     for report in (keyed, common):
         with pytest.raises(DataError, match="its run had a secret key, a list of common shingles or a table of wei"):
             audit_files(files, report)
+
+
+@pytest.mark.parametrize("value", [141, 1e308])
+def test_a_report_of_other_positions_is_refused(files, tmp_path, value):
+    name, report = "representative_position", tmp_path / "why.jsonl"
+    dedup_files(files, report=report)
+    rows = [json.loads(line) for line in report.read_text().splitlines()]
+    next(row for row in rows if row[name] is not None)[name] = value
+    report.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    with pytest.raises(DataError, match=r"why\.jsonl: names a representative that is not among its 141 documents"):
+        audit_files(files, of=report)
+
+
+def test_a_report_without_ids_is_refused(files, tmp_path):
+    report = tmp_path / "why.parquet"
+    dedup_files(files, report=report)
+    table = pq.read_table(report)
+    pq.write_table(table.set_column(table.column_names.index("id"), "id", pa.nulls(len(table), pa.string())), report)
+    with pytest.raises(DataError, match="is a report on other inputs: document 1 is None there"):
+        audit_files(files, of=report)
 
 
 def test_another_way_of_reading_is_named(tmp_path):

@@ -48,8 +48,14 @@ def terms_of_report(path: AnyPath) -> dict[str, Any] | None:
     if os.fspath(path).lower().endswith(".parquet"):
         try:
             found = json.loads((pq.read_schema(path).metadata or {})[_KEY])
-        except (OSError, pa.ArrowException, KeyError, ValueError):  # the reader of the table describes what is wrong
+        except (
+            OSError,
+            pa.ArrowException,
+            KeyError,
+            ValueError,
+            RecursionError,
+        ):  # the reader of the table describes what is wrong
             return None
         if isinstance(found, dict) and {"scheme", "recipe", "keep", "reading"} <= found.keys():
-            return found
+            return found if isinstance(found["scheme"], dict) and isinstance(found["reading"], dict) else None
     return None

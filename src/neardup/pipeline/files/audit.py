@@ -242,7 +242,7 @@ def _report(of: AnyPath, ids: pa.ChunkedArray, shards: Shards) -> pa.Table:
         rule = f"is a report on {len(found):,} documents, but the inputs have {len(ids):,}; {_SAME_INPUTS}"
         raise DataError(os.fspath(of), rule)
     own = found["id"].cast(pa.large_string())
-    equal = pc.equal(own.combine_chunks(), ids.combine_chunks()).to_numpy(False)
+    equal = pc.fill_null(pc.equal(own.combine_chunks(), ids.combine_chunks()), False).to_numpy(False)
     if not equal.all() and not own.equals(_full_names(shards)):
         row = int(np.argmin(equal))
         there, here = found["id"][row].as_py(), ids[row].as_py()

@@ -141,8 +141,13 @@ def audited(  # noqa: PLR0913, PLR0917 - a run is made of these
     """
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
-    representatives = decisions["representative_position"].cast(pa.int64()).fill_null(-1).to_numpy()
+    try:
+        representatives = decisions["representative_position"].cast(pa.int64()).fill_null(-1).to_numpy()
+    except pa.ArrowInvalid:
+        representatives = np.array([len(order)])
     dropped = np.flatnonzero(representatives >= 0)
+    if (representatives >= len(order)).any():
+        raise DataError(name, f"names a representative that is not among its {len(order):,} documents; repeat the run")
     worse = dropped[ranks[representatives[dropped]] > ranks[dropped]]
     if len(worse):
         worst = ids[int(worse[0])].as_py()

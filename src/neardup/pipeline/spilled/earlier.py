@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from neardup.engines.journal import naming
 from neardup.model.arrays import Positions
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, StorageDamaged
 from neardup.pipeline.spilled.run_inputs import RunInputs
 from neardup.sources.collection import InputPiece
 
@@ -28,7 +28,7 @@ WHOLE: Final = "whole"
 SITE: Final = "site"  # the column of the sites of documents: see ``neardup.text.sites``
 ROWS: Final = 1 << 16  # leaders that are written together
 _OF_KEPT: Final = ("text", TEXT_HIGH, "length", "features", "position")
-COUNTS: Final = ("common", "size", "size_of_representative")
+COUNTS: Final[tuple[str, ...]] = ("common", "size", "size_of_representative")
 
 
 def mapped_table(path: Path) -> pa.Table:
@@ -135,8 +135,13 @@ class Earlier:
 
     def signatures(self, kind: npt.DTypeLike, shape: tuple[int, ...]) -> Iterator[npt.NDArray[Any]]:
         """Yield the signature rows of all leaders, each of this type and *shape*, some at a time."""
-        for table in self._tables(LEADERS):
-            for chunk in table.column("row").chunks:
+        width = np.dtype((kind, shape)).itemsize
+        for segment in self._segments:
+            column = segment.table(LEADERS).column("row")
+            if column.type.byte_width != width:
+                rule = f"has signatures of {column.type.byte_width} bytes, but its scheme makes those of {width}"
+                raise StorageDamaged(str(segment.folder / LEADERS), rule)
+            for chunk in column.chunks:
                 yield rows_of(chunk, kind, shape)
 
     def whole_rows(self, kind: npt.DTypeLike, width: int) -> "WholeRows | None":

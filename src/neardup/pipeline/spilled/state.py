@@ -6,11 +6,12 @@ folder also has ``templates.arrow``, the latest templates of hosts, if pages wer
 """
 
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -25,13 +26,14 @@ from neardup import __version__
 from neardup.engines.journal import has_file, locked, naming, replacing
 from neardup.index.disk.arrays import checksum
 from neardup.model.arrays import Flags
-from neardup.model.errors import Change, ParameterError, StorageDamaged, StorageRefused, require
+from neardup.model.errors import Change, NeardupError, ParameterError, StorageDamaged, StorageRefused, require
 from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
 from neardup.model.moments import require_past
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, StoredSegment
 from neardup.pipeline.spilled.run_inputs import RecordedRuns, RunInputs
+from neardup.pipeline.spilled.segment_check import check_segments
 from neardup.schemes import terms
 from neardup.sources.formats import local_folder
 from neardup.sources.own_folders import require_outside
@@ -45,7 +47,9 @@ _FORMAT: Final = 2
 _READ: Final = 1 << 22  # bytes of a file that are read, and summed, at a time
 _HEADER, _LOCK = STATE
 _TEXTS: Final = "texts.json"
+_OF_OTHER_VALUES: Final = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 _SEGMENT: Final = "segment-"
+_SEGMENT_NAME: Final = re.compile("[0-9a-f]{16}")
 _NAMES: Final = (LEADERS, KEPT, DROPPED, IDS)  # in the order of ``Rows``
 _FILES: Final = (*_NAMES, _TEXTS)
 
@@ -197,11 +201,12 @@ class State(AbstractContextManager["State"]):
             raise StorageRefused(str(self.folder), *other_extraction(known, own.identity))
 
     def check(self) -> None:
-        """Raise ``StorageDamaged`` unless all files have the content that was written."""
+        """Raise ``StorageDamaged`` unless all files have the content that was written, and it can be used."""
         for part in self.segments:
             if (found := self._digests(part.name)) != part.digests:
                 names = [name for name, *both in zip(_FILES, found, part.digests, strict=True) if both[0] != both[1]]
                 raise StorageDamaged(str(self._folder(part.name) / names[0]), _DAMAGED)
+        check_segments(_segments(self.folder, [part.name for part in self.segments]))
 
     def earlier(self) -> Earlier:
         """Map all segments; raises ``StorageDamaged`` if ``check`` does."""
@@ -381,8 +386,12 @@ def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
     for name in names:
         own = folder / f"{_SEGMENT}{name}"
         with naming(own, doing="read"):
-            given = msgspec.json.decode((own / _TEXTS).read_bytes())
-        found.append(StoredSegment(own, [*recorded.read(given)]))
+            content = (own / _TEXTS).read_bytes()
+        try:
+            texts = [*recorded.read(msgspec.json.decode(content))]
+        except (msgspec.DecodeError, NeardupError, RecursionError, *_OF_OTHER_VALUES) as error:
+            raise StorageDamaged(str(own / _TEXTS), _DAMAGED) from error
+        found.append(StoredSegment(own, texts))
     return found
 
 
@@ -439,15 +448,23 @@ def _read(folder: Path) -> StateHeader | None:
             header = msgspec.json.decode(content, type=StateHeader) if known.format == _FORMAT else None
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             rule = f"it is not a state of neardup: its {_HEADER} is of another kind"
             raise StorageRefused(str(folder), rule) from None
     if header is None:
         rule = f"neardup {known.version} wrote it in another format; make a new state with this version"
         raise StorageRefused(str(folder), rule)
-    if header.digest != _digest(header):
+    if header.digest != _digest(header) or not _is_usable(header):
         raise StorageDamaged(str(folder / _HEADER), _DAMAGED)
     return header
+
+
+def _is_usable(header: StateHeader) -> bool:
+    """Return whether a header with the right digest has what it must have; names of segments are not paths."""
+    policy = {name.name for name in fields(Policy)} - {"keep"}
+    extracted = header.extraction is None or "extractor" in header.extraction
+    named = all(_SEGMENT_NAME.fullmatch(part.name) for part in header.segments)
+    return isinstance(header.scheme.get("scheme"), str) and policy <= header.policy.keys() and extracted and named
 
 
 def _digest(header: StateHeader) -> str:
