@@ -295,6 +295,9 @@ def test_a_file_that_expands_beyond_the_cap_is_an_error(collection):
     with pytest.raises(DataError, match="it expands to more than"):
         collection(repeated, max_bytes=100_000)
     assert len(collection(repeated)) == 10_000
+    packed = {"text": pa.DictionaryArray.from_arrays(pa.array([0] * 3000, pa.int32()), pa.array(["word " * 200_000]))}
+    with pytest.raises(DataError, match="it expands to more than 3,000,000 bytes"):  # 3 GB: 32-bit offsets overflow
+        collection(packed, max_bytes=3_000_000)
 
 
 def test_columns_keep_their_types(collection):

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from neardup.model.arrays import not_utf8
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Mask, Rejected, Request, named, silent
-from neardup.sources.compression import sniff
+from neardup.sources.compression import check_size, sniff
 from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
 from neardup.sources.missing_fields import missing_field
@@ -58,6 +58,7 @@ _SCALARS: Final = (
     pa.types.is_boolean,
     pa.types.is_null,
 )
+_UNPACKED: Final = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
 
 
 class ParquetTable(InputPiece):
@@ -68,7 +69,7 @@ class ParquetTable(InputPiece):
         part = part or _whole(path, request.max_bytes, advance)
         table, first, self.columns = part.table, part.first, part.schema
         self._metadata = part.metadata
-        text = _texts(path, table, request.text, part.schema, binary=request.html)
+        text = _texts(path, table, request, part.schema)
         name, broken = pa.chunked_array([pa.nulls(len(table), pa.string())]), {}
         if part.ids:
             name = _ids(path, table, request, first, part.schema)
@@ -420,8 +421,9 @@ def _column(where: str, table: pa.Table, name: str, schema: pa.Schema) -> pa.Chu
     return pc.struct_field(column, path[1:]) if path[1:] else column
 
 
-def _texts(path: str, table: pa.Table, name: str, schema: pa.Schema, *, binary: bool) -> pa.ChunkedArray:
-    """Return the text column as strings, or *binary* if it may be and is; its validity is not checked."""
+def _texts(path: str, table: pa.Table, request: Request, schema: pa.Schema) -> pa.ChunkedArray:
+    """Return the text column as strings, or as binary values if they are HTML; its validity is not checked."""
+    name, binary = request.text, request.html
     column = _column(path, table, name, schema)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_null(kind):
@@ -430,7 +432,12 @@ def _texts(path: str, table: pa.Table, name: str, schema: pa.Schema, *, binary: 
         rule = f"the column {name!r} must hold strings, or binary values in UTF-8, not {column.type}"
         raise DataError(display(path), rule)
     short = pa.types.is_string(kind) or pa.types.is_binary(kind)
-    unpacked = column.cast(kind) if kind is not column.type else column
+    unpacked = column
+    if pa.types.is_dictionary(column.type):
+        lengths = (pc.take(pc.binary_length(chunk.dictionary), chunk.indices) for chunk in column.chunks)
+        size = sum(pc.sum(found.cast(pa.int64())).as_py() or 0 for found in lengths)
+        check_size(display(path), size, request.max_bytes)
+        unpacked, short = column.cast(_UNPACKED.get(kind, kind)), False  # 32-bit offsets may overflow
     if binary and not any(
         test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     ):
