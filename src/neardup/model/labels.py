@@ -1,7 +1,6 @@
 """Labels of pairs: what people answered when they were shown two documents."""
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import Final, Literal, get_args
 
 from neardup.model.errors import is_number, require, require_name
@@ -9,6 +8,7 @@ from neardup.model.errors import is_number, require, require_name
 Label = Literal["same", "different", "unsure"]
 
 LABELS: Final[tuple[str, ...]] = get_args(Label)
+_HEAVIEST: Final = 1e15  # squares and sums of weights are finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +36,8 @@ class LabelledPair:
         rule = "must be a number from 0 to 1, or missing"
         among = self.resemblance is None or (is_number(self.resemblance) and 0 <= self.resemblance <= 1)
         require(among, "resemblance", self.resemblance, rule)
-        above = is_number(self.weight) and isfinite(self.weight) and self.weight > 0
-        require(above, "weight", self.weight, "must be a number above 0")
+        fits = is_number(self.weight) and 1 / _HEAVIEST <= self.weight <= _HEAVIEST
+        require(fits, "weight", self.weight, "must be a number above 0, from 1e-15 to 1e15")
         for name, text in (("text_a", self.text_a), ("text_b", self.text_b)):
             require(text is None or isinstance(text, str), name, text, "must be a string, or missing")
 
