@@ -37,7 +37,7 @@ class LabelledPair:
         among = self.resemblance is None or (is_number(self.resemblance) and 0 <= self.resemblance <= 1)
         require(among, "resemblance", self.resemblance, rule)
         fits = is_number(self.weight) and 1 / _HEAVIEST <= self.weight <= _HEAVIEST
-        require(fits, "weight", self.weight, "must be a number above 0, from 1e-15 to 1e15")
+        require(fits, "weight", self.weight, "must be a number from 1e-15 to 1e15")
         for name, text in (("text_a", self.text_a), ("text_b", self.text_b)):
             require(text is None or isinstance(text, str), name, text, "must be a string, or missing")
 
