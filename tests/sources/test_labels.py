@@ -72,7 +72,7 @@ def test_files_of_other_programs(path):
         (b'{"a": "1", "b": "2"}', "the field 'label' is missing"),
         (b'{"a": "1", "b": "1", "label": "same"}', "another document"),
         (b'{"a": "1", "b": "2", "label": "yes"}', "same, different or unsure"),
-        (b'{"a": "1", "b": "2", "label": "same", "weight": -1}', "above 0"),
+        (b'{"a": "1", "b": "2", "label": "same", "weight": -1}', "from 1e-15"),
         (b'{"a": "1", "b": "2", "label": "same", "weight": NaN}', "not a labelled pair"),
         (b'{"a": "\xff", "b": "2", "label": "same"}', "not a labelled pair: it is not valid UTF-8"),
         (b'{"a": ' + b"[" * 200_000, "not a labelled pair: it is nested too deeply"),
