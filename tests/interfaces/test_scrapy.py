@@ -538,6 +538,7 @@ class Page:
         ({"index": "http://127.0.0.1:9"}, "needs JOBDIR, or NEARDUP_REFETCH"),
         ({"index": "http://127.0.0.1:9", "texts": True}, "cannot be used with the index of a service"),
         ({"index": "http://127.0.0.1:9", "key_file": "key"}, "cannot be used with the index of a service"),
+        ({"index": "http://127.0.0.1:9", "durability": "commit"}, "cannot be used with the index of a service"),
         ({"signatures": True}, "needs the URL of a service"),
         ({"changed": 2.0}, "must be a number above 0 and at most 1"),
         ({"changed": "most"}, "NEARDUP_CHANGED='most' must be a number above 0 and at most 1"),
@@ -551,9 +552,6 @@ class Page:
         ),
         ({"urls": "url"}, "is not a setting; the settings are NEARDUP_INDEX"),
         ({"index": 5}, "NEARDUP_INDEX=5 must be the folder of the index"),
-        ({"changed": "some"}, "NEARDUP_CHANGED='some' must be a number"),
-        ({"html": "maybe"}, "NEARDUP_HTML='maybe' must be True or False"),
-        ({"fields": "title"}, "NEARDUP_FIELDS='title' must map names to kinds"),
         ({"text": 5}, "NEARDUP_TEXT=5 must be the name of a field of items"),
     ],
 )

@@ -41,7 +41,7 @@ UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the
 SEEN: Final = "neardup.seen"  # the file in JOBDIR with the requests and the pages of an interrupted crawl
 
 _PRIORITY: Final = 300
-_OF_A_FOLDER: Final = ("scheme", "key_file", "fields", "texts")  # settings for a new index
+_OF_A_FOLDER: Final = ("scheme", "key_file", "fields", "texts", "durability")  # settings that a service has itself
 _READ: Final = {  # how Scrapy reads settings that may be strings, such as those of its command line
     "changed": ("getfloat", "must be a number above 0 and at most 1"),
     "html": ("getbool", "must be True or False"),
@@ -89,7 +89,7 @@ class Settings:
     fields: dict[str, Any] = field(default_factory=dict)
     texts: bool = False
     signatures: bool = False
-    durability: Any = "interval"
+    durability: Any = None
 
     @classmethod
     def of(cls, settings: BaseSettings) -> Self:
@@ -374,15 +374,16 @@ def _opened(settings: Settings, extraction: Extraction | None) -> Index | Client
     """Open the index to write, or create it, or connect to its service."""
     folder = settings.index
     key = None if settings.key_file is None else key_in(settings.key_file)
+    durability = "interval" if settings.durability is None else settings.durability
     if settings.is_service:
         ways: dict[str, Any] = {"addresses": settings.addresses, "changed_at_least": settings.changed}
         token = settings.token or os.environ.get(_TOKEN) or None
         return Client(folder, token=token, signatures=settings.signatures, key=key, **ways)
     if is_index(folder):
-        return Index.open(folder, "w", key=key, scheme=settings.scheme, durability=settings.durability)
+        return Index.open(folder, "w", key=key, scheme=settings.scheme, durability=durability)
     made: dict[str, Any] = {"fields": settings.fields, "texts": settings.texts}
     made["templates"] = None if extraction is None else extraction.templates
-    return Index.create(folder, settings.scheme, key=key, durability=settings.durability, **made)
+    return Index.create(folder, settings.scheme, key=key, durability=durability, **made)
 
 
 def _pages_of(
