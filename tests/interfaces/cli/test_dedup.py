@@ -1124,8 +1124,6 @@ def test_hostile_names_cannot_steer_the_terminal(run, tmp_path):
     for shown in (run(source, "--dry-run", code=1), run(source, "--dry-run", "--json", code=1)):
         assert ESCAPE not in shown.all
         assert OVERRIDE not in shown.all
-    with pytest.raises(ValueError, match="null byte"):
-        Path("a\0b").stat()
     raw = tmp_path / "latin-\udce9.jsonl"
     raw.write_text('{"text": "a"}\nbroken\n')
     assert "latin-\\xe9.jsonl:2" in run(raw, "--dry-run", code=1).out

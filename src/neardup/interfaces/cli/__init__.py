@@ -53,6 +53,7 @@ _CHOICE = re.compile(
 )
 _REQUIRED = "the following arguments are required: "
 _TAKEN = "{0} is taken for an option, as it begins with -; write ./{0}"
+_DASH = "an argument that begins with - is taken for an option; write -- before it"
 _INTERRUPTED = "interrupted; no unfinished output is left"
 
 
@@ -104,13 +105,19 @@ class _Parser(argparse.ArgumentParser):
         self._given = args or ()
         return super().parse_known_args(args, namespace)
 
+    def print_help(self, file: Any = None) -> None:
+        """Print the help if it was asked for: Python 3.13 reads -harbour as -h and an unknown option."""
+        if not {"-h", "--help"}.intersection(self._given):
+            self.error(_DASH)
+        super().print_help(file)
+
     def error(self, message: str) -> NoReturn:
         file = next((one for one in self._given if one.startswith("-") and Path(one).is_file()), None)
         if message.startswith(_REQUIRED):
             names = message.removeprefix(_REQUIRED).split(", ")
             message = self._of_missing(names) if file is None else _TAKEN.format(file)
         if message.startswith("argument -h/--help: "):  # such as a search for -harbour
-            message = "an argument that begins with - is taken for an option; write -- before it"
+            message = _DASH
         if choice := _CHOICE.fullmatch(message):
             message = _of_choice(**choice.groupdict())
         shown = printable(message.removeprefix("argument "))
