@@ -374,7 +374,7 @@ def _opened(settings: Settings, extraction: Extraction | None) -> Index | Client
     """Open the index to write, or create it, or connect to its service."""
     folder = settings.index
     key = None if settings.key_file is None else key_in(settings.key_file)
-    durability = "interval" if settings.durability is None else settings.durability
+    durability: Any = settings.durability or "interval"
     if settings.is_service:
         ways: dict[str, Any] = {"addresses": settings.addresses, "changed_at_least": settings.changed}
         token = settings.token or os.environ.get(_TOKEN) or None

@@ -71,7 +71,7 @@ class TablesFile:
 def save(path: Path, design: TableDesign, entries: Plain | Coded, lists: Lists) -> None:
     """Write tables to a new file, which has its name only when it is complete."""
     disk = Disk()
-    if _exists(disk, path):
+    if _exists(path):
         raise StorageRefused(str(path), "exists already")
     unfinished = path.with_name(path.name + UNFINISHED)
     try:
@@ -168,9 +168,9 @@ def _shapes(design: TableDesign, bits: int, number: int, *, compressed: bool) ->
     }
 
 
-def _exists(disk: Disk, path: Path) -> bool:
+def _exists(path: Path) -> bool:
     try:
-        disk.size(path)
-    except FileNotFoundError:
+        path.lstat()
+    except OSError:  # creating it has the same error, if it is another one
         return False
     return True
