@@ -191,6 +191,28 @@ def test_only_the_last_keys_and_verdicts_are_remembered(index, monkeypatch):
         assert sent(some, [(20, 20)], "key 20" + str(some is pages))[0].name == "known"
 
 
+def test_a_forgotten_key_has_no_verdicts(index, monkeypatch):
+    """A key that is forgotten is used again, and the process cannot admit the new pages at once."""
+    monkeypatch.setattr(keyed_visits, "MOST_VISITS", 2)
+    pages = KeyedVisits(index)
+    for number in range(3):
+        sent(pages, [(number, number)], f"key {number}")
+    with monkeypatch.context() as patched:
+        patched.setattr(CrawlFilter, "judge_and_admit", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            sent(pages, [(7, 7), (8, 8)], "key 0")
+    assert [verdict.name for verdict in sent(pages, [(7, 7), (8, 8)], "key 0")] == ["new", "new"]
+
+
+def test_unknown_verdicts_are_computed_again(index):
+    sent(KeyedVisits(index), PAGES[:1], "one")
+    file = index.store.folder / FILE
+    file.write_bytes(file.read_bytes().replace(b'"verdict":"new"', b'"verdict":"strange"'))
+    pages = KeyedVisits(index)
+    assert sent(pages, PAGES[1:2], "two")[0].name == "exact duplicate"
+    assert sent(pages, PAGES[:1], "one")[0].name == "new"
+
+
 def test_a_full_disk_records_nothing(index, monkeypatch):
     pages = KeyedVisits(index)
     with monkeypatch.context() as patched:

@@ -195,20 +195,27 @@ class KeyedVisits:
             self._visits, self._cut = OrderedDict(), bool(rest)
             for entry in _decoded(lines):
                 if isinstance(entry, Visit):
-                    _put(self._visits, entry)
+                    self._put(self._visits, entry)
                     self._lines += 1
                 elif entry.key in self._visits:
-                    self._remember(entry.key, [*map(from_record, entry.verdicts)])
+                    with suppress(KeyError, TypeError):  # unknown verdicts are computed again
+                        self._remember(entry.key, [*map(from_record, entry.verdicts)])
                     self._stored += len(entry.verdicts)
         return self._visits
+
+    def _put(self, visits: OrderedDict[str, Visit], visit: Visit) -> None:
+        """Append a visit; that of the same key is removed, and the oldest ones, with their verdicts."""
+        visits.pop(visit.key, None)
+        visits[visit.key] = visit
+        while len(visits) > MOST_VISITS:
+            oldest, _ = visits.popitem(last=False)
+            self._remembered -= len(self._verdicts.pop(oldest, ()))
 
     def _record(self, visit: Visit) -> None:
         """Write a visit to the disk before its pages are admitted."""
         self.index.store.require_writer()  # or the file could be that of another folder at this path
         visits = self._read()
-        _put(visits, visit)
-        while len(visits) > MOST_VISITS:
-            visits.popitem(last=False)
+        self._put(visits, visit)
         try:
             if self._lines >= 2 * MOST_VISITS or self._stored >= 2 * MOST_VERDICTS:
                 self._rewrite(visits)
@@ -244,12 +251,6 @@ class KeyedVisits:
         except OSError as error:
             raise StorageFailed.by(error, self._path, "written") from error
         self._lines, self._stored, self._cut = len(visits), self._remembered, False
-
-
-def _put(visits: OrderedDict[str, Visit], visit: Visit) -> None:
-    """Append a visit; that of the same key is removed."""
-    visits.pop(visit.key, None)
-    visits[visit.key] = visit
 
 
 def _recorded(name: str, verdicts: Iterable[Verdict]) -> VisitVerdicts:
