@@ -48,14 +48,8 @@ def terms_of_report(path: AnyPath) -> dict[str, Any] | None:
     if os.fspath(path).lower().endswith(".parquet"):
         try:
             found = json.loads((pq.read_schema(path).metadata or {})[_KEY])
-        except (
-            OSError,
-            pa.ArrowException,
-            KeyError,
-            ValueError,
-            RecursionError,
-        ):  # the reader of the table describes what is wrong
-            return None
+        except (OSError, pa.ArrowException, KeyError, ValueError, RecursionError):
+            return None  # the reader of the table describes what is wrong
         if isinstance(found, dict) and {"scheme", "recipe", "keep", "reading"} <= found.keys():
             return found if isinstance(found["scheme"], dict) and isinstance(found["reading"], dict) else None
     return None

@@ -258,10 +258,16 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
     if kind == "time" and pa.types.is_timestamp(whole.type) and whole.type.tz is None:
         whole = whole.cast(pa.timestamp("us"))
     found = whole.cast(wanted)
-    ends: dict[str, Any] = pc.min_max(found.cast(pa.int64())).as_py() if kind == "time" else {"min": None}
-    if ends["min"] is not None and (ends["min"] < FIRST_MOMENT or ends["max"] > LAST_MOMENT):
-        raise pa.ArrowInvalid("times must lie in the years from 1 to 9999")  # the range of ``datetime``
+    if kind == "time":
+        _require_years(found)
     return found
+
+
+def _require_years(times: pa.Array) -> None:
+    """Raise ``ArrowInvalid`` for times outside the range of Python's ``datetime``."""
+    ends = pc.min_max(times.cast(pa.int64())).as_py()
+    if ends["min"] is not None and (ends["min"] < FIRST_MOMENT or ends["max"] > LAST_MOMENT):
+        raise pa.ArrowInvalid("times must lie in the years from 1 to 9999")
 
 
 def _misfit(kind: str, whole: pa.Array) -> tuple[int, Any]:

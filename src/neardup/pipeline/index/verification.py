@@ -147,9 +147,7 @@ class Verifier:
         present = np.concatenate([given.signatures.present, np.ones(len(places), np.bool_)])
         both = Signatures(rows, present, scheme.recipe)
         left, right = found.rows, number + inverse
-        stored, own = NO_SITES if self._by_fields else sites_at(self._store, places), given.sites
-        own = own if len(own) else np.zeros(number, np.uint64)
-        sites = np.concatenate([own, stored]) if len(stored) else NO_SITES  # of both, if the index has any
+        sites = self._sites(given, places)
         thresholds = thresholds_of(scheme, sites)
         if not self.verified(given):
             holds = matching(scheme, both, thresholds, left, right)
@@ -168,6 +166,12 @@ class Verifier:
         values, smaller = self._measured(cast("TextBatch", given.texts), left, places, inverse, sites)
         holds = values >= thresholds.of(left, right, smaller)
         return Matches(left[holds], places[inverse[holds]], values[holds])
+
+    def _sites(self, given: Asked, places: Places) -> Words:
+        """Return the sites of documents, and then of those at some places; none if the index has none."""
+        stored = NO_SITES if self._by_fields else sites_at(self._store, places)
+        own = given.sites if len(given.sites) else np.zeros(len(given), np.uint64)
+        return np.concatenate([own, stored]) if len(stored) else NO_SITES
 
     def compared(self, given: Asked, places: Places) -> list[tuple[float | None, float | None]]:
         """Compare each document with the one at its place: return the resemblance, and the share of that one.

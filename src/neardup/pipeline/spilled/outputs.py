@@ -298,8 +298,7 @@ def _records(
         own = np.arange(first, first + len(piece))
         wanted = _chosen(output, representatives)
         for part in group:
-            whole = not part.output.part or part.begin == part.end  # a file without documents has the columns of all
-            if not whole and not (part.begin < first + len(piece) and first < part.end):
+            if not _belongs(piece, first, part):
                 continue
             inside = (own >= part.begin) & (own < part.end)
             marks: pa.Table | None = None
@@ -311,6 +310,13 @@ def _records(
             if copied and len(group) == 1:  # a piece is prepared for one file only
                 piece.choose(wanted & inside, marks)
             yield part, piece, wanted & inside, marks
+
+
+def _belongs(piece: InputPiece, first: int, part: Part) -> bool:
+    """Return whether a part may have records of a piece; a file without documents has the columns of all."""
+    if not part.output.part or part.begin == part.end:
+        return True
+    return part.begin < first + len(piece) and first < part.end
 
 
 def write_report(job: Job, result: StoredResult, path: str, *, force: bool) -> dict[str, Any]:
