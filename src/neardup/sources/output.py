@@ -41,6 +41,7 @@ from neardup.sources.formats import (
 from neardup.sources.input_paths import InputPaths
 from neardup.sources.own_folders import require_outside
 from neardup.sources.remote import exists, send
+from neardup.sources.streams import lz4_frame
 from neardup.sources.tables import table_writer
 
 AnyPath = str | os.PathLike[str]
@@ -68,10 +69,10 @@ def check_target(  # noqa: PLR0913 - an output, and what it must not replace
 ) -> None:
     """Raise the errors of writing the kept records of inputs of the format *wanted* before anything is read.
 
-    ``ParameterError``: the ending is unknown. ``OutputError``: the path is one of the *inputs*, by default those of
-    these *paths* (even with *force*), is inside an input folder or contains one; exists and *force* is not given; or
-    its folder is missing or not writable. A device or a pipe may exist, and accepts any format but a folder's. The
-    inputs need not exist.
+    ``ParameterError``: the ending is unknown. ``ExtraMissing``: a library that writes it is missing. ``OutputError``:
+    the path is one of the *inputs*, by default those of these *paths* (even with *force*), is inside an input folder or
+    contains one; exists and *force* is not given; or its folder is missing or not writable. A device or a pipe may
+    exist, and accepts any format but a folder's. The inputs need not exist.
     """
     path = local(path)
     inputs = InputPaths(paths) if inputs is None else inputs
@@ -87,8 +88,10 @@ def check_target(  # noqa: PLR0913 - an output, and what it must not replace
     if not folder and found is None:
         _refuse_folder(path)
         raise ParameterError("output", path, f"must end in a known format: {KNOWN}", "output ending")
-    archive = found is not None and found.format == WARC
-    require(wanted == WARC or not archive, "output", path, "can only be an archive if all inputs are archives")
+    if found is not None and found.format == WARC:
+        require(wanted == WARC, "output", path, "can only be an archive if all inputs are archives")
+        if found.compression == "lz4":
+            lz4_frame(b"")  # its library may be missing
     inputs.check(path)
     _check_place(path, folder=folder, force=force, glob=glob)
 
