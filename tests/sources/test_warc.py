@@ -2,6 +2,7 @@ import gzip
 import random
 import struct
 import tracemalloc
+from contextlib import closing
 
 import pytest
 import zstandard
@@ -10,7 +11,7 @@ from archives_made import ENDINGS, PACK, http, packed, page, record
 from neardup.model.errors import DataError
 from neardup.sources import members, warc
 from neardup.sources.archives import ranges_of
-from neardup.sources.warc import Gap, Record, records
+from neardup.sources.warc import Gap, Record, read_record, records
 
 PAGES = [page(number) for number in range(3)]
 
@@ -131,6 +132,51 @@ def test_reading_resumes_at_the_member_after_a_bad_record(tmp_path, compression)
         assert blocks(own) == [EXPECTED[0], *([EXPECTED[1]] if begin else []), EXPECTED[2]]
         assert [(one.offset, one.end) for one in gaps] == [(own[0].length, own[-1].offset)]
         assert ("is not read" in gaps[0].reason) == bool(begin)
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd", "lz4"])
+@pytest.mark.parametrize("size", [1, 7, 50, 200, 301, 999])
+def test_members_may_cut_records_anywhere(tmp_path, compression, size):
+    content, pack = b"".join(PAGES), PACK[compression]
+    path = tmp_path / f"x{ENDINGS[compression]}"
+    made = [pack(content[begin : begin + size]) for begin in range(0, len(content), size)]
+    for before, after in (([], []), ([pack(PAGES[0])], [pack(PAGES[1]), pack(PAGES[2])])):
+        own, gaps = split(found(tmp_path, b"".join([*before, *made, *after]), compression))
+        assert gaps == []
+        assert blocks(own) == EXPECTED[: len(before)] + EXPECTED + EXPECTED[1 : 1 + len(after)]
+        if after:
+            assert [one.length for one in own[-2:]] == list(map(len, after))
+        with closing(members.Members()) as again:
+            for one, block in zip(own, blocks(own), strict=True):
+                data = (
+                    again.read(str(path), one.offset, one.span)
+                    if one.length is None
+                    else again.whole(str(path), one.offset)
+                )
+                assert read_record(str(path), data).block == block
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd", "lz4"])
+def test_damage_in_members_that_cut_records_loses_what_is_near_it(tmp_path, compression):
+    content, pack = b"".join(PAGES), PACK[compression]
+    made = [pack(content[begin : begin + 200]) for begin in range(0, len(content), 200)]
+    whole = [pack(one) for one in PAGES]
+    made[2] = made[2][: len(made[2]) // 2]
+    own, gaps = split(found(tmp_path, b"".join([*made, *whole]), compression))
+    assert blocks(own) == [EXPECTED[0], *EXPECTED]
+    begin, end = sum(map(len, made[:2])), sum(map(len, made))
+    assert [(gap.offset, gap.end) for gap in gaps] == [(begin, end)]
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd", "lz4"])
+def test_a_wrong_length_before_other_members_is_a_gap_of_its_member(tmp_path, compression):
+    pack = PACK[compression]
+    bad = pack(PAGES[1].replace(b"Content-Length: ", b"Content-Length: 9"))
+    other = pack(b"") + pack(b"other")
+    own, gaps = split(found(tmp_path, pack(PAGES[0]) + bad + other + pack(PAGES[2]), compression))
+    assert blocks(own) == [EXPECTED[0], EXPECTED[2]]
+    assert gaps[0].reason.endswith("ends before its Content-Length")
+    assert gaps[0].end - gaps[0].offset == len(bad)
 
 
 @pytest.mark.parametrize("compression", ["gzip", "zstd", "lz4"])

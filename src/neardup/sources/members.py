@@ -307,6 +307,37 @@ class PackedMember:
         return pieces
 
 
+class JoinedMembers:
+    """Members that follow each other, as one stream: some programs cut records at the ends of members.
+
+    ``ends`` has the bytes of the stream, and of the file, at which they end, and ``at`` is where the last one begins
+    that was read. ``fault`` is what is wrong with it.
+    """
+
+    def __init__(self, packing: Packing, data: FileBytes, at: int) -> None:
+        self.at = at
+        self.ends: dict[int, int] = {}
+        self.fault: str | None = None
+        self.more = self._pieces(packing, data, at)
+
+    def _pieces(self, packing: Packing, data: FileBytes, end: int) -> Iterator[bytes]:
+        read = 0
+        while end < data.size:
+            self.at = end
+            member = PackedMember(packing, data, self.at)
+            last = b""  # which is yielded when it is known to be the last one
+            for piece in member.more:
+                yield last
+                read += len(piece)
+                last = piece
+            if member.end is None:
+                self.fault = member.fault
+                yield last
+                return
+            end = self.ends[read] = member.end
+            yield last
+
+
 def next_member(packing: Packing, data: FileBytes, at: int, last: int, beginning: bytes) -> int:
     """Return where the next member begins that holds these bytes at its *beginning*; *last* if there is none."""
     while at < last:
@@ -346,10 +377,10 @@ class Members:
         self._open = self._file = None
 
     def read(self, path: str, offset: int, span: tuple[int, int]) -> bytes:
-        """Return some bytes of what the member at *offset* expands to; ``DataError`` if it does not have them now."""
+        """Return some bytes of what members from *offset* on hold; ``DataError`` if they do not have them now."""
         begin, end = span
         if self._open != (path, offset) or begin < self._begin:
-            self._held = HeldBytes(b"", self._member(path, offset).more)
+            self._held = HeldBytes(b"", JoinedMembers(*self._opened(path), offset).more)
             self._open = path, offset
         data = self._held.read(begin, end)
         self._held.forget(begin)
@@ -360,13 +391,13 @@ class Members:
 
     def whole(self, path: str, offset: int) -> bytes:
         """Return all that the member at *offset* expands to, at most a record; ``DataError`` if it is changed."""
-        member = self._member(path, offset)
+        member = PackedMember(*self._opened(path), offset)
         pieces = member.first()
         if member.end is None:
             raise DataError(display(path), CHANGED, "changed")
         return b"".join(pieces)
 
-    def _member(self, path: str, offset: int) -> PackedMember:
+    def _opened(self, path: str) -> tuple[Packing, FileBytes]:
         self.close()
         self._file = Path(path).open("rb")  # noqa: SIM115 - it stays open for the next records
         how = kind(path)
@@ -375,4 +406,4 @@ class Members:
             packing = packing_of(self._file, compression or "gzip")
         except (EOFError, zstandard.ZstdError) as error:
             raise DataError(display(path), CHANGED, "changed") from error
-        return PackedMember(packing, FileBytes(self._file), offset)
+        return packing, FileBytes(self._file)

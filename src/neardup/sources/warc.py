@@ -11,7 +11,7 @@ import base64
 import hashlib
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -27,6 +27,7 @@ from neardup.sources.members import (
     Damage,
     FileBytes,
     HeldBytes,
+    JoinedMembers,
     PackedMember,
     Packing,
     begins_with,
@@ -138,7 +139,9 @@ def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: i
         if member.end is not None:
             whole = b"".join(pieces)
             pieces.clear()
-            yield from _placed(_in_order(source, HeldBytes(whole, iter(())), len(whole)), at, member.end, packing)
+            found = _in_order(source, HeldBytes(whole, iter(())), len(whole))
+            if (cut := (yield from _placed(found, at, member.end, packing))) is not None:
+                member.end = yield from _continued(source, data, packing, at, cut, member.end, damage)
         elif member.fault is None:  # a long one: a whole archive, or a large record
             yield from _streamed(source, chain(_emptied(pieces), member.more), at, member)
             for _ in member.more:  # to its end
@@ -153,6 +156,36 @@ def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: i
             cut = member.fault == CUT and resumed == data.size
             yield Gap(at, resumed, CUT if cut else _DAMAGED.format(packing.name), reach=damage.end)
         at = resumed
+
+
+def _continued(  # noqa: PLR0913, PLR0917 - a member, and the place of its last record
+    source: str, data: FileBytes, packing: Packing, at: int, cut: int, end: int, damage: Damage
+) -> Generator[Record | Gap, None, int]:
+    """Yield a record that ends in another member, and those behind it, up to a member that begins with a record.
+
+    Return where that is. If the record is nowhere complete, it is a gap of its own member.
+    """
+    run = JoinedMembers(packing, data, at)
+    found: Iterator[Record | Gap] = _in_order(source, HeldBytes(b"", run.more), begin=cut)
+    follows = end < data.size and not begins_with(packing, data, end, _VERSION)
+    one = next(found) if follows else None
+    if not isinstance(one, Record):
+        resumed = max(end, damage.resume(at)) if follows else end
+        rest, reach = _REST if cut else "", damage.end if follows else 0
+        yield Gap(at, resumed, f"its {packing.name} ends before its Content-Length{rest}", reach=reach)
+        return resumed
+    following: Record | Gap | None = one
+    while following is not None and (isinstance(following, Record) or not following.damage):
+        yield _without_place(following, at)
+        place = following.offset + (following.length or 0) if isinstance(following, Record) else following.end
+        if place in run.ends:
+            return run.ends[place]
+        following = next(found, None)
+    if following is None and run.fault is None:
+        return data.size
+    resumed = next_member(packing, data, run.at + 1, data.size, _VERSION)
+    yield Gap(run.at, resumed, run.fault or (CUT if following is None else following.reason), reach=resumed)
+    return resumed
 
 
 def read_record(path: str, data: bytes) -> Record:
@@ -181,22 +214,27 @@ def _with_next(found: Iterator[Record | Gap]) -> Iterator[tuple[Record | Gap, li
         yield held.popleft(), [*held]
 
 
-def _placed(found: Iterator[Record | Gap], at: int, end: int, packing: Packing) -> Iterator[Record | Gap]:
+def _placed(
+    found: Iterator[Record | Gap], at: int, end: int, packing: Packing
+) -> Generator[Record | Gap, None, int | None]:
     """Yield what a whole member holds, at its place. Only a record that is alone in it can be read there.
 
     If its checksum is right, damage was written so. A record before it counts if another one begins where it ends.
+    Return where a last record begins that does not end in the member.
     """
     count = 0
     for one, after in _with_next(found):
         if isinstance(one, Gap) and one.damage and not after:
-            reason = one.reason if one.reason != CUT else f"its {packing.name} ends before its Content-Length"
-            yield Gap(at, end, f"{reason}{_REST if count else ''}")
+            if one.reason == CUT:
+                return one.offset
+            yield Gap(at, end, f"{one.reason}{_REST if count else ''}")
         elif len(after) == 1 and isinstance(after[0], Gap) and after[0].reason == _NO_BEGINNING:
             continue
         else:
             alone = not count and not after
             count += 1
             yield _in_member(one, at, end, packing, alone=alone)
+    return None
 
 
 def _in_member(one: Record | Gap, at: int, end: int, packing: Packing, *, alone: bool) -> Record | Gap:
@@ -269,9 +307,12 @@ def _next_record(file: BinaryIO, at: int, last: int) -> int:
     return last
 
 
-def _in_order(source: str, data: HeldBytes, size: int | None = None) -> Iterator[Record | Gap]:
-    """Yield the records of a stream of bytes, of a known *size* or not, up to the first gap that is damage."""
-    at = 0
+def _in_order(source: str, data: HeldBytes, size: int | None = None, *, begin: int = 0) -> Iterator[Record | Gap]:
+    """Yield the records of a stream of bytes, of a known *size* or not, up to the first gap that is damage.
+
+    The first one is at the byte *begin*.
+    """
+    at = begin
     while size is None or at < size:
         if blank := _blank(data, at):
             at += blank
