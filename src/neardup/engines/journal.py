@@ -18,7 +18,7 @@ import msgspec
 
 from neardup import __version__
 from neardup.engines.claims import FOLDERS, Claims
-from neardup.model.errors import NeardupError, RunComplete, StorageBusy, StorageFailed, StorageRefused
+from neardup.model.errors import NeardupError, RunComplete, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.folders import RUN
 
 LEASE: Final = 60.0  # seconds after which other processes do the task of a silent one
@@ -33,6 +33,7 @@ _STAGE: Final = "stage.json"
 _OWN: Final = re.compile(
     rf"{re.escape(_LOCK)}|{re.escape(_COMPLETE)}|{re.escape(_TERMS)}(\.partial)?|(run|removed)-[0-9a-f]{{16}}"
 )
+_NO_RECORD: Final = "it is not a record of this run; remove the work folder, and run again"
 _TRIES: Final = 4
 _REFUSED: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 _LOOK: Final = 1.0  # seconds between reports of what other processes have done
@@ -119,13 +120,13 @@ class WorkFolder:
         """Return the records of these tasks of a stage, or of all that are done, in the order of the tasks."""
         numbers = self.done(stage) if tasks is None else tasks
         with naming(self._done, doing="read"):
-            return [json.loads(self._record(stage, task).read_bytes()) for task in sorted(numbers)]
+            return [_read(self._record(stage, task)) for task in sorted(numbers)]
 
     def done(self, stage: str) -> set[int]:
         """Return the tasks of a stage that have records."""
         with naming(self._done, doing="read"):
             names = (name.removesuffix(".json").rpartition("-") for name in os.listdir(self._done))  # noqa: PTH208
-            return {int(number) for own, _, number in names if own == stage}
+            return {int(number) for own, _, number in names if own == stage and number.isdecimal()}
 
     def attempt(self, stage: str, task: int, function: Task) -> bool:
         """Do a task and record it, unless it is recorded or claimed by another process; return whether it was done."""
@@ -157,6 +158,8 @@ class WorkFolder:
                 stage = msgspec.json.decode((self._home / _STAGE).read_bytes(), type=Stage)
             except FileNotFoundError:
                 return None
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise StorageDamaged(str(self._home / _STAGE), _NO_RECORD) from error
             return None if self.claims.is_ended(stage.coordinator) else stage
 
 
@@ -276,8 +279,8 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
             path = self._record(stage, task)
             with naming(path, self._home, doing="read"):
                 try:
-                    intact = self.has_files(json.loads(path.read_bytes()))
-                except (FileNotFoundError, NotADirectoryError, ValueError):
+                    intact = self.has_files(_read(path))
+                except (FileNotFoundError, NotADirectoryError, StorageDamaged):
                     intact = False
             if not intact:
                 valid.remove(task)
@@ -367,6 +370,17 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
         except (ValueError, RecursionError, msgspec.ValidationError):
             reason = f"it is not a work folder of neardup: its {name} is of another kind; use another folder"
             raise StorageRefused(str(folder), reason) from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return the record of a task; ``StorageDamaged`` if the file is another one."""
+    try:
+        record = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise StorageDamaged(str(path), _NO_RECORD) from error
+    if not isinstance(record, dict) or not isinstance(record.get("files", {}), dict):
+        raise StorageDamaged(str(path), _NO_RECORD)
+    return record
 
 
 def _encoded(values: Any) -> bytes:

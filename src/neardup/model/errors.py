@@ -246,7 +246,7 @@ class RunComplete(StorageRefused):
 
 
 class StorageDamaged(StorageError):  # noqa: N818 - the name of the event
-    """A file of an index or a state is damaged."""
+    """A file of an index, a state or a work folder is damaged."""
 
     code = "storage damaged"
 

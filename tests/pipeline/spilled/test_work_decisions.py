@@ -5,14 +5,17 @@ import json
 import os
 import sys
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from audits import LEAKY, TEXTS, written
 
 from neardup import DataError, FracMinHash, MinHash, ParameterError, SimHash, audit_files, dedup_files, pair_files
 from neardup.engines import journal
 from neardup.engines.journal import Journal
-from neardup.errors import OutputError, RunChanged, StorageBusy, StorageRefused
+from neardup.errors import OutputError, RunChanged, StorageBusy, StorageDamaged, StorageRefused
 from neardup.pipeline.spilled import files as module
+from neardup.pipeline.spilled import run as stages
 from neardup.pipeline.spilled.workers import work_on
 
 
@@ -221,3 +224,64 @@ def test_standard_input_is_found_from_another_folder(files, tmp_path, monkeypatc
         dedup_files(["-"], tmp_path / "kept.jsonl", work=os.path.relpath(tmp_path / "work"), keep_work=True, force=True)
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(joined)))
         assert audit_files(["-"], tmp_path / "work").documents == len(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("owner", "stage", "name"),
+    [
+        (stages, "pair", "bucket-000-members.npy"),
+        (stages, "pair", "bucket-000-sizes.npy"),
+        (stages, "pair", "heads.npy"),
+        (stages, "arrange", "pairs-000-candidates.raw"),
+        (stages, "gather", "units.npy"),
+        (stages, "settle", "places-000000.npy"),
+        (stages, "settle", "asking.npy"),
+        (stages, "settle", "asking_bounds.npy"),
+        (stages, "decide", "settled-000000.npy"),
+        (stages, "decide", "head_of.npy"),
+        (module, "write", "order.npy"),
+        (module, "write", "dropped.npy"),
+        (module, "write", "representatives.npy"),
+        (module, "write", "rules.npy"),
+    ],
+)
+@pytest.mark.parametrize("value", [10**6, -2])
+def test_places_outside_arrays_are_refused(files, tmp_path, monkeypatch, owner, stage, name, value):
+    work = tmp_path / "work"
+    out, options = tmp_path / "out.jsonl", {"work": work, "scheme": LEAKY}
+    interrupted(monkeypatch, owner, stage, lambda: dedup_files(files, out, **options))
+    path = next(work.glob(f"run-*/decided-*/{name}"))
+    found = np.load(path) if name.endswith("npy") else np.fromfile(path, np.int32)
+    found.reshape(len(found), -1)[min(1, len(found) - 1), -1] = min(value, np.iinfo(found.dtype).max)
+    with path.open("wb") as file:
+        np.save(file, found) if name.endswith("npy") else file.write(found.tobytes())
+    if (owner, name) != (module, "order.npy"):
+        with pytest.raises(StorageDamaged, match="decided-"):
+            dedup_files(files, out, **options)
+    if owner is module:
+        with pytest.raises(StorageDamaged, match=name):
+            audit_files(files, work)
+
+
+def test_tables_and_records_of_other_values_are_refused(files, tmp_path):
+    work = tmp_path / "work"
+    dedup_files(files, work=work, scheme=LEAKY, keep_work=True)
+    path = next(work.glob("run-*/signed-*/ids-000000.arrow"))
+    table = pa.ipc.open_file(path).read_all()
+    size = path.stat().st_size
+    numbers = table.set_column(0, "id", pa.array([1] * len(table)))
+    for other in (numbers, table[:-1], table.rename_columns(["name"])):
+        with pa.ipc.new_file(path, other.schema) as writer:
+            writer.write_table(other)
+        for record in work.glob("run-*/done/sign-*.json"):
+            record.write_text(record.read_text().replace(f": {size}", f": {path.stat().st_size}"))
+        size = path.stat().st_size
+        with pytest.raises(StorageDamaged, match=r"ids-000000.arrow"):
+            audit_files(files, work)
+    path.write_bytes(bytes(size))
+    with pytest.raises(StorageDamaged, match=r"ids-000000.arrow.*not a table"):
+        audit_files(files, work)
+    for content in (b"[" * 100_000, b"null", b'{"a": "\xff"}'):
+        next(work.glob("run-*/done/split-*.json")).write_bytes(content)
+        with pytest.raises(StorageDamaged, match=r"split--0.json"):
+            audit_files(files, work)

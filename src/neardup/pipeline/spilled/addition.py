@@ -10,7 +10,7 @@ import pyarrow as pa
 from neardup.decisions.drops import UNKNOWN
 from neardup.model.arrays import Positions, Words
 from neardup.pipeline.spilled.earlier import COUNTS, ROWS, SITE, TEXT_HIGH, WHOLE, Rows, stored_rows
-from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, gather_rows
+from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, gather_rows, leaders
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import REPRESENTATIVES, settled_of
 from neardup.pipeline.spilled.run_inputs import RunInputs
@@ -29,13 +29,13 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
     if name in {part.name for part in state.segments}:
         return
     known = len(job.earlier)
-    heads = np.asarray(job.array(HEADS))[known:]
+    heads = np.asarray(job.places(HEADS, np.int64, len(signed)))[known:]
     equal = signed.equal
     heads = heads[signed.column("present", np.bool_)[heads] | equal[heads].any(axis=1)]  # nothing can match the others
     numbers = np.full(len(signed), -1, np.int64)  # by position
     numbers[:known] = np.arange(known)
     numbers[heads] = known + np.arange(len(heads))
-    positions = np.asarray(job.array(REPRESENTATIVES)[heads])
+    positions = np.asarray(job.array(REPRESENTATIVES, np.int64)[heads])
     representatives = np.where(positions < 0, -1, numbers[positions])
     shards = job.shards.of_texts()
     part = SegmentInfo(
@@ -43,13 +43,15 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
         added=datetime.now(UTC).isoformat(timespec="seconds"),
         documents=len(signed) - known,
         leaders=len(heads),
-        kept=int((job.array(REPRESENTATIVES)[known:] < 0).sum()),
+        kept=int((job.array(REPRESENTATIVES, np.int64)[known:] < 0).sum()),
         inputs=shards.inputs,
     )
     gather_rows(job, signed, _ROWS, heads)
     if job.stores_whole:
         gather_rows(job, signed, _WHOLE_ROWS, heads[representatives < 0], whole=True)
-    rows = _rows(job, signed, heads, equal[heads], representatives, _counts(job, heads[representatives >= 0], blocks))
+    rows = _rows(
+        job, signed, heads, equal[heads], representatives, _counts(job, signed, heads[representatives >= 0], blocks)
+    )
     state.add(
         part,
         rows,
@@ -60,13 +62,13 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
         job.path(file).unlink(missing_ok=True)
 
 
-def _counts(job: Job, dropped: Positions, blocks: int) -> Positions:
+def _counts(job: Job, signed: Signed, dropped: Positions, blocks: int) -> Positions:
     """Return what dropped leaders share with their representatives: int64[3, n], ``UNKNOWN`` if it was not counted."""
-    settled = settled_of(job, blocks)
-    found = np.full((3, len(job.array(HEAD_OF))), UNKNOWN, np.int64)
+    settled = settled_of(job, blocks, len(signed) if job.scheme.columns else leaders(job))
+    found = np.full((3, leaders(job)), UNKNOWN, np.int64)
     if job.policy.verify == "exact" and not job.scheme.columns:
         found[:, settled[0]] = settled[2:]
-    counts: Positions = found[:, np.asarray(job.array(HEAD_OF)[dropped])]
+    counts: Positions = found[:, np.asarray(job.array(HEAD_OF, np.int32)[dropped])]
     return counts
 
 
@@ -76,8 +78,9 @@ def _rows(  # noqa: PLR0913, PLR0917 - the columns, of all leaders
     kinds: dict[str, Any] = _COLUMNS | ({TEXT_HIGH: np.uint64} if job.for_index else {})
     columns = {name: signed.column(name, kind)[heads] for name, kind in kinds.items()}
     sites = {SITE: signed.sites[heads]} if job.has_sites else {}
-    ids, signatures = signed.ids(), job.array(_ROWS)
-    wholes = job.array(_WHOLE_ROWS) if job.stores_whole else None
+    ids, signatures = signed.ids(), np.asarray(job.array(_ROWS, job.no_rows().dtype, axes=job.no_rows().ndim))
+    whole = job.no_rows(whole=True)
+    wholes = job.array(_WHOLE_ROWS, whole.dtype, axes=whole.ndim) if job.stores_whole else None
     others = np.concatenate([[0], np.cumsum(representatives >= 0)])
     for begin in range(0, max(len(heads), 1), ROWS):
         part = slice(begin, begin + ROWS)

@@ -29,7 +29,10 @@ def settle(job: Job, block: int) -> dict[str, Any]:
     found = places(job, block)
     settling = _Settling(job, found)
     if job.scheme.columns:  # decided before
-        leaders = np.searchsorted(found.units, job.array(LEADERS)[found.units])
+        own = job.array(LEADERS, np.int64)
+        job.require_places(LEADERS, found.units, len(own))
+        leaders = np.searchsorted(found.units, own[found.units])
+        job.require_places(LEADERS, leaders, len(found.units))
         settling.matched = np.where(leaders == np.arange(len(leaders)), -1, leaders)
         settling.measure()
     else:
@@ -50,18 +53,32 @@ def settled_name(block: int) -> str:
 
 def _pairs(job: Job, block: int, found: Places) -> Iterator[Candidates]:
     """Yield the pairs of a block, some at a time; documents are numbered within the block."""
-    begin, end = job.array(ASKING_BOUNDS)[block : block + 2].tolist()
+    bounds, asking = job.array(ASKING_BOUNDS, np.int64)[block : block + 2], job.array(ASKING, np.int64)
+    job.require_places(ASKING_BOUNDS, bounds, len(asking) + 1)
+    if len(bounds) <= 1:
+        raise job.damaged(ASKING_BOUNDS)
+    begin, end = bounds.tolist()
     stored, numbering = StoredPairs(job), _Numbering(int(found.units[-1]) + 1)
     numbering.assign(found.units)
     for first in range(begin, end, BLOCK):
-        yield numbering.of(stored.at(np.asarray(job.array(ASKING)[first : min(first + BLOCK, end)])))
+        places = np.asarray(asking[first : min(first + BLOCK, end)])
+        job.require_places(ASKING, places, len(stored))
+        if (np.diff(places) <= 0).any():
+            raise job.damaged(ASKING)
+        pairs = stored.at(places)
+        for own in (pairs.asking, pairs.candidates):
+            job.require_places(ASKING, own, int(found.units[-1]) + 1)
+        numbered = numbering.of(pairs)
+        for own in (numbered.asking, numbered.candidates):
+            job.require_places(ASKING, own, len(found.units))
+        yield numbered
 
 
 class _Numbering:
     """Numbers some of many documents; a table of all of them is faster than searches among those that are numbered."""
 
     def __init__(self, documents: int) -> None:
-        self._numbers = np.empty(documents, np.int32)
+        self._numbers = np.full(documents, -1, np.int32)
 
     def assign(self, members: AnyPositions) -> None:
         """Assign the numbers from 0 on to these documents; if a document occurs twice, either number stays."""

@@ -32,9 +32,12 @@ COUNTS: Final[tuple[str, ...]] = ("common", "size", "size_of_representative")
 
 
 def mapped_table(path: Path) -> pa.Table:
-    """Map the table in a file; ``StorageFailed`` if the system refuses to read it."""
+    """Map the table in a file; ``StorageFailed`` if the system refuses to read it, ``StorageDamaged`` if it is none."""
     with naming(path, doing="read"):
-        return pa.ipc.open_file(pa.memory_map(os.fsencode(path))).read_all()
+        try:
+            return pa.ipc.open_file(pa.memory_map(os.fsencode(path))).read_all()
+        except (pa.ArrowException, ValueError) as error:
+            raise StorageDamaged(str(path), "it is not a table, or is cut short") from error
 
 
 class Rows(NamedTuple):

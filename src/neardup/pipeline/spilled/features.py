@@ -1,7 +1,7 @@
 """Gathering: the features of the documents that are compared, in one file a shard, ordered by block."""
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,9 @@ from neardup.pipeline.spilled.pairs import BLOCKS, UNITS
 from neardup.pipeline.spilled.signed import Signed
 from neardup.text.columns import batches, gathered
 from neardup.text.sites import separate
+
+_ROWS: Final = 4  # of a file of places
+_MOST: Final = 1 << 48  # features of a shard
 
 
 class Places(NamedTuple):
@@ -33,7 +36,7 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
 
     The shards of a state's leaders come after those of the inputs.
     """
-    units = job.array(UNITS)
+    units = job.array(UNITS, np.int32, len(signed))
     own = task - len(job.shards.shards)
     if own < 0:
         found = units[signed.edges[task] : signed.edges[task + 1]]
@@ -45,6 +48,8 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
         found = units[leaders]
         taken, chosen = taken[found >= 0], np.asarray(found[found >= 0])
         pieces = job.earlier.pieces(own)
+    stored = job.array(BLOCKS, np.int32)
+    job.require_places(UNITS, chosen, len(stored))
     sites = sites_of(job)
     parts: list[Words] = []  # the features of each document, where they were made
     begin = 0
@@ -56,7 +61,7 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
             separate(features, sites[some] if len(sites) else sites, np.arange(len(batch)))
             parts += [features.values[low:high] for low, high in pairwise(features.offsets.tolist())]
         begin += len(piece)
-    blocks = np.asarray(job.array(BLOCKS)[chosen])
+    blocks = np.asarray(stored[chosen])
     order = np.lexsort((chosen, blocks))
     parts = [parts[place] for place in order.tolist()]
     values = joined(parts)
@@ -70,11 +75,19 @@ def places(job: Job, block: int) -> Places:
     """Find the features of a block; units ascend."""
     found: list[tuple[Positions, ...]] = []
     for shard in range(len(job.shards.shards) + len(job.earlier.sizes)):
-        blocks, *stored = job.array(_places(shard))
+        every = job.array(_places(shard), np.int64, axes=2)
+        if len(every) != _ROWS:
+            raise job.damaged(_places(shard))
+        blocks, *stored = every
         begin, end = np.searchsorted(blocks, [block, block + 1]).tolist()
         if begin < end:
             units, starts, ends = (np.asarray(column[begin:end]) for column in stored)
+            job.require_places(_places(shard), units, 1 << 31)
+            job.require_places(_places(shard), starts, _MOST)
+            job.require_places(_places(shard), ends - starts, _MOST)
             found.append((units, np.full(end - begin, shard), starts, ends))
+    if not found:
+        raise job.damaged(BLOCKS)
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return Places(*(column[order] for column in columns))
@@ -82,8 +95,10 @@ def places(job: Job, block: int) -> Places:
 
 def load(job: Job, chosen: Places) -> Features:
     """Read the features of some units, in their order."""
-    files = {int(shard): np.asarray(job.array(_name(shard))) for shard in np.unique(chosen.shards)}
+    files = {int(shard): np.asarray(job.array(_name(shard), np.uint64)) for shard in np.unique(chosen.shards)}
     spans = zip(chosen.shards.tolist(), chosen.starts.tolist(), chosen.ends.tolist(), strict=True)
+    for shard, file in files.items():
+        job.require_places(_places(shard), chosen.ends[chosen.shards == shard], len(file) + 1)
     values = joined([files[shard][begin:end] for shard, begin, end in spans])
     bounds = np.concatenate([[0], np.cumsum(chosen.ends - chosen.starts)])
     return Features(values, bounds, getattr(job.scheme.shingling, "recipe", None))

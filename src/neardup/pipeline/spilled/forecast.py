@@ -136,7 +136,7 @@ def bytes_to_compare(job: Job, documents: int) -> int:
 
 def bytes_to_gather(job: Job, signed: Signed) -> int:
     """Return the bytes of the features of all documents that are in a plausible pair."""
-    return 8 * int(signed.column("features", np.int64)[np.asarray(job.array(UNITS)) >= 0].sum())
+    return 8 * int(signed.column("features", np.int64)[np.asarray(job.array(UNITS, np.int32, len(signed))) >= 0].sum())
 
 
 def amount(size: float) -> str:

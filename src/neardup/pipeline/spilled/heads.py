@@ -45,7 +45,7 @@ def rank(job: Job, signed: Signed) -> dict[str, Any]:
 
 def gather_signatures(job: Job, signed: Signed) -> dict[str, Any]:
     """Store the signatures of the leaders, by rank, and their keys by column."""
-    gather_rows(job, signed, ROWS_OF_HEADS, job.array(HEADS))
+    gather_rows(job, signed, ROWS_OF_HEADS, job.places(HEADS, np.int64, len(signed)))
     if job.scheme.pooled:  # keys that count in any column are made from the rows
         return {"files": job.sizes(ROWS_OF_HEADS)}
     known = signatures(job)
@@ -64,16 +64,26 @@ def remove_signatures(job: Job) -> None:
         job.path(ROWS_OF_HEADS).unlink(missing_ok=True)
 
 
+def leaders(job: Job) -> int:
+    """Return the number of all leaders."""
+    return len(job.array(HEADS, np.int64))
+
+
 def signatures(job: Job) -> Signatures:
     """Return the signatures of all leaders, by rank; rows of nothing if they were removed."""
-    present = np.asarray(job.array(PRESENT))
-    rows = job.array(ROWS_OF_HEADS) if job.path(ROWS_OF_HEADS).exists() else np.empty((len(present), 0), np.uint8)
+    present = np.asarray(job.array(PRESENT, np.bool_, leaders(job)))
+    if not job.path(ROWS_OF_HEADS).exists():
+        return Signatures(np.empty((len(present), 0), np.uint8), present, job.scheme.recipe)
+    nothing = job.no_rows()
+    rows = job.array(ROWS_OF_HEADS, nothing.dtype, nothing.shape[-1], axes=nothing.ndim)
+    if len(rows) != len(present):
+        raise job.damaged(ROWS_OF_HEADS)
     return Signatures(rows, present, job.scheme.recipe)
 
 
 def sites_of(job: Job) -> Words:
     """Return the sites of all leaders, by rank; none if the job has no sites."""
-    return np.asarray(job.array(SITES)) if job.has_sites else NO_SITES
+    return np.asarray(job.array(SITES, np.uint64, leaders(job))) if job.has_sites else NO_SITES
 
 
 def thresholds(job: Job) -> Thresholds:
@@ -90,7 +100,7 @@ class StoredKeys:
     """The keys of the leaders, stored by column."""
 
     def __init__(self, job: Job) -> None:
-        self._keys = job.array(KEYS)
+        self._keys = job.array(KEYS, np.uint64, leaders(job), axes=2)
         self.columns = len(self._keys)
 
     def column(self, column: int, documents: AnyPositions) -> Words:

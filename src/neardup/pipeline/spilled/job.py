@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -29,6 +29,7 @@ BLOCK: Final = 1 << 26  # bytes of features that are compared together, if a clu
 SIGNED: Final = "signed-"  # the beginnings of the names of the shards' files
 IDS: Final = "ids-"
 REVISITS: Final = "revisits-"
+NO_COLUMNS: Final[Mapping[str, pa.DataType]] = {}
 NOTHING: Final = Corpus(
     Features(np.empty(0, np.uint64), np.zeros(1, np.int64)), None, pa.chunked_array([], pa.string())
 )
@@ -59,6 +60,8 @@ class Job:
     compared: int = 0
     earlier: Earlier = field(default_factory=Earlier)
     for_index: bool = False
+    validated: set[str] = field(default_factory=set)
+    """The tables whose values were validated by this process."""
 
     @cached_property
     def signing(self) -> str:
@@ -122,8 +125,30 @@ class Job:
             np.save(file, array, allow_pickle=False)
         return self.sizes(name)
 
-    def array(self, name: str) -> Any:
-        """Map an array; an empty one is read."""
+    def array(self, name: str, kind: npt.DTypeLike | None = None, size: int | None = None, *, axes: int = 1) -> Any:
+        """Map an array, or read an empty one; with *kind*, it has this one, these *axes*, and *size* at the last."""
+        found = self._array(name)
+        fit = found.ndim == axes and size in {None, found.shape[-1]}
+        if kind is not None and (found.dtype != kind or not fit):
+            raise self.damaged(name)
+        return found
+
+    def places(self, name: str, kind: npt.DTypeLike, end: int, size: int | None = None, *, least: int = 0) -> Any:
+        """Map an array of numbers from *least* to below *end*, which compiled code may use as places."""
+        found = self.array(name, kind, size)
+        self.require_places(name, found, end, least=least)
+        return found
+
+    def require_places(self, name: str, found: npt.NDArray[Any], end: int, *, least: int = 0) -> None:
+        """Raise ``StorageDamaged`` for a number of a file that is below *least*, or not below *end*."""
+        if found.size and (int(found.min()) < least or int(found.max()) >= end):
+            raise self.damaged(name)
+
+    def damaged(self, name: str) -> StorageDamaged:
+        """Return the error for a file whose content is not that of a run."""
+        return StorageDamaged(str(self.path(name)), OTHER)
+
+    def _array(self, name: str) -> Any:
         path = self.path(name)
         with naming(path, doing="read"), _PARSING:
             try:
@@ -135,7 +160,7 @@ class Job:
                     begin = file.tell()
                 values = np.frombuffer(mapped(path), kind, int(np.prod(shape)), begin)
                 return values.reshape(shape, order="F" if columns_first else "C")
-            except (ValueError, EOFError) as error:
+            except (ValueError, TypeError, SyntaxError, EOFError, OverflowError, RecursionError) as error:
                 rule = "it does not begin as an array, or is cut short; remove the work folder, and run again"
                 raise StorageDamaged(str(path), rule) from error
 
@@ -154,9 +179,23 @@ class Job:
             writer.write_table(table)
         return self.sizes(name)
 
-    def table(self, name: str) -> pa.Table:
-        """Map a table."""
-        return mapped_table(self.path(name))
+    def table(self, name: str, size: int | None = None, columns: Mapping[str, pa.DataType] = NO_COLUMNS) -> pa.Table:
+        """Map a table of this *size*, which has at least these *columns*, without nulls."""
+        table = mapped_table(self.path(name))
+        with _VALIDATING:
+            if self.name(name) not in self.validated:
+                try:
+                    table.validate(full=True)
+                except (pa.ArrowException, ValueError) as error:
+                    raise self.damaged(name) from error
+                self.validated.add(self.name(name))
+        fit = size is None or len(table) == size
+        for column, kind in columns.items():
+            found = table.column(column) if table.column_names.count(column) == 1 else None
+            fit = fit and found is not None and found.type == kind and found.null_count == 0
+        if not fit:
+            raise self.damaged(name)
+        return table
 
 
 def mapped(path: Path) -> pa.Buffer:
@@ -167,7 +206,9 @@ def mapped(path: Path) -> pa.Buffer:
 
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
+OTHER: Final = "its content is not that of the run; remove the work folder, and run again"
 _HEADER: Final = 128  # bytes of an empty array
+_VALIDATING: Final = Lock()
 _PARSING: Final = Lock()  # of headers: in Python 3.11, threads that parse at the same time can make each other fail
 
 

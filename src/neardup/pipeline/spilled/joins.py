@@ -21,6 +21,8 @@ from neardup.text.columns import batches, gathered
 Record = dict[str, Any]
 
 SHINGLED: Final = "shingled-"
+_ID: Final = {"id": pa.large_string()}
+_MOST: Final = 1 << 48  # features of a document
 _EACH: Final = 320  # bytes of a document in a block, besides its features
 _HELD: Final = 1 << 20  # pairs that are sorted together
 _ROUNDING: Final = 1e-9
@@ -68,8 +70,11 @@ class StoredSets:
     def __init__(self, job: Job, rule: PairRule, records: list[Record]) -> None:
         self._job, self._rule = job, rule
         names = [f"{task:06}-{n:06}.npy" for task, one in enumerate(records) for n in range(one["pieces"])]
-        sizes = [np.asarray(job.array(f"sizes-{name}")) for name in names]
-        distinct = [np.asarray(job.array(f"distinct-{name}")) for name in names]
+        sizes = [np.asarray(job.places(f"sizes-{name}", np.int64, _MOST)) for name in names]
+        distinct = [
+            np.asarray(job.places(f"distinct-{name}", np.int64, _MOST, len(own)))
+            for name, own in zip(names, sizes, strict=True)
+        ]
         self._files = [f"{SHINGLED}{name}" for name in names]
         self._edges = np.cumsum([0, *map(len, sizes)])
         self.shards = np.cumsum([0, *(one["documents"] for one in records)])
@@ -77,7 +82,11 @@ class StoredSets:
         self.distinct: Positions = np.concatenate([np.empty(0, np.int64), *distinct])
         self._begins = np.concatenate([np.empty(0, np.int64), *(np.cumsum(one) - one for one in sizes)])
         self.ids = pa.chunked_array(
-            [chunk for task in range(len(records)) for chunk in job.table(of_shard(IDS, task)).column("id").chunks],
+            [
+                chunk
+                for task, one in enumerate(records)
+                for chunk in job.table(of_shard(IDS, task), one["documents"], _ID).column("id").chunks
+            ],
             pa.large_string(),
         )
 
@@ -93,7 +102,9 @@ class StoredSets:
         for name, begin, end in zip(self._files, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
             if begin < end:
                 spans = ragged(self._begins[documents[begin:end]], sizes[begin:end])
-                values[offsets[begin] : offsets[end]] = self._job.array(name)[spans]
+                stored = self._job.array(name, np.uint64)
+                self._job.require_places(name, spans, len(stored))
+                values[offsets[begin] : offsets[end]] = stored[spans]
         return self._rule.sets(self._job.scheme, Features(values, offsets))
 
     def names(self, positions: Positions) -> pa.Array:
@@ -196,7 +207,12 @@ def tables(  # noqa: PLR0913 - what was found, of what, by which rule
 
     *first* is the first document of the second collection, if the pairs are between two.
     """
-    runs = [job.array(_run(task, run)) for task, one in enumerate(records) for run in range(one["runs"])]
+    names = [_run(task, run) for task, one in enumerate(records) for run in range(one["runs"])]
+    runs = [job.array(name, np.int64, axes=2) for name in names]
+    for name, run in zip(names, runs, strict=True):
+        if len(run) != 3 + (rule.measure == COSINE):
+            raise job.damaged(name)
+        job.require_places(name, run[:2], len(stored))
     some = (run[:2, begin : begin + _HELD] for run in runs for begin in range(0, run.shape[1], _HELD))
     connected = clusters_of(map(np.array, some), len(stored)) if clusters else None
     named = [stored.names, lambda positions: stored.names(positions + (first or 0))][: 1 if first is None else 2]

@@ -16,6 +16,7 @@ from neardup.pipeline.spilled.pairs import MATCHED
 from neardup.pipeline.spilled.signed import Signed
 
 REPRESENTATIVES: Final = "representatives.npy"  # int64[n]: by position, the position of the representative, or -1
+_ROWS: Final = 5  # of what is settled
 DROPPED: Final = "dropped.npy"  # int64[d]: as ``StoredResult`` numbers them, ascending
 EXACT: Final = "exact.npy"  # bool[d]
 RULES: Final = "rules.npy"  # int8[d]: a place in the rules of the record
@@ -23,16 +24,20 @@ RULES: Final = "rules.npy"  # int8[d]: a place in the rules of the record
 
 def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[str, Any]:
     """Decide every document, and store its representative and the evidence of each drop; count without earlier ones."""
-    order, head_of, heads = np.asarray(job.array(ORDER)), job.array(HEAD_OF), job.array(HEADS)
+    number = len(signed)
+    order, heads = ranked(job, number), job.places(HEADS, np.int64, number)
+    head_of = job.places(HEAD_OF, np.int32, len(heads), number)
     of = np.asarray(head_of)[order]  # by rank
     ranks_of_heads = np.flatnonzero(heads[of] == order)
-    settled = settled_of(job, blocks)
+    if len(ranks_of_heads) != len(heads):
+        raise job.damaged(HEADS)
+    settled = settled_of(job, blocks, number if job.scheme.columns else len(heads))
     if job.policy.verify == "exact" and not job.scheme.columns:
         matched = np.full(len(heads), -1, np.int64)
         settled = np.concatenate([job.earlier.settled(), settled], axis=1)
         matched[settled[0]] = settled[1]
     else:
-        matched = np.asarray(job.array(MATCHED))
+        matched = np.asarray(job.places(MATCHED, np.int64, len(heads), len(heads), least=-1))
     matched = spread(matched, ranks_of_heads, of)
     first = signed.first
     dropped = np.flatnonzero((matched >= 0) & (order >= first))
@@ -65,9 +70,23 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
     }
 
 
-def settled_of(job: Job, blocks: int) -> Positions:
-    """Return what was settled in all blocks; see ``settled_name``."""
-    parts = [np.asarray(job.array(settled_name(block))) for block in range(blocks)]
+def ranked(job: Job, number: int) -> Positions:
+    """Return the positions of all documents, each once, from best to worst."""
+    order = np.asarray(job.places(ORDER, np.int64, number, number))
+    if not np.bincount(order, minlength=number).all():
+        raise job.damaged(ORDER)
+    return order
+
+
+def settled_of(job: Job, blocks: int, units: int) -> Positions:
+    """Return what was settled in all blocks, of this number of *units*; see ``settled_name``."""
+    parts = []
+    for name in map(settled_name, range(blocks)):
+        part = np.asarray(job.array(name, np.int64, axes=2))
+        if len(part) != _ROWS:
+            raise job.damaged(name)
+        job.require_places(name, part[:2], units)
+        parts.append(part)
     return np.concatenate([np.empty((5, 0), np.int64), *parts], axis=1)
 
 

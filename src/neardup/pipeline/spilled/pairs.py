@@ -17,6 +17,7 @@ from neardup.index.memory.buckets import Column, Proposals, column_of
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import Positions, ragged
 from neardup.model.candidates import Candidates, Ranks, joined
+from neardup.model.errors import StorageDamaged
 from neardup.pipeline.corpus.comparison import SignatureKeys, pairs_left
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.heads import (
@@ -29,10 +30,11 @@ from neardup.pipeline.spilled.heads import (
     StoredKeys,
     comparison_of,
     gather_signatures,
+    leaders,
     remove_signatures,
     signatures,
 )
-from neardup.pipeline.spilled.job import Job, mapped
+from neardup.pipeline.spilled.job import OTHER, Job, mapped
 from neardup.pipeline.spilled.signed import Signed
 
 MATCHED: Final = "matched.npy"  # int64[h]: the kept leader that a leader is dropped for, or -1
@@ -42,6 +44,7 @@ LEADERS: Final = "leaders.npy"  # int64[n]: by rank, the rank of the leader; onl
 ASKING: Final = "asking.npy"  # int64: places in the pairs, of each block in turn
 ASKING_BOUNDS: Final = "asking_bounds.npy"
 _BYTES: Final = 8  # of a feature
+_MOST_FEATURES: Final = 1 << 48
 _BUCKET: Final = "bucket-"
 _PAIR_KINDS: Final = (np.int32, np.int64, np.int32)  # of the files of pairs: see ``Candidates``
 _LEADERS: Final = 1 << 14  # for each task of finding buckets
@@ -52,7 +55,7 @@ _MOST_RANGES: Final = 64  # each task reads the buckets of all ranks
 def groups(job: Job) -> list[range]:
     """Cut the columns of the stored keys into groups, one for each task; there is one if there are few leaders."""
     columns = 1 if job.scheme.pooled else StoredKeys(job).columns
-    number = max(1, min(columns, len(job.array(HEADS)) // _LEADERS))
+    number = max(1, min(columns, leaders(job) // _LEADERS))
     return [range(columns * place // number, columns * (place + 1) // number) for place in range(number)]
 
 
@@ -69,7 +72,7 @@ def bucket(job: Job, task: int) -> dict[str, Any]:
 
 def ranges(job: Job) -> list[tuple[int, int]]:
     """Cut the ranks that ask for candidates into ranges, one for each task."""
-    first, end = len(job.earlier), len(job.array(HEADS))
+    first, end = len(job.earlier), leaders(job)
     number = max(1, min(_MOST_RANGES, -(-(end - first) // _RANGE)))
     return [*pairwise(first + (end - first) * place // number for place in range(number + 1))]
 
@@ -77,7 +80,7 @@ def ranges(job: Job) -> list[tuple[int, int]]:
 def pair(job: Job, task: int) -> dict[str, Any]:
     """Propose candidates to a range of ranks, and store the plausible pairs; the buckets of all columns are stored."""
     begin, end = ranges(job)[task]
-    stored = (Column(job.array(_members(task)), job.array(_sizes(task)), 0) for task in range(len(groups(job))))
+    stored = (_column(job, task) for task in range(len(groups(job))))
     proposals = Proposals([part.within(begin, end) for part in stored], begin, end)
     comparison = comparison_of(job, LocalEngine(1))
     kept = np.ones(end, np.bool_)
@@ -103,8 +106,12 @@ class StoredPairs:
     """The stored pairs of all ranges, in places by rank: each has an asking document and its candidates."""
 
     def __init__(self, job: Job) -> None:
+        self._job = job
         self.parts = [_stored(job, task) for task in range(len(ranges(job)))]
         self._edges = np.cumsum([0, *(len(part.asking) for part in self.parts)]).tolist()
+
+    def __len__(self) -> int:
+        return int(self._edges[-1])
 
     @property
     def asking(self) -> Ranks:
@@ -114,10 +121,13 @@ class StoredPairs:
     def at(self, places: Positions) -> Candidates:
         """Return the pairs of some places, at least one, which ascend."""
         found: list[Candidates] = []
-        for part, (begin, end) in zip(self.parts, pairwise(self._edges), strict=True):
+        for task, (part, (begin, end)) in enumerate(zip(self.parts, pairwise(self._edges), strict=True)):
             own = places[slice(*np.searchsorted(places, [begin, end]))] - begin
             if len(own):
                 counts = part.bounds[own + 1] - part.bounds[own]
+                self._job.require_places(_pairs(task)[1], part.bounds[own], len(part.candidates) + 1)
+                self._job.require_places(_pairs(task)[1], part.bounds[own + 1], len(part.candidates) + 1)
+                self._job.require_places(_pairs(task)[1], counts, len(part.candidates) + 1)
                 bounds = np.concatenate([[0], np.cumsum(counts)])
                 found.append(Candidates(part.asking[own], bounds, part.candidates[ragged(part.bounds[own], counts)]))
         return joined(found)
@@ -125,17 +135,22 @@ class StoredPairs:
 
 def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> dict[str, Any]:
     """Join the components of the stored pairs, and place these into blocks; the records are those of all tasks."""
-    heads, present = job.array(HEADS), np.asarray(job.array(PRESENT))
+    number = len(job.array(HEAD_OF, np.int32))
+    heads = job.places(HEADS, np.int64, number)
+    present = np.asarray(job.array(PRESENT, np.bool_, len(heads)))
     parents, involved, stored = np.arange(len(heads)), np.zeros(len(heads), np.bool_), StoredPairs(job)
-    for part in stored.parts:
+    for task, part in enumerate(stored.parts):
+        _require(job, task, part, len(heads))
         involved[part.asking] = True
         involved[part.candidates] = True
         holds = np.ones(len(part.candidates), np.bool_)
         kernels.connect_given(part.asking, np.array(part.bounds), part.candidates, holds, parents)
     kernels.roots(parents)
-    units = np.full(len(job.array(HEAD_OF)), -1, np.int32)
+    units = np.full(number, -1, np.int32)
     units[heads[involved]] = np.flatnonzero(involved)
-    placed = place(parents, involved, _BYTES * np.asarray(job.array(FEATURES)), job.block)
+    placed = place(
+        parents, involved, _BYTES * np.asarray(job.places(FEATURES, np.int64, _MOST_FEATURES, len(heads))), job.block
+    )
     of = placed.blocks[stored.asking]
     order = np.argsort(of, kind="stable")
     files = job.save(UNITS, units) | job.save(BLOCKS, placed.blocks) | job.save(ASKING, order)
@@ -184,15 +199,17 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
 
 def _groups(job: Job, signed: Signed) -> tuple[Placed, dict[str, int]]:
     """Place the groups of documents with equal fields, whose texts are measured; units are ranks."""
-    order, heads = np.asarray(job.array(ORDER)), job.array(HEADS)
+    number = len(signed)
+    order, heads = np.asarray(job.places(ORDER, np.int64, number, number)), job.places(HEADS, np.int64, number)
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
-    leaders = ranks[heads][np.asarray(job.array(HEAD_OF))[order]]
-    several = np.bincount(leaders, minlength=len(leaders))[leaders] > 1
+    own = np.asarray(job.places(HEAD_OF, np.int32, len(heads), number))
+    of = ranks[heads][own[order]]
+    several = np.bincount(of, minlength=len(of))[of] > 1
     units = np.full(len(order), -1, np.int32)
     units[order[several]] = np.flatnonzero(several)
-    placed = place(leaders, several, _BYTES * signed.column("features", np.int64)[order], job.block)
-    files = job.save(UNITS, units) | job.save(LEADERS, leaders) | job.save(BLOCKS, placed.blocks)
+    placed = place(of, several, _BYTES * signed.column("features", np.int64)[order], job.block)
+    files = job.save(UNITS, units) | job.save(LEADERS, of) | job.save(BLOCKS, placed.blocks)
     return placed, files
 
 
@@ -200,8 +217,31 @@ def _stored(job: Job, task: int) -> Candidates:
     found: list[Any] = []
     for path, kind in zip(map(job.path, _pairs(task)), _PAIR_KINDS, strict=True):
         with naming(path, doing="read"):
-            found.append(np.frombuffer(mapped(path), kind) if path.stat().st_size else np.empty(0, kind))
+            size = path.stat().st_size
+            if size % np.dtype(kind).itemsize:
+                raise StorageDamaged(str(path), OTHER)
+            found.append(np.frombuffer(mapped(path), kind) if size else np.empty(0, kind))
+    if len(found[1]) != len(found[0]) + 1:
+        raise job.damaged(_pairs(task)[1])
     return Candidates(*found)
+
+
+def _require(job: Job, task: int, part: Candidates, end: int) -> None:
+    """Raise ``StorageDamaged`` unless the stored pairs of a task are those of leaders, one after the other."""
+    asking, bounds, candidates = _pairs(task)
+    job.require_places(asking, part.asking, end)
+    job.require_places(candidates, part.candidates, end)
+    if part.bounds[0] != 0 or part.bounds[-1] != len(part.candidates) or (np.diff(part.bounds) < 0).any():
+        raise job.damaged(bounds)
+
+
+def _column(job: Job, task: int) -> Column:
+    """Return the stored buckets of a task."""
+    members = job.places(_members(task), np.int32, leaders(job))
+    sizes = job.places(_sizes(task), np.int32, len(members) + 1)
+    if int(sizes.sum()) != len(members):
+        raise job.damaged(_sizes(task))
+    return Column(members, sizes, 0)
 
 
 def _members(task: int) -> str:

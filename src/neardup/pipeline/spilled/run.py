@@ -29,7 +29,7 @@ from neardup.pipeline.spilled.forecast import (
     sample_of,
     warn_of_full_buckets,
 )
-from neardup.pipeline.spilled.heads import HEADS, gather_signatures, rank
+from neardup.pipeline.spilled.heads import gather_signatures, leaders, rank
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import decide
 from neardup.pipeline.spilled.pairs import arrange, bucket, groups, pair, propose, ranges, remove_buckets
@@ -140,7 +140,7 @@ def decided(
     stages.one("rank", job.deciding, lambda: rank(job, signed))
 
     def proposal() -> Record:
-        require_room(job.journal.folder, bytes_to_compare(job, len(job.array(HEADS))), "compare signatures")
+        require_room(job.journal.folder, bytes_to_compare(job, leaders(job)), "compare signatures")
         return propose(job, signed, engine, progress)
 
     if job.policy.verify == "exact" and not job.scheme.columns:
@@ -178,7 +178,7 @@ def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
     sizes = [end - begin for begin, end in ranges(job)]
 
     def keys() -> Record:
-        require_room(job.journal.folder, bytes_to_compare(job, len(job.array(HEADS))), "compare signatures")
+        require_room(job.journal.folder, bytes_to_compare(job, leaders(job)), "compare signatures")
         return gather_signatures(job, signed)
 
     if not stages.are_done("pair", of, len(sizes)):

@@ -2,8 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from math import prod
 from typing import Any, Final, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from neardup.model.protocols import Evidence
 from neardup.pipeline.corpus.documents import placed
 from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
-from neardup.pipeline.spilled.job import IDS, REVISITS, SIGNED, Job, of_shard
+from neardup.pipeline.spilled.job import IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected
 from neardup.sources.missing_fields import LackingFields
@@ -26,6 +27,7 @@ from neardup.text.sites import NO_SITES, separate
 
 _RANKING: Final = "ranking-"  # columns of fields that rank
 _ADDRESS: Final = "address"
+_ID: Final = {"id": pa.large_string()}
 _OFFSET: Final = "warc_record_offset"
 
 
@@ -57,7 +59,8 @@ class Signed:
         whole: npt.NDArray[Any] = np.empty(len(self), kind)
         whole[: self.edges[0]] = self._job.earlier.column(name, kind)
         for shard, (begin, end) in enumerate(zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True)):
-            whole[begin:end] = self._table(shard).column(name).to_numpy(zero_copy_only=False)
+            table = self._table(SIGNED, shard, {name: pa.from_numpy_dtype(kind)})
+            whole[begin:end] = table.column(name).to_numpy(zero_copy_only=False)
         return whole
 
     @property
@@ -77,7 +80,12 @@ class Signed:
 
     def _of_shards(self, column: str) -> list[pa.ChunkedArray]:
         nothing = pa.chunked_array([], pa.large_binary())
-        return [table.column(column) if len(table) else nothing for table in self._tables(SIGNED)]
+        found = []
+        for table, shard in zip(self._tables(SIGNED), range(len(self.edges)), strict=False):
+            if len(table) and table.column_names.count(column) != 1:
+                raise self._job.damaged(of_shard(SIGNED, shard))
+            found.append(table.column(column) if len(table) else nothing)
+        return found
 
     def addresses(self) -> pa.ChunkedArray:
         """Return the addresses of all documents, if they rank: see ``Collection``; the leaders of a state need none."""
@@ -96,23 +104,25 @@ class Signed:
     def rows(self, shard: int, *, whole: bool = False) -> npt.NDArray[Any]:
         """Return the signature rows of a shard's documents, or the *whole* ones if they are stored, too."""
         nothing, name = self._job.no_rows(whole=whole), WHOLE if whole else "row"
-        return rows_of(self._table(shard).column(name).combine_chunks(), nothing.dtype, nothing.shape[1:])
+        kind = pa.binary(nothing.itemsize * prod(nothing.shape[1:]))
+        column = self._table(SIGNED, shard, {name: kind}).column(name)
+        return rows_of(column.combine_chunks(), nothing.dtype, nothing.shape[1:])
 
     def ids(self) -> pa.ChunkedArray:
         """Return the ids of all documents, mapped."""
-        chunks = [chunk for table in self._tables(IDS) for chunk in table.column("id").chunks]
+        chunks = [chunk for table in self._tables(IDS, _ID) for chunk in table.column("id").chunks]
         return pa.chunked_array([*self._job.earlier.ids(), *chunks], pa.large_string())
 
     def places(self) -> pa.Table | None:
         """Return where the documents are from that are not earlier ones; ``None`` if their ids are enough."""
-        every = zip(self._tables(IDS), self.edges[1:].tolist(), strict=True)
+        every = zip(self._tables(IDS, _ID), self.edges[1:].tolist(), strict=True)
         own = [table for table, end in every if end > self.first]
         whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
         return whole.drop_columns("id") if whole.num_columns > 1 else None
 
     def offsets(self, shard: int, rows: Positions) -> list[int | None]:
         """Return the bytes that the records of some documents of a shard begin at; nulls where there are none."""
-        table = self._job.table(of_shard(IDS, shard))
+        table = self._table(IDS, shard, _ID)
         if _OFFSET not in table.column_names:
             return [None] * len(rows)
         found: list[int | None] = table.column(_OFFSET).take(pa.array(rows)).to_pylist()
@@ -128,11 +138,11 @@ class Signed:
         tables = [self._job.table(of_shard(REVISITS, shard)) for shard in shards]
         return pa.concat_tables(tables) if tables else None
 
-    def _table(self, shard: int) -> pa.Table:
-        return self._job.table(of_shard(SIGNED, shard))
+    def _table(self, kind: str, shard: int, columns: Mapping[str, pa.DataType] = NO_COLUMNS) -> pa.Table:
+        return self._job.table(of_shard(kind, shard), int(self.edges[shard + 1] - self.edges[shard]), columns)
 
-    def _tables(self, kind: str) -> list[pa.Table]:
-        return [self._job.table(of_shard(kind, shard)) for shard in range(len(self.edges) - 1)]
+    def _tables(self, kind: str, columns: Mapping[str, pa.DataType] = NO_COLUMNS) -> list[pa.Table]:
+        return [self._table(kind, shard, columns) for shard in range(len(self.edges) - 1)]
 
 
 def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:

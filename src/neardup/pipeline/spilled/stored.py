@@ -157,14 +157,20 @@ class StoredResult:
     def __init__(self, job: Job, documents: StoredDocuments, rules: list[str]) -> None:
         """Open the stored decisions on *documents*; *rules* are those that the record of ``decide`` names."""
         self.documents, self._first = documents, documents.signed.first
-        self.representatives: Positions = job.array(REPRESENTATIVES)[self._first :]
+        every = len(documents.signed)
+        self.representatives: Positions = job.places(REPRESENTATIVES, np.int64, every, every, least=-1)[self._first :]
         if self._first:
             stored = self.representatives
             own = stored + np.where(stored < self._first, len(documents), -self._first)
             self.representatives = np.where(stored < 0, -1, own)
-        self._dropped, self._exact, self._codes = (job.array(name) for name in (DROPPED, EXACT, RULES))
+        number = int((self.representatives >= 0).sum())
+        self._dropped = job.places(DROPPED, np.int64, len(documents), number)
+        if not np.array_equal(np.flatnonzero(self.representatives >= 0), self._dropped):
+            raise job.damaged(DROPPED)
+        self._exact = job.array(EXACT, np.bool_, number)
+        self._codes = job.places(RULES, np.int8, len(rules), number)
         measures = [*COLUMNS, *(["threshold"] if thresholds(job).vary else [])]  # float64[d] each
-        self._measures = {name: job.array(f"{name}.npy") for name in measures}
+        self._measures = {name: job.array(f"{name}.npy", np.float64, number) for name in measures}
         self._rules = np.array(rules, dtype=object)
         self._places = documents.places()
 

@@ -5,13 +5,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import require_version
 from neardup.model.errors import DataError, StorageRefused, require
 from neardup.model.protocols import Scheme
-from neardup.pipeline.spilled.heads import ORDER
+from neardup.pipeline.spilled.outcome import ranked
 from neardup.pipeline.spilled.run import result_of
 from neardup.pipeline.spilled.state import differing
 from neardup.pipeline.spilled.workers import job_of, scheme_of
@@ -51,7 +49,8 @@ class WorkDecisions:
             raise StorageRefused(self._name, rule)
         kept = job.policy.keep
         require(keep in {None, kept}, "keep", keep, f"is not that of the run, which has recorded {kept!r}")
-        self.scheme, self.result, self.order = scheme, result_of(folder, job), np.asarray(job.array(ORDER))
+        self.scheme, self.result = scheme, result_of(folder, job)
+        self.order = ranked(job, len(self.result.documents.signed))
         self._inputs = [_placed(path, here) for path, _ in terms["inputs"]]
 
     def require(self, inputs: Iterable[str]) -> None:
