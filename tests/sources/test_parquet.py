@@ -298,6 +298,20 @@ def test_a_file_that_expands_beyond_the_cap_is_an_error(collection):
     packed = {"text": pa.DictionaryArray.from_arrays(pa.array([0] * 3000, pa.int32()), pa.array(["word " * 200_000]))}
     with pytest.raises(DataError, match="it expands to more than 3,000,000 bytes"):  # 3 GB: 32-bit offsets overflow
         collection(packed, max_bytes=3_000_000)
+    texts = {"text": ["a b c"] * 3000}
+    for columns in ({"id": packed["text"]}, {"other": packed["text"]}):
+        with pytest.raises(DataError, match="it expands to more than 3,000,000 bytes"):
+            collection({**texts, **columns}, max_bytes=3_000_000).column("other")
+
+
+@pytest.mark.parametrize("name", ["extra", "inner"])
+def test_a_name_that_is_not_utf_8_is_an_error(tmp_path, name):
+    path = tmp_path / "names.parquet"
+    table = pa.table({"text": ["one two"], "extra": [{"inner": 1}]})
+    pq.write_table(table, path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(name.encode(), b"\xff" * len(name)))
+    with pytest.raises(DataError, match="it has a column whose name is not valid UTF-8; rename the column"):
+        read([path])
 
 
 def test_columns_keep_their_types(collection):

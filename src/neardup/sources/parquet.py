@@ -85,7 +85,7 @@ class ParquetTable(InputPiece):
             good[list(broken)] = False
             table, text, name = _filtered(table, good), text.filter(good), name.filter(good)
             self._rows = [row for row in self._rows if row - first not in broken]
-        self._table = table
+        self._table, self._request = table, request
         self._chosen: list[pa.Table] | None = None
         super().__init__([path], "parquet", text, name, rejected)
 
@@ -97,7 +97,7 @@ class ParquetTable(InputPiece):
         if pa.types.is_dictionary(column.type):
             if column.type.ordered and not literal:
                 return column.unify_dictionaries().combine_chunks()
-            column = column.cast(column.type.value_type)
+            column = _unpacked(self.source, column, self._request)
         try:
             if _is_text(column.type) or (literal and _is_scalar(column.type)):
                 strings = column.cast(pa.large_string()).combine_chunks()
@@ -260,8 +260,12 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
             if source.read() not in _ENDS:
                 raise DataError(display(path), _NO_END, "changed")
             source.seek(0)
-            found = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=_BUFFER)
-            names = found.schema_arrow.names
+            try:
+                found = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=_BUFFER)
+                names = found.schema_arrow.names
+            except UnicodeDecodeError as error:
+                rule = "it has a column whose name is not valid UTF-8; rename the column"
+                raise DataError(display(path), rule, "encoding") from error
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise DataError(display(path), f"it has two columns named {twice[0]!r}; rename one")
             yield found
@@ -432,12 +436,7 @@ def _texts(path: str, table: pa.Table, request: Request, schema: pa.Schema) -> p
         rule = f"the column {name!r} must hold strings, or binary values in UTF-8, not {column.type}"
         raise DataError(display(path), rule)
     short = pa.types.is_string(kind) or pa.types.is_binary(kind)
-    unpacked = column
-    if pa.types.is_dictionary(column.type):
-        lengths = (pc.take(pc.binary_length(chunk.dictionary), chunk.indices) for chunk in column.chunks)
-        size = sum(pc.sum(found.cast(pa.int64())).as_py() or 0 for found in lengths)
-        check_size(display(path), size, request.max_bytes)
-        unpacked, short = column.cast(_UNPACKED.get(kind, kind)), False  # 32-bit offsets may overflow
+    unpacked, short = _unpacked(path, column, request), short and kind is column.type
     if binary and not any(
         test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     ):
@@ -445,20 +444,32 @@ def _texts(path: str, table: pa.Table, request: Request, schema: pa.Schema) -> p
     return unpacked.cast(pa.string() if short else pa.large_string(), safe=False)
 
 
+def _unpacked(path: str, column: pa.ChunkedArray, request: Request) -> pa.ChunkedArray:
+    """Return the values of a dictionary, which may be far larger; strings have offsets that cannot overflow."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    kind = column.type.value_type
+    if _is_text(kind):
+        lengths = (pc.take(pc.binary_length(chunk.dictionary), chunk.indices) for chunk in column.chunks)
+        size = sum(pc.sum(found.cast(pa.int64())).as_py() or 0 for found in lengths)
+        check_size(display(path), size, request.max_bytes)
+    return column.cast(_UNPACKED.get(kind, kind))
+
+
 def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Schema) -> pa.ChunkedArray:
     """Return the id column as strings; rows without one get their file and number, counted from *first*."""
     name, positions = request.id, np.arange(first, first + len(table))
     if name == DEFAULT_ID and name not in schema.names:
         return pa.chunked_array([named(request.name_of(path), positions)], pa.string())
-    column = _column(path, table, name, schema)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    column = written_ids(column)
+    column = written_ids(_unpacked(path, _column(path, table, name, schema), request))
     if not (_is_text(column.type) or _is_scalar(column.type)) or pa.types.is_boolean(column.type):
         raise DataError(
             display(path), f"the column {name!r} must hold strings or numbers to be the id, not {column.type}"
         )
-    column = column.cast(pa.string(), safe=False)
+    try:
+        column = column.cast(pa.string(), safe=False)
+    except pa.ArrowInvalid as error:
+        raise DataError(display(path), "its ids have more than 2 GiB; name a shorter column", "too large") from error
     absent = pc.fill_null(pc.equal(pc.binary_length(column), 0), fill_value=True)
     if pc.any(absent).as_py():
         return pc.if_else(absent, named(request.name_of(path), positions), column)

@@ -227,38 +227,38 @@ def test_standard_input_is_found_from_another_folder(files, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("owner", "stage", "name"),
+    "forged",
     [
-        (stages, "pair", "bucket-000-members.npy"),
-        (stages, "pair", "bucket-000-sizes.npy"),
-        (stages, "pair", "heads.npy"),
-        (stages, "arrange", "pairs-000-candidates.raw"),
-        (stages, "gather", "units.npy"),
-        (stages, "settle", "places-000000.npy"),
-        (stages, "settle", "asking.npy"),
-        (stages, "settle", "asking_bounds.npy"),
-        (stages, "decide", "settled-000000.npy"),
-        (stages, "decide", "head_of.npy"),
-        (module, "write", "order.npy"),
-        (module, "write", "dropped.npy"),
-        (module, "write", "representatives.npy"),
-        (module, "write", "rules.npy"),
+        ((stages, "pair"), "bucket-000-members.npy"),
+        ((stages, "pair"), "bucket-000-sizes.npy"),
+        ((stages, "pair"), "heads.npy"),
+        ((stages, "arrange"), "pairs-000-candidates.raw"),
+        ((stages, "gather"), "units.npy"),
+        ((stages, "settle"), "places-000000.npy"),
+        ((stages, "settle"), "asking.npy"),
+        ((stages, "settle"), "asking_bounds.npy"),
+        ((stages, "decide"), "settled-000000.npy"),
+        ((stages, "decide"), "head_of.npy"),
+        ((module, "write"), "order.npy"),
+        ((module, "write"), "dropped.npy"),
+        ((module, "write"), "representatives.npy"),
+        ((module, "write"), "rules.npy"),
     ],
 )
 @pytest.mark.parametrize("value", [10**6, -2])
-def test_places_outside_arrays_are_refused(files, tmp_path, monkeypatch, owner, stage, name, value):
-    work = tmp_path / "work"
+def test_places_outside_arrays_are_refused(files, tmp_path, monkeypatch, forged, value):
+    (stage, name), work = forged, tmp_path / "work"
     out, options = tmp_path / "out.jsonl", {"work": work, "scheme": LEAKY}
-    interrupted(monkeypatch, owner, stage, lambda: dedup_files(files, out, **options))
+    interrupted(monkeypatch, *stage, lambda: dedup_files(files, out, **options))
     path = next(work.glob(f"run-*/decided-*/{name}"))
     found = np.load(path) if name.endswith("npy") else np.fromfile(path, np.int32)
     found.reshape(len(found), -1)[min(1, len(found) - 1), -1] = min(value, np.iinfo(found.dtype).max)
     with path.open("wb") as file:
         np.save(file, found) if name.endswith("npy") else file.write(found.tobytes())
-    if (owner, name) != (module, "order.npy"):
+    if name != "order.npy":
         with pytest.raises(StorageDamaged, match="decided-"):
             dedup_files(files, out, **options)
-    if owner is module:
+    if stage[0] is module:
         with pytest.raises(StorageDamaged, match=name):
             audit_files(files, work)
 
