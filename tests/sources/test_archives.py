@@ -10,7 +10,7 @@ from archives_made import ENDINGS, PACK, http, packed, page, record
 from neardup import DataError, Extraction, MinHash, OutputError, ParameterError, dedup_files
 from neardup.interfaces.cli import main
 from neardup.interfaces.pages.report import report_page
-from neardup.sources import members, warc
+from neardup.sources import archives, members, warc
 from neardup.sources.archives import pieces_of, ranges_of
 from neardup.sources.read import read, request_of
 
@@ -196,6 +196,19 @@ def test_an_archive_inside_a_record_is_never_cut(tmp_path):
     ]
     assert [name for piece in pieces for name in piece.ids.to_pylist()] == [f"http://a.example/{n}" for n in (1, 2, 3)]
     assert not any(piece.rejected for piece in pieces)
+
+
+@pytest.mark.parametrize("address", [None, "http://a.example/1"])
+def test_records_that_accompany_pages_are_not_all_held_together(tmp_path, monkeypatch, address):
+    monkeypatch.setattr(archives, "_MANY", 4)
+    monkeypatch.setattr(archives, "_MOST", 8)
+    made = [record("metadata", number=number, uri=address or f"http://a.example/{number}") for number in range(40)]
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(packed([INFO, *made, other("request", 91, 1), page(1), other("metadata", 92, 1)]))
+    request = request_of()
+    pieces = [*pieces_of(str(path), request, 0, path.stat().st_size, 1 << 20, markup=False)]
+    assert max(len(piece._pages.accessories) for piece in pieces) <= 8
+    assert sum(map(len, pieces)) == 1
 
 
 def test_damage_is_rejected_and_counted(tmp_path, archive):

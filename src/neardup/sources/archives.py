@@ -71,6 +71,8 @@ _PLAIN: Final = "text/plain"
 _PLAIN_TYPES: Final = frozenset({_PLAIN, ""})
 _ACCESSORIES: Final = frozenset({"warcinfo", "request", "metadata"})
 _TYPES: Final = frozenset({"application", "audio", "font", "image", "message", "model", "multipart", "text", "video"})
+_MANY: Final = 1 << 14  # accessories that are held together, if their captures end
+_MOST: Final = 1 << 16  # accessories that are held together, even of one capture
 _SUCCESS: Final = range(200, 300)
 _SNIFFED: Final = 512
 _HTTP: Final = frozenset({"canonical", "noindex"})  # which HTTP may have, too
@@ -130,6 +132,11 @@ class _Pages:
     def column(self, name: str) -> pa.Array:
         """Return the values of a field that records have."""
         return pa.array([one.get(name) for one in self.fields], _FIELDS[name])
+
+    @property
+    def has_many(self) -> bool:
+        """Whether there are so many accessories that their memory counts, as in an archive without pages."""
+        return len(self.accessories) >= _MANY
 
     @property
     def size(self) -> int:
@@ -245,11 +252,12 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
 ) -> Iterator[Archives]:
     """Yield the pages of the records that begin in a range of a file, about *size* bytes of text at a time.
 
-    A capture is not divided, so that its records stay together. With *markup*, the texts of pages remain HTML.
+    A capture is not divided, so that its records stay together, unless it has thousands. With
+    *markup*, the texts of pages remain HTML.
     """
     pages = _Pages(path)
     for more, found in _read(path, request, begin, end, markup=markup):
-        if pages.found and pages.size >= size:
+        if pages.found and (pages.size >= size or pages.has_many):
             yield Archives(path, request, pages)
             pages = _Pages(path)
         pages.append(more, found)
@@ -304,7 +312,8 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
         pages, address = _Pages(path), ""
         for one in _records(path, begin, end):
             own = _address(one, address)
-            if pages.contents.size >= BATCH and own != address:
+            full = pages.contents.size >= BATCH or pages.has_many
+            if full and (own != address or len(pages.accessories) >= _MOST):
                 yield pages, pages.contents.pages(), (one.offset - begin) / max(1, last - begin)
                 pages = _Pages(path)
             address = own
