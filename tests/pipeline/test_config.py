@@ -54,6 +54,8 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
     ("written", "message"),
     [
         ("[recipe\n", "neardup.toml is not valid TOML: .* line 1"),
+        ("a = " + "[" * 100_000, "neardup.toml is not valid TOML: .*recursion"),
+        ("a = " + "9" * 5_000, "neardup.toml is not valid TOML: .*4300 digits"),
         ("shingle = 3", r"neardup.toml: shingle: belongs in \[recipe\]"),
         ("shingles = 3", "neardup.toml: shingles is unknown; the tables are"),
         ("[extra]\n", "neardup.toml: extra is unknown; the tables are"),

@@ -1,7 +1,9 @@
 """Shingles that many different documents share: what is found, kept in a file, and left out."""
 
 import copy
+import io
 import pickle
+import zipfile
 from collections import Counter
 from contextlib import suppress
 
@@ -319,3 +321,23 @@ def test_what_it_says_of_itself_is_plain():
     terms = np.arange(2, dtype=np.uint64)
     listed = CommonShingles(shingling="00", terms=terms, share=np.float32(0.5), documents=np.int64(3))
     assert (type(listed.share), type(listed.documents)) == (float, int)
+
+
+@pytest.mark.parametrize(
+    ("terms", "about"),
+    [
+        (b"{'descr': '<u8', 'fortran_order': False, 'shape': (1000000000000000,), }", b"{}"),
+        (b"{'descr': ((((", b"{}"),
+        (None, b"[" * 100_000),
+        (None, b'{"format": 1, "shingling": "a", "share": 0.5, "documents": 1e400}'),
+    ],
+)
+def test_other_contents_of_a_list_are_refused(terms, about):
+    stream = io.BytesIO()
+    np.savez(stream, about=np.frombuffer(about, np.uint8), **({} if terms else {"terms": np.empty(0, np.uint64)}))
+    if terms:
+        with zipfile.ZipFile(stream, "a") as archive:
+            header = terms.ljust(117) + b"\n"
+            archive.writestr("terms.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with pytest.raises(DataError, match="is not a file of common shingles"):
+        CommonShingles.from_bytes(stream.getvalue(), "list.npz")

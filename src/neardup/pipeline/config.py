@@ -140,10 +140,10 @@ def _tables(path: str) -> dict[str, dict[str, Any]]:
 
     try:
         tables = tomllib.loads(Path(path).read_text("utf-8-sig"))
-    except tomllib.TOMLDecodeError as error:
-        raise InputRefused(path, f"is not valid TOML: {error}") from None
     except UnicodeDecodeError:
         raise InputRefused(path, "is not valid UTF-8, which TOML requires; convert it") from None
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and deep nesting
+        raise InputRefused(path, f"is not valid TOML: {error}") from None
     except OSError as error:
         raise DataError.by(error, path, "the settings") from None
     for name, table in tables.items():

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from hashlib import blake2b
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any, Final, Self
 from zipfile import BadZipFile
 
@@ -30,6 +31,10 @@ MEETINGS: Final = 16  # smallest features that make documents candidates
 
 _FORMAT: Final = 1
 _NO_KEY: Final = np.zeros(2, np.uint64)
+_OTHER_CONTENT: Final = (  # RecursionError is a RuntimeError; a header may name any size
+    *(ValueError, LookupError, TypeError, ArithmeticError, OSError, EOFError, RuntimeError, MemoryError, SyntaxError),
+    *(BadZipFile, TokenError),
+)
 _NOT_A_LIST: Final = "is not a file of common shingles"
 
 
@@ -146,7 +151,7 @@ class CommonShingles:
                 shingling=about["shingling"], terms=terms, share=about["share"], documents=int(about["documents"])
             )
             holds = made.identity == about["identity"]
-        except (ValueError, KeyError, TypeError, OSError, EOFError, RuntimeError, BadZipFile) as error:
+        except _OTHER_CONTENT as error:
             if isinstance(error, DataError):
                 raise
             raise DataError(where, _NOT_A_LIST, OTHER_FILE) from error
