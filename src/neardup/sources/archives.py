@@ -135,7 +135,7 @@ class _Pages:
 
     @property
     def has_many(self) -> bool:
-        """Whether there are so many accessories that their memory counts, as in an archive without pages."""
+        """Whether the memory of the accessories counts, as in an archive without pages."""
         return len(self.accessories) >= _MANY
 
     @property

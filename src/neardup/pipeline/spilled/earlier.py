@@ -32,7 +32,7 @@ COUNTS: Final[tuple[str, ...]] = ("common", "size", "size_of_representative")
 
 
 def mapped_table(path: Path) -> pa.Table:
-    """Map the table in a file; ``StorageFailed`` if the system refuses to read it, ``StorageDamaged`` if it is none."""
+    """Map the table in a file; ``StorageFailed`` if the system refuses that, ``StorageDamaged`` for another file."""
     with naming(path, doing="read"):
         try:
             return pa.ipc.open_file(pa.memory_map(os.fsencode(path))).read_all()
