@@ -37,7 +37,7 @@ for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
 FILES = None
 unnamed = "TMPDIR" not in os.environ and PROFILE != "soak"
 if unnamed and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4_000_000_000:
-    FILES = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="neardup-tests-", dir=MEMORY)
+    FILES = os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="neardup-tests-", dir=MEMORY)
 
 # Waiting for the disk took a third of the time of many tests. No test can see the difference: what a power failure
 # leaves is tested on a disk in memory, and tests of refused or interrupted syncs replace this function.

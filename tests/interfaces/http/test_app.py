@@ -66,9 +66,7 @@ def test_the_examples_of_the_guide(serve, tmp_path):
     from neardup.pipeline.files.ingestion import add_files
 
     sample = Path(neardup.__file__).parent / "samples/collection.jsonl"
-    add_files([str(sample)], str(tmp_path / "news"), texts=True)
-    with Index.open(tmp_path / "news", "w") as index:
-        Search.rebuild(index)
+    add_files([str(sample)], str(tmp_path / "news"), search=True)
     ask = serve(str(tmp_path / "news"))
     asked = 0
     for words, shown in curls(GUIDE.read_text("utf-8")):

@@ -83,7 +83,7 @@ def test_archives_are_marked_in_a_folder_of_another_format_only(tmp_path, size):
     (tmp_path / "a.warc.gz").write_bytes(packed(page(number) for number in range(3)))
     ways = {"mark": tmp_path / "marked", "work": tmp_path / "w", "part_size": size}
     for form in (None, "warc"):
-        with pytest.raises(ParameterError, match=r"marked' adds fields, which archives do not have; write JSON"):
+        with pytest.raises(ParameterError, match="adds fields, which archives do not have; write JSON"):
             dedup_files([tmp_path / "a.warc.gz"], tmp_path / "out", **ways, out_format=form)
     assert not (tmp_path / "out").exists()
     dedup_files([tmp_path / "a.warc.gz"], tmp_path / "out", **ways, out_format="jsonl")

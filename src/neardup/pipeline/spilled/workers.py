@@ -12,7 +12,7 @@ import numpy as np
 from neardup import __version__
 from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import End, Function, Worked, require_version, work
-from neardup.model.errors import StorageFailed, StorageRefused, is_keyed
+from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused, is_keyed
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.blocks import settle
@@ -120,7 +120,7 @@ def begun_extraction(folder: Path, templates: str) -> Extraction | None:
     try:
         with reserved(folder, header) as run:
             records = [] if before is None else run.records("split-")
-    except ValueError:  # a damaged record
+    except StorageDamaged:  # a record of it
         return None
     except StorageFailed as error:
         if isinstance(error.__cause__, FileNotFoundError):  # the files of the run were removed
