@@ -1,10 +1,11 @@
 """The records of a WARC file, each either complete or part of a gap that is reported.
 
 Every member of a compressed archive is expanded alone, so a record is only accepted if its member is complete, its
-checksum is right, and the member ends where its ``Content-Length`` ends. After damage, reading resumes at the next
-member that begins with a record. In a plain file a record must be followed by its line ends, and agree with its block
-digest if it has one; reading resumes where the next record seems to begin. The digests are checked, too, where frames
-of zstd and lz4 may have no checksum, and where a member that holds a whole archive has not ended yet.
+checksum is right, and the member ends where its ``Content-Length`` ends, or it continues in the next one. After damage,
+reading resumes at the next member that begins with a record. In a plain file a record must be followed by its line
+ends, and agree with its block digest if it has one; reading resumes where the next record seems to begin. The digests
+are checked, too, where frames of zstd and lz4 may have no checksum, and where a member that holds a whole archive has
+not ended yet.
 """
 
 import base64

@@ -52,7 +52,7 @@ def test_pages_without_urls_are_an_error(tmp_path):
 def test_the_pages_themselves_are_refused(tmp_path):
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text("<p>text")
-    with pytest.raises(ParameterError, match=r"^inputs=.* must be reports of a deduplication"):
+    with pytest.raises(ParameterError, match=r"^inputs\b.* must be reports of a deduplication"):
         read_crawled([tmp_path / "pages"])
 
 
