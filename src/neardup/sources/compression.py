@@ -56,14 +56,19 @@ GzipError: Final = cast("type[Exception]", isal_zlib.error)
 """The error of damaged gzip or zlib data; the type information of isal declares an instance."""
 
 
-class _Expander(Protocol):
+class Expander(Protocol):
     """The common interface of isal's and zstandard's decompression objects: one member, or one frame."""
 
     @property
-    def eof(self) -> bool: ...
+    def eof(self) -> bool:
+        """Whether it has ended."""
+
     @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
+    def unused_data(self) -> bytes:
+        """The data behind its end."""
+
+    def decompress(self, data: bytes, /) -> bytes:
+        """Return what some more data hold."""
 
 
 class Contents:
@@ -319,7 +324,7 @@ def inflater(bits: int = 31) -> isal_zlib.Decompress:
     return isal_zlib.decompressobj(bits)
 
 
-def _expander(compression: str) -> Callable[[], _Expander]:
+def _expander(compression: str) -> Callable[[], Expander]:
     if compression == "gzip":
         return inflater
     if compression == "bzip2":
@@ -329,7 +334,7 @@ def _expander(compression: str) -> Callable[[], _Expander]:
     return zstandard.ZstdDecompressor(max_window_size=_LONGEST_WINDOW).decompressobj
 
 
-def _decompressed(member: _Expander, data: bytes) -> Iterator[bytes]:
+def _decompressed(member: Expander, data: bytes) -> Iterator[bytes]:
     """Yield what more data of a member expands to, some at a time."""
     if not isinstance(member, bz2.BZ2Decompressor | lzma.LZMADecompressor):
         yield member.decompress(data)

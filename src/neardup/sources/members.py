@@ -8,7 +8,7 @@ from typing import IO, BinaryIO, Final, Protocol, cast
 import zstandard
 
 from neardup.model.errors import DataError
-from neardup.sources.compression import GzipError, inflater
+from neardup.sources.compression import Expander, GzipError, inflater
 from neardup.sources.formats import display, kind
 from neardup.sources.streams import lz4_frame, lz4_reader
 
@@ -258,15 +258,7 @@ def packed(content: bytes, compression: str | None) -> bytes:
     return content if compression is None else gzip.compress(content, mtime=0)
 
 
-class _Expander(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
-def _expanded(expander: _Expander, step: int, data: FileBytes, at: int) -> Pieces:
+def _expanded(expander: Expander, step: int, data: FileBytes, at: int) -> Pieces:
     while not expander.eof:
         piece = data.read(at, at + step)
         if not piece:
