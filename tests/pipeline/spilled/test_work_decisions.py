@@ -10,7 +10,18 @@ import pyarrow as pa
 import pytest
 from audits import LEAKY, TEXTS, written
 
-from neardup import DataError, FracMinHash, MinHash, ParameterError, SimHash, audit_files, dedup_files, pair_files
+from neardup import (
+    Checksum,
+    DataError,
+    Field,
+    FracMinHash,
+    MinHash,
+    ParameterError,
+    SimHash,
+    audit_files,
+    dedup_files,
+    pair_files,
+)
 from neardup.engines import journal
 from neardup.engines.journal import Journal
 from neardup.errors import OutputError, RunChanged, StorageBusy, StorageDamaged, StorageRefused
@@ -285,3 +296,18 @@ def test_tables_and_records_of_other_values_are_refused(files, tmp_path):
         next(work.glob("run-*/done/split-*.json")).write_bytes(content)
         with pytest.raises(StorageDamaged, match=r"split--0.json"):
             audit_files(files, work)
+
+
+def test_a_rank_that_is_there_twice_is_refused_before_documents_with_equal_fields_are_grouped(
+    files, tmp_path, monkeypatch
+):
+    work = tmp_path / "work"
+    options = {"work": work, "scheme": Checksum(fields=(Field(name="text"),))}
+    interrupted(monkeypatch, stages, "propose", lambda: dedup_files(files, **options))
+    path = next(work.glob("run-*/decided-*/order.npy"))
+    order = np.load(path)
+    order[1] = order[0]
+    np.save(path, order)
+    monkeypatch.setattr("neardup.pipeline.spilled.pairs.place", lambda *_: pytest.fail("ranks are missing"))
+    with pytest.raises(StorageDamaged, match=r"order\.npy"):
+        dedup_files(files, **options)

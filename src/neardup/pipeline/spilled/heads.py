@@ -64,6 +64,14 @@ def remove_signatures(job: Job) -> None:
         job.path(ROWS_OF_HEADS).unlink(missing_ok=True)
 
 
+def ranked(job: Job, number: int) -> Positions:
+    """Return the positions of all documents, each once, from best to worst."""
+    order = np.asarray(job.places(ORDER, np.int64, number, number))
+    if not np.bincount(order, minlength=number).all():
+        raise job.damaged(ORDER)
+    return order
+
+
 def leaders(job: Job) -> int:
     """Return the number of all leaders."""
     return len(job.array(HEADS, np.int64))

@@ -10,7 +10,7 @@ from neardup.decisions.exact import spread
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Flags, Positions
 from neardup.pipeline.spilled.blocks import settled_name
-from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, ORDER, comparison_of, signatures
+from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, comparison_of, ranked, signatures
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import MATCHED
 from neardup.pipeline.spilled.signed import Signed
@@ -68,14 +68,6 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
         "rules": rules.tolist(),
         "files": files,
     }
-
-
-def ranked(job: Job, number: int) -> Positions:
-    """Return the positions of all documents, each once, from best to worst."""
-    order = np.asarray(job.places(ORDER, np.int64, number, number))
-    if not np.bincount(order, minlength=number).all():
-        raise job.damaged(ORDER)
-    return order
 
 
 def settled_of(job: Job, blocks: int, units: int) -> Positions:

@@ -24,13 +24,13 @@ from neardup.pipeline.spilled.heads import (
     FEATURES,
     HEAD_OF,
     HEADS,
-    ORDER,
     PRESENT,
     ROWS_OF_HEADS,
     StoredKeys,
     comparison_of,
     gather_signatures,
     leaders,
+    ranked,
     remove_signatures,
     signatures,
 )
@@ -200,16 +200,16 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
 def _groups(job: Job, signed: Signed) -> tuple[Placed, dict[str, int]]:
     """Place the groups of documents with equal fields, whose texts are measured; units are ranks."""
     number = len(signed)
-    order, heads = np.asarray(job.places(ORDER, np.int64, number, number)), job.places(HEADS, np.int64, number)
+    order, heads = ranked(job, number), job.places(HEADS, np.int64, number)
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
     own = np.asarray(job.places(HEAD_OF, np.int32, len(heads), number))
-    of = ranks[heads][own[order]]
-    several = np.bincount(of, minlength=len(of))[of] > 1
+    best = ranks[heads][own[order]]  # of each group
+    several = np.bincount(best, minlength=number)[best] > 1
     units = np.full(len(order), -1, np.int32)
     units[order[several]] = np.flatnonzero(several)
-    placed = place(of, several, _BYTES * signed.column("features", np.int64)[order], job.block)
-    files = job.save(UNITS, units) | job.save(LEADERS, of) | job.save(BLOCKS, placed.blocks)
+    placed = place(best, several, _BYTES * signed.column("features", np.int64)[order], job.block)
+    files = job.save(UNITS, units) | job.save(LEADERS, best) | job.save(BLOCKS, placed.blocks)
     return placed, files
 
 

@@ -9,7 +9,7 @@ from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import require_version
 from neardup.model.errors import DataError, StorageRefused, require
 from neardup.model.protocols import Scheme
-from neardup.pipeline.spilled.outcome import ranked
+from neardup.pipeline.spilled.heads import ranked
 from neardup.pipeline.spilled.run import result_of
 from neardup.pipeline.spilled.state import differing
 from neardup.pipeline.spilled.workers import job_of, scheme_of
