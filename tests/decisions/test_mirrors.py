@@ -51,6 +51,20 @@ def test_hosts_agree_path_by_path(rows, at_once):
     assert found.same.tolist() == same
 
 
+@given(ROWS)
+def test_the_pages_with_a_common_content_are_the_first_of_each_host(rows):
+    sites = definition(rows)
+    pages = pages_of(rows)
+    for a in range(HOSTS):
+        for b in range(HOSTS):
+            ones, others = pages.with_same_content(a, b)
+            assert pages.contents[ones].tolist() == sorted(set(sites[a].values()) & set(sites[b].values()))
+            for host, found in ((a, ones), (b, others)):
+                first = {content: path for path, content in sorted(sites[host].items(), reverse=True)}
+                assert pages.hosts[found].tolist() == [host] * len(found)
+                assert pages.paths[found].tolist() == [first[content] for content in pages.contents[ones].tolist()]
+
+
 def test_contents_on_many_hosts_are_left_out():
     rows = np.array([(host, path) for host in range(51) for path in range(6)])
     crowd = HostPages(rows[:, 0], rows[:, 1], rows[:, 1], 51)

@@ -1,6 +1,7 @@
 """Hosts that publish the same pages at the same paths."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -14,6 +15,7 @@ BOUND: Final = 0.5  # the least share of common paths with the same content, at 
 COVERAGE: Final = 0.2  # the least share of the smaller host's pages
 
 _LOW: Final = 32  # numbers of hosts, paths and contents are below 2**32: two are packed into one to be sorted
+_BELOW: Final = (1 << _LOW) - 1
 _Z: Final = 1.96
 _AT_ONCE: Final = 1 << 22  # pages that are compared together
 
@@ -50,6 +52,24 @@ class HostPages:
         wanted = _packed(hosts, paths)
         rows = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         return np.where(self.keys[rows] == wanted, rows, -1) if len(self.keys) else np.full(len(wanted), -1)
+
+    def with_same_content(self, small: int, large: int) -> tuple[Positions, Positions]:
+        """Return the rows of two hosts with a common content, the first one of each, in the order of the contents.
+
+        The time is that of looking up the contents of the *small* host, however many pages the large one has.
+        """
+        keys, rows, begins = self._by_content
+        own = slice(int(begins[small]), int(begins[small + 1]))
+        wanted = _packed(np.array(large), keys[own] & _BELOW)
+        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        both = keys[found] == wanted
+        return rows[own][both], rows[found[both]]
+
+    @cached_property
+    def _by_content(self) -> tuple[Positions, Positions, Positions]:
+        """The different contents of each host, its first row with each, and where each host begins."""
+        keys, rows = np.unique(_packed(self.hosts, self.contents), return_index=True)
+        return keys, rows, np.searchsorted(keys >> _LOW, np.arange(len(self.begins)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +108,7 @@ def candidates(pages: HostPages) -> tuple[HostPairs, int]:
     Contents on more than 50 hosts are left out, so that the time is linear in the pages, but for sorting.
     """
     packed = np.unique(_packed(pages.contents, pages.hosts))
-    contents, hosts = packed >> _LOW, packed & ((1 << _LOW) - 1)
+    contents, hosts = packed >> _LOW, packed & _BELOW
     begins = np.flatnonzero(np.concatenate([[True], contents[1:] != contents[:-1]])[: len(contents)])
     sizes = np.diff(np.append(begins, len(contents)))
     found = [np.empty(0, np.int64)]
@@ -99,7 +119,7 @@ def candidates(pages: HostPages) -> tuple[HostPairs, int]:
     pairs, shared = np.unique(np.concatenate(found), return_counts=True)
     enough = shared >= LEAST
     pairs, shared = pairs[enough], shared[enough]
-    return HostPairs(pairs >> _LOW, pairs & ((1 << _LOW) - 1), shared), int((sizes > MOST_HOSTS).sum())
+    return HostPairs(pairs >> _LOW, pairs & _BELOW, shared), int((sizes > MOST_HOSTS).sum())
 
 
 def agreement(pages: HostPages, small: Positions, large: Positions) -> HostAgreement:

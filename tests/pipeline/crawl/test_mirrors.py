@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 from invented_web import web_with_mirrors
@@ -39,6 +41,20 @@ def test_a_folder_is_a_mirror_of_the_host_that_it_copies():
     assert (mirror.prefix, mirror.main_prefix, mirror.common, mirror.same) == ("/pub/a", "", 15, 15)
     assert (mirror.share, mirror.coverage) == (1.0, 1.0)
     assert mirror.examples == urls[20:23]
+
+
+def test_the_time_grows_with_the_pages_of_a_host_that_has_copies_of_many_hosts():
+    spent = []
+    for hosts in (100, 1000):
+        urls = [url for host in range(hosts) for url in site(f"http://h{host}.example", 20)]
+        urls += [url for host in range(hosts) for url in site("http://archive.example", 20, f"/h{host}")]
+        started = time.process_time()
+        found = find_mirrors(urls, np.tile(np.arange(20 * hosts), 2)).found
+        spent.append(time.process_time() - started)
+        assert {(line.host, line.prefix, line.mirror_of) for line in found} == {
+            ("archive.example", f"/h{host}", f"h{host}.example") for host in range(hosts)
+        }
+    assert spent[1] <= 20 * spent[0]
 
 
 def test_of_equal_hosts_that_with_https_or_the_shorter_name_is_the_main_one():

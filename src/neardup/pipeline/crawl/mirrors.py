@@ -1,5 +1,6 @@
 """Mirrors among the hosts of a crawl: whole hosts, and folders of them."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -18,6 +19,7 @@ SAME: Final = 0.9  # the least share of a mirror that is the same, not mostly th
 ALIKE: Final = 0.5  # the least share of a host's paths with other contents on another host to report it
 _SAMPLED: Final = 100  # common contents, evenly spaced, whose folders are compared
 _EXAMPLES: Final = 3
+_AFTER_SLASH: Final = chr(ord("/") + 1)
 
 _SCHEMA: Final = pa.schema(
     [
@@ -108,6 +110,7 @@ class _Crawl:
             if url.lstrip()[:6].lower() == "https:":
                 secure.add(host)
         self._urls, self._rows = urls, rows
+        self._sorted: dict[int, tuple[list[str], Positions]] = {}
         self.names, self.paths, self.path_of = list(host_of), list(path_of), path_of
         _, numbers = np.unique(contents[rows] if rows else np.empty(0, np.int64), return_inverse=True)
         self.pages = HostPages(
@@ -186,11 +189,10 @@ class _Crawl:
 
     def _prefixes(self, left: int, right: int) -> tuple[str, str] | None:
         """Return the folders in which two hosts most often have a common content at the same path below."""
-        one, two = self.pages.of(left), self.pages.of(right)
-        _, ones, twos = np.intersect1d(self.pages.contents[one], self.pages.contents[two], return_indices=True)
-        chosen = np.arange(0, len(ones), -(-len(ones) // _SAMPLED) or 1)
+        ones, twos = (self.pages.paths[rows] for rows in self.pages.with_same_content(left, right))
+        chosen = slice(None, None, -(-len(ones) // _SAMPLED) or 1)
         found: Counter[tuple[str, str]] = Counter()
-        for first, second in zip(self.pages.paths[one][ones[chosen]], self.pages.paths[two][twos[chosen]], strict=True):
+        for first, second in zip(ones[chosen].tolist(), twos[chosen].tolist(), strict=True):
             found[_differing(self.paths[first], self.paths[second])] += 1
         best = min(found, key=lambda each: (-found[each], each), default=("", ""))
         return None if best == ("", "") else best
@@ -204,17 +206,23 @@ class _Crawl:
     def _folder(self, host: int, main: int, prefix: str, main_prefix: str) -> "_Folder":
         """Return the pages below the prefix of a host, and those of the main host at the same path below its own."""
         pages = self.pages
-        begin, end = int(pages.begins[host]), int(pages.begins[host + 1])
-        rows, wanted = [], []
-        for row in range(begin, end):
-            path = self.paths[pages.paths[row]]
-            if path.startswith(prefix + "/"):
-                rows.append(row)
-                wanted.append(self.path_of.get(main_prefix + path[len(prefix) :], -1))
-        found = np.array(wanted, np.int64)
+        paths, by_path = self._sorted_paths(host)
+        inside = slice(bisect_left(paths, prefix + "/"), bisect_left(paths, prefix + _AFTER_SLASH))
+        rows = np.sort(by_path[inside])
+        wanted = [main_prefix + self.paths[path][len(prefix) :] for path in pages.paths[rows].tolist()]
+        found = np.array([self.path_of.get(path, -1) for path in wanted], np.int64)
         others = pages.find(np.full(len(rows), main), np.maximum(found, 0))
         others = np.where(found < 0, -1, others)
-        return _Folder.of(pages, (host, main, prefix, main_prefix), np.array(rows, np.int64), others)
+        return _Folder.of(pages, (host, main, prefix, main_prefix), rows, others)
+
+    def _sorted_paths(self, host: int) -> tuple[list[str], Positions]:
+        """Return the paths of a host, sorted, and their rows: a host may have thousands of folders that are mirrors."""
+        if host not in self._sorted:
+            own = self.pages.of(host)
+            paths = [self.paths[path] for path in self.pages.paths[own].tolist()]
+            order = sorted(range(len(paths)), key=paths.__getitem__)
+            self._sorted[host] = [paths[each] for each in order], own.start + np.array(order, np.int64)
+        return self._sorted[host]
 
 
 class _Folder(NamedTuple):
