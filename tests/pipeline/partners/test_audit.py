@@ -219,3 +219,9 @@ def test_intervals_always_hold_a_recall_of_one_and_an_unknown_one():
         assert audit(found, sample=200, seed=drawn).recall.high == 1.0
         recall = audit(alone, sample=200, seed=drawn).recall
         assert (recall.value, recall.low, recall.high) == (None, 0.0, 1.0)
+
+
+def test_a_document_exactly_a_tenth_below_the_threshold_is_just_below_it():
+    texts = ["a b c d e f g h i j", "a b c d e f g"]  # resemblance 0.7, and 0.8 - 0.1 is more in binary
+    found = audit(dedup(texts, scheme=MinHash(shingle=1, threshold=0.8)), sample=2)
+    assert (found.below.found, found.below.of) == (1, 2)

@@ -240,6 +240,11 @@ def audit_run(  # noqa: PLR0913 - as audit
             sample = min(MOST, max(needed, 2 * sample))
 
 
+def _a_step_below(threshold: Any) -> Any:
+    """Return thresholds lower by 0.1, as they are written: 0.8 - 0.1 is 0.7, not the next larger number."""
+    return np.round(threshold - STEP, 12)
+
+
 def require_texts(scheme: Scheme) -> None:
     """Raise ``ParameterError`` for a scheme that signs fields, whose runs miss nothing."""
     rule = "signs fields, not texts: equal fields are always found, so there is nothing to audit"
@@ -275,7 +280,7 @@ class _Sample:
             matching.append((left[lawful], values[lawful]))
             np.fmax.at(closest, left, values)
             np.logical_or.at(allowed, left, match)
-            np.logical_or.at(near, left, values >= least - STEP)
+            np.logical_or.at(near, left, values >= _a_step_below(least))
             for place in np.flatnonzero(match & ~dropped[left]).tolist():
                 one, value = int(left[place]), float(values[place])
                 if one not in missed or value > missed[one][0]:
@@ -343,7 +348,7 @@ class _Sample:
         It returns the numbers of the sampled documents and those of the others, their measures, and the numbers of
         features of the smaller ones. Threads may call it in parallel.
         """
-        least, measure = max(0.0, self._scheme.threshold - STEP), self._measure
+        least, measure = max(0.0, float(_a_step_below(self._scheme.threshold))), self._measure
         if measure == COSINE:
             sample = cast("WeightedSets", feature_sets(self._scheme, features, np.arange(len(features))))
             weighted = WeightedPartners(sample, np.arange(len(features)), least)
