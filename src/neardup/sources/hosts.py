@@ -28,6 +28,15 @@ def host(address: Any) -> str | None:
     return _host(front[0]) if len(front[0]) <= _SHORT else _host.__wrapped__(front[0])
 
 
+def named_host(name: str) -> str:
+    """Return the normal form of a host that a person names, also by a URL; the name itself if it is not a host.
+
+    >>> named_host("Example.COM:8080"), named_host("http://bücher.example/a"), named_host("")
+    ('example.com', 'xn--bcher-kva.example', '')
+    """
+    return host(name) or host(f"https://{name}/") or name
+
+
 @lru_cache(_REMEMBERED)
 def _host(front: str) -> str | None:
     place = _ADDRESSES.place(front)

@@ -64,6 +64,15 @@ def test_learn_writes_what_show_prints(folder, capsys):
     assert json.loads(capsys.readouterr().out)["id"] == found.templates[0].id
 
 
+@pytest.mark.parametrize("name", [SITES[1].host.upper(), f"{SITES[1].host}:443", f"https://{SITES[1].host}/a"])
+def test_a_host_may_be_named_in_any_way(folder, tmp_path, capsys, name):
+    own = ("--templates", folder / "templates.arrow", "--json")
+    assert run("templates", "show", name, *own) == 0
+    assert json.loads(capsys.readouterr().out)["host"] == SITES[1].host
+    assert run("templates", "relearn", name, folder / "pages.jsonl", *own, "--out", tmp_path / "again.arrow") == 0
+    assert json.loads(capsys.readouterr().out)["host"] == SITES[1].host
+
+
 def test_dedup_uses_them_in_memory_and_in_pieces(folder, tmp_path, capsys):
     pages, templates = folder / "pages.jsonl", folder / "templates.arrow"
     common = ("dedup", pages, "--html", "html", "--id", "url", "--force")

@@ -89,9 +89,10 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
     templates = _loaded(given)
     from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files
     from neardup.pipeline.crawl.templates import relearn
+    from neardup.sources.hosts import named_host
     from neardup.sources.output import check_file, write_file
 
-    host, *paths = inputs
+    host, *paths = named_host(inputs[0]), *inputs[1:]
     if "out" not in given and Path(given["templates"]).is_dir():
         rule = f"is needed, as --templates {given['templates']} is a folder; name a .arrow file, and then that file as"
         raise ParameterError("out", None, f"{rule} --templates of the next run with this folder")
@@ -123,6 +124,8 @@ def _loaded(given: dict[str, Any]) -> "HostTemplates":
 
 
 def _show(hosts: list[str], given: dict[str, Any]) -> int:
+    from neardup.sources.hosts import named_host
+
     templates = _loaded(given)
     if not hosts:
         if given["json"]:
@@ -132,7 +135,7 @@ def _show(hosts: list[str], given: dict[str, Any]) -> int:
             _summarise(templates)
         return 0
     for name in hosts:
-        one = templates.get(name.lower())
+        one = templates.get(named_host(name))
         if one is None:
             raise InputRefused(name, _unknown(name, [other.host for other in templates.templates]))
         if given["json"]:
