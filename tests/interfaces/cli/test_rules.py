@@ -28,6 +28,17 @@ def test_rules_are_written(neardup, report):
     assert (told["pages"], told["final_slash"], told["id"]) == (24, 1, rules.id)
 
 
+@pytest.mark.parametrize("verb", ["rules", "mirrors"])
+def test_records_without_a_url_of_the_web_are_counted(neardup, report, verb):
+    with (report / "why.jsonl").open("a") as file:
+        file.writelines(f'\n{{"id": "{url}", "representative": null}}' for url in ("mailto:a@a.example", "http://[x/"))
+    out = "rules.json" if verb == "rules" else "mirrors.jsonl"
+    shown = neardup(verb, "why.jsonl", "--out", out).out
+    assert "24  pages" in shown
+    assert " 2  records without a URL of the web, ignored" in shown
+    assert json.loads(neardup(verb, "why.jsonl", "--out", out, "--force", "--json").out)["ignored"] == 2
+
+
 def test_outputs_are_not_replaced(neardup, report):
     (report / "rules.json").write_text("mine")
     assert "exists" in neardup("rules", "why.jsonl", "--out", "rules.json", code=2).err

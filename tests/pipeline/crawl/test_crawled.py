@@ -36,8 +36,8 @@ def test_other_columns(tmp_path):
     table = {"id": ["1", "2", "3"], "url": ["http://a/", None, "http://b/"], "digest": ["x", None, "x"]}
     pq.write_table(pa.table(table), path)
     pages = read_crawled([path], content="digest")
-    assert pages.urls == ["http://a/", "", "http://b/"]
-    assert pages.contents[0] == pages.contents[2] != pages.contents[1]
+    assert (pages.urls, pages.ignored) == (["http://a/", "http://b/"], 1)
+    assert pages.contents[0] == pages.contents[1]
 
 
 def test_pages_without_urls_are_an_error(tmp_path):

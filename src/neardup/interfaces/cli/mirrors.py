@@ -3,7 +3,7 @@
 import argparse
 from collections import Counter
 
-from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of
+from neardup.interfaces.cli.options import CRAWLED, JSON, WITHOUT_URL, crawled_of
 from neardup.interfaces.cli.terminal import name_standard_output, summarise
 from neardup.model.errors import plural, require
 
@@ -57,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
             False,
         ),
         (found.contents_left_out, "contents on more than 50 hosts, ignored", False),
+        (pages.ignored, WITHOUT_URL, False),
     ]
     counts = {"hosts": found.hosts, "pages": found.pages, "contents_left_out": found.contents_left_out}
+    counts["ignored"] = pages.ignored
     return summarise(arguments, {**counts, "kinds": kinds}, rows, rejected=pages.rejected)

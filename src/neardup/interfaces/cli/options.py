@@ -135,6 +135,9 @@ def chosen(arguments: argparse.Namespace, names: str) -> dict[str, Any]:
     return {name: vars(arguments)[name] for name in names.split() if name in vars(arguments)}
 
 
+WITHOUT_URL: Final = "records without a URL of the web, ignored"
+
+
 def crawled_of(arguments: argparse.Namespace) -> Any:
     """Read the pages of a crawl that the options name."""
     from neardup.pipeline.crawl.crawled import read_crawled

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of
+from neardup.interfaces.cli.options import CRAWLED, JSON, WITHOUT_URL, crawled_of
 from neardup.interfaces.cli.terminal import name_standard_output, summarise
 from neardup.model.errors import PERMISSION, OutputError, OutputRefused, plural, require_path
 
@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         (number, plural(number, "page"), True),
         (len(found), f"{plural(len(found), 'rule')} for {hosts:,} {plural(hosts, 'host')}", True),
         *((each, f"of these: {kind.replace('_', ' ')}", False) for kind, each in counts.items()),
+        (pages.ignored, WITHOUT_URL, False),
     ]
-    record = {"pages": number, "hosts": hosts, **counts, "id": found.id}
+    record = {"pages": number, "hosts": hosts, **counts, "ignored": pages.ignored, "id": found.id}
     return summarise(arguments, record, rows, lines=[f"id of the rules: {found.id}"], rejected=pages.rejected)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from os import PathLike
 from typing import Any, Final
 
@@ -24,10 +25,14 @@ _LARGEST: Final = 1 << 63
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crawled:
-    """The URLs of pages, and the numbers of their contents, int64: equal for pages with the same content."""
+    """The URLs of pages, and the numbers of their contents, int64: equal for pages with the same content.
+
+    *ignored* is the number of records whose URL is not one of the web.
+    """
 
     urls: Sequence[str]
     contents: Positions
+    ignored: int
     rejected: Sequence[Rejected]
 
 
@@ -80,7 +85,9 @@ def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = Non
     ids = documents.ids.cast(pa.large_string())
     named = pc.coalesce(documents.texts.cast(pa.large_string()), ids).combine_chunks().dictionary_encode()
     found: list[str] = pc.fill_null(urls, "").to_pylist()
-    if found and not any(map(web_address, found)):
+    of_the_web = np.array([web_address(each) is not None for each in found], np.bool_)
+    if found and not of_the_web.any():
         rule = f"has no URL such as https://a.example/page, but {found[0]!r}"
         raise DataError(shown, rule, "no URLs")
-    return Crawled(found, named.indices.to_numpy().astype(np.int64), documents.rejected)
+    numbers = named.indices.to_numpy().astype(np.int64)[of_the_web]
+    return Crawled([*compress(found, of_the_web)], numbers, int((~of_the_web).sum()), documents.rejected)
