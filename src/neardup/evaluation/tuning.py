@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from neardup.evaluation.rulings import AsDict
 from neardup.model.arrays import Flags, Positions
-from neardup.model.errors import ParameterError
+from neardup.model.errors import DataError, ParameterError
 
 Values = npt.NDArray[np.float64]
 Part = Literal["f1", "precision", "recall"]
@@ -328,7 +328,8 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
     for each of its variants. The best rule reaches the goal best by cross-validation; of equally good ones it is the
     first, and one with variants must be clearly better. *random* has the scores of random pairs of documents. Labels
     show little about these, so rules and thresholds by which many more of them match than are the same by the labels
-    are only chosen if there are no others. Both kinds of labels, and two groups of pairs, are needed.
+    are only chosen if there are no others. Both kinds of labels, and two groups of pairs, are needed. Raises
+    ``DataError`` if the best rule matches none of the pairs that are the same.
     """
     wanted = Goal.of(goal)
     samples, expected_same = _samples(labels, seed), float(np.average(labels.same, weights=labels.weights))
@@ -352,6 +353,11 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
     varied = [len(own) > 1 for own in scores]
     barred = _indiscriminate(np.array(matching), expected_same)
     order = _best(matched, varied, barred, labels, wanted)
+    if not (choices[order[0]].decides(scores[order[0]]) & labels.same).any():
+        rule = (
+            f"no rule for the goal {goal} finds any of the pairs labelled 'same'; check whether their texts are similar"
+        )
+        raise DataError("the labels", rule, "nothing found")
     best = [_best(matched, varied, barred, labels.times(sample), wanted)[0] for sample in samples]
     expected = _shares(matched[best], labels, samples)
     about: Estimated = getattr(expected, wanted.part)

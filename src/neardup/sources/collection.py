@@ -501,6 +501,8 @@ def require_used(request: Request, forms: AbstractSet[str], *, folders: bool) ->
     """Raise ``ParameterError`` for options that have no effect on inputs of these formats, some of them *folders*."""
     inputs, glob = f"the inputs are {' and '.join(sorted(forms))}", " ".join(request.globs)
     require(folders or not glob, "glob", glob, f"can only be used with folders; {inputs}")
+    rule = f"can only be used with files and standard input; {inputs}"
+    require(forms != {FOLDER} or request.format is None, "format", request.format, rule)
     quoting = request.quoting == "auto" or not forms.isdisjoint({"csv", "tsv"})
     require(quoting, "quoting", request.quoting, f"can only be used with CSV and TSV; {inputs}")
     of_pages = not forms.isdisjoint({FOLDER, WARC})

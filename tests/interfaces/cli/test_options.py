@@ -391,3 +391,100 @@ def test_a_preset_and_a_list(neardup, source):
         "cannot be used with --scheme simhash"
         in neardup("dedup", source, "--dry-run", "--preset", "code", "--scheme", "simhash", code=2).err
     )
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    """Files for one run of each verb, in the folder where it runs."""
+    rows = [{"id": f"d{n}", "text": f"{DOCUMENTS[n % 4]} {n}"} for n in range(8)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "b.csv").write_text("id,text\n" + "".join(f"e{n},story {n}\n" for n in range(3)))
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "one.html").write_text("<p>one page")
+    for name in ("one.txt", "two.txt"):
+        (tmp_path / name).write_text("one text")
+    labels = [
+        {"a": f"a{n}", "b": f"b{n}", "label": label, "text_a": DOCUMENTS[n], "text_b": DOCUMENTS[n]}
+        for n, label in enumerate(("same", "different", "same", "different"))
+    ]
+    (tmp_path / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in labels))
+    (tmp_path / "c.toml").write_text("[policy]\nthreshold = 0.7\n")
+
+
+PIECES = "dedup a.jsonl --dry-run --work w"
+LIKE = "label --like labels.jsonl --out mine.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (f"{PIECES} --part-size 1K", "--part-size 1K requires a folder as an output"),
+        (f"{PIECES} --out-format jsonl", "--out-format jsonl requires a folder as an output"),
+        ("dedup a.jsonl --dry-run --against b.csv --part-size 1K", "--part-size 1K requires a folder as an output"),
+        ("dedup a.jsonl --dry-run --against b.csv --restart", "--restart can only be used with a work folder"),
+        ("dedup a.jsonl --dry-run --against b.csv --keep-work", "--keep-work can only be used with a work folder"),
+        ("dedup a.jsonl --dry-run --force", "--force needs an output"),
+        (
+            "dedup a.jsonl --dry-run --verify none --representative closest",
+            "--representative closest cannot be used with --verify none: nothing is measured",
+        ),
+        (
+            "dedup a.jsonl --dry-run --scheme trials --verify estimate --threshold 0.8",
+            "--threshold 0.8 cannot be used with --verify estimate: it has no effect on the matches of trials then",
+        ),
+        (
+            "dedup a.jsonl --dry-run --bands 20 --verify none --config c.toml",
+            "--threshold 0.7 cannot be used with --verify none: it has no effect on the matches of minhash then",
+        ),
+        (
+            "dedup a.jsonl --dry-run --scheme combined --verify none --threshold 0.8",
+            "--threshold 0.8 cannot be used with --verify none: it has no effect on the matches of combined then",
+        ),
+        (
+            "dedup a.jsonl --dry-run --scheme simhash --measure cosine --verify estimate",
+            "--measure cosine cannot be used with --verify estimate: it has no effect on the matches of simhash then",
+        ),
+        (
+            "dedup a.jsonl --dry-run --scheme sentences --relative-to smaller --verify none",
+            "--relative-to smaller cannot be used with --verify none",
+        ),
+        (
+            "dedup pages --dry-run --work w --format jsonl",
+            "--format jsonl can only be used with files and standard input; the inputs are folder",
+        ),
+        ("templates learn pages --out t.arrow --format jsonl", "--format jsonl can only be used with files"),
+        ("audit a.jsonl --force", "--force needs --report: it replaces an output that exists"),
+        ("contamination a.jsonl --against b.csv --force", "--force needs --items or --documents"),
+        ("tune labels.jsonl --force", "--force needs --out or --report"),
+        ("tune labels.jsonl --strict", "--strict needs the documents: LABELS INPUT ..."),
+        ("tune labels.jsonl --no-templates", "--no-templates needs the documents"),
+        (f"{LIKE} --shingle 2", "--shingle 2 cannot be used with --like"),
+        (f"{LIKE} --config c.toml", "--config c.toml cannot be used with --like"),
+        (f"{LIKE} --text body", "--text body needs INPUT: it describes how documents are read"),
+        ("label compare labels.jsonl labels.jsonl --draw 2", "--draw 2 cannot be used with `neardup label compare`"),
+        ("label compare labels.jsonl labels.jsonl --bag", "--bag cannot be used with `neardup label compare`"),
+        ("label compare labels.jsonl labels.jsonl --serve", "--serve cannot be used with `neardup label compare`"),
+        ("compare one.txt two.txt --json --context 5", "--context 5 cannot be used with --json"),
+        ("compare one.txt two.txt --text-view main", "--text-view main needs a page of HTML"),
+    ],
+)
+@pytest.mark.usefixtures("inputs")
+def test_an_option_that_would_have_no_effect_is_refused(neardup, command, message):
+    assert message in neardup(*command.split(), code=2).err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "dedup a.jsonl --dry-run --verify none --threshold 0.7",  # it decides the bands
+        "dedup a.jsonl --dry-run --verify none --measure containment",  # it chooses the scheme
+        "dedup a.jsonl --dry-run --scheme sentences --verify estimate --threshold 0.7",
+        "dedup a.jsonl --dry-run --work w --dropped parts --part-size 1K --out-format csv --force",
+        "compare one.txt pages/one.html --text-view visible --json",
+        "compare one.txt two.txt --json --context 5 --html c.html",
+        "label compare labels.jsonl labels.jsonl --json",
+    ],
+)
+@pytest.mark.usefixtures("inputs")
+def test_options_with_an_effect_are_used(neardup, command):
+    neardup(*command.split())

@@ -41,7 +41,8 @@ def tables(path):
 
 
 def drops(path, **options):
-    given = {"extraction": VISIBLE, "learn_templates": False} | options
+    plain = {"learn_templates": False} if path.name.endswith(".warc.gz") else {}
+    given = {"extraction": VISIBLE} | plain | options
     return dedup_files([path], **given).result.summary.same_host_drops
 
 

@@ -101,6 +101,20 @@ def test_connected_pairs_are_not_enough():
         tune(chain)
 
 
+@pytest.mark.parametrize("goal", ["f1", "precision>=0.99"])
+@pytest.mark.parametrize("texts", [("", ""), ("storm {n} harbour", "!")])
+def test_a_rule_that_finds_nothing_is_not_recommended(goal, texts):
+    pairs = [
+        LabelledPair(a=f"a{n}", b=f"b{n}", label=label, text_a=texts[0].format(n=f"x{n}"), text_b=texts[1].format(n=n))
+        for n, label in enumerate(["same", "different"] * 8)
+    ]
+    with pytest.raises(
+        DataError, match=f"no rule for the goal {goal} finds any of the pairs labelled 'same'"
+    ) as raised:
+        tune(pairs, goal=goal)
+    assert raised.value.code == "nothing found"
+
+
 def test_wrong_parameters():
     with pytest.raises(ParameterError, match="goal"):
         tune(labels(), goal="accuracy")

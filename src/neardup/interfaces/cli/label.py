@@ -70,9 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputRefused("INPUT", "must name the documents, or --like the labels of another person")
     if _STDIN in arguments.inputs and not arguments.serve:
         raise InputRefused(_STDIN, "standard input is needed for the answers; name a file, or use --serve")
-    for name in ("sample", "draw", "threads"):
-        rule = "cannot be used with --like: the pairs are those of the other person"
-        require("like" not in given or name not in given, name, given.get(name), rule)
+    if "like" in given:
+        _refuse_drawing(arguments, "cannot be used with --like: the pairs are those of the other person")
+    if not arguments.inputs:
+        options.refuse_reading(arguments, "needs INPUT: it describes how documents are read")
     options.drawn(arguments)
     serve = _server() if arguments.serve else None
     _check_out(arguments)
@@ -100,8 +101,11 @@ def _compare(arguments: argparse.Namespace) -> int:
     files = arguments.inputs[1:]
     if len(files) != _TWO:
         raise InputRefused("label compare", "needs two files of labels; write ./compare for an input of this name")
-    for name in ("out", "like", "labels"):
-        require(name not in vars(arguments), name, None, "cannot be used with `neardup label compare`")
+    rule = "cannot be used with `neardup label compare`"
+    for name in ("out", "like", "labels", "serve", "port"):
+        require(not vars(arguments).get(name), name, None, rule)
+    _refuse_drawing(arguments, rule)
+    options.refuse_reading(arguments, rule)
     from neardup.evaluation.agreement import compare_labels
     from neardup.sources.labels import read_labels
 
@@ -111,6 +115,13 @@ def _compare(arguments: argparse.Namespace) -> int:
     else:
         show_lines(agreement_lines(found))
     return 0
+
+
+def _refuse_drawing(arguments: argparse.Namespace, rule: str) -> None:
+    """Raise ``ParameterError`` with this *rule* for an option that decides which pairs are drawn."""
+    for name in ("sample", "draw", "threads"):
+        require(name not in vars(arguments), name, vars(arguments).get(name), rule)
+    options.refuse_scheme(arguments, rule)
 
 
 def _check_out(arguments: argparse.Namespace) -> None:

@@ -168,6 +168,12 @@ def refuse_without_work(given: Mapping[str, Any], names: Sequence[str]) -> None:
             raise ParameterError(name, value, "can only be used with a work folder (--work DIR)")
 
 
+def refuse_force(arguments: argparse.Namespace, names: Sequence[str]) -> None:
+    """Raise ``ParameterError`` for ``--force`` without one of the outputs of these *names*."""
+    rule = f"needs {_any_of([f'--{name}' for name in names])}: it replaces an output that exists"
+    require(not arguments.force or not {*names}.isdisjoint(vars(arguments)), "force", None, rule)
+
+
 def refuse_reading(arguments: argparse.Namespace, rule: str, but: Sequence[str] = ()) -> None:
     """Raise ``ParameterError`` with this *rule* for an option for reading, except those *but* which are used."""
     plain = argparse.ArgumentParser()
@@ -389,6 +395,13 @@ def _with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
         rule = "was created with other settings; use the same --shingle, --unit, --stem and --seed or --key-file"
         raise ParameterError("common", path, rule) from error
     return made
+
+
+def refuse_scheme(arguments: argparse.Namespace, rule: str) -> None:
+    """Raise ``ParameterError`` with this *rule* for an option of the scheme."""
+    given = vars(arguments)
+    for name in ("config", "scheme", "measure", "preset", *_owners(), "seed", "key_file", "common"):
+        require(name not in given, name, None if given.get(name) is True else given.get(name), rule)
 
 
 def describes_scheme(arguments: argparse.Namespace) -> bool:

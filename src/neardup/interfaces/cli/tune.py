@@ -5,7 +5,15 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.audits import table_lines
-from neardup.interfaces.cli.options import PLAIN, READING, THREADS, drawn, reading_as_dedup
+from neardup.interfaces.cli.options import (
+    PLAIN,
+    READING,
+    THREADS,
+    drawn,
+    reading_as_dedup,
+    refuse_force,
+    refuse_reading,
+)
 from neardup.interfaces.cli.terminal import progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.tunings import rule_rows, tuning_lines
@@ -13,6 +21,7 @@ from neardup.model.errors import DataError, InputRefused
 
 if TYPE_CHECKING:
     from neardup.evaluation.tuning import Tuning
+    from neardup.pipeline.progress import Progress
 
 _REPORTS = (".html", ".htm", ".json")
 _SETTINGS = (".toml",)
@@ -44,9 +53,14 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.output import check_file, write_file
 
     given = vars(arguments)
+    refuse_force(arguments, ("out", "report"))
     if not arguments.labels:
         raise InputRefused("LABELS", "must name the file of the labelled pairs")
     Goal.of(arguments.goal)
+    if not arguments.inputs:
+        refuse_reading(
+            arguments, "needs the documents: LABELS INPUT ...; without them, the texts of the labels are used"
+        )
     seed = drawn(arguments)
     for name, endings in (("report", _REPORTS), ("out", _SETTINGS)):
         if name in given:
@@ -57,22 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.labels import read_labels
 
     labels = read_labels(arguments.labels)
-    rejected: list[Any] = []
     with progress_bars() as bars:
-        texts: dict[str, str] | None = None
-        if arguments.inputs:
-            from neardup.sources.read import read
-
-            reading = reading_as_dedup(arguments, arguments.inputs, bars)
-            collection = read(arguments.inputs, **reading, progress=bars)
-            rejected = collection.rejected
-            wanted = {name for one in labels for name in one.pair}
-            pairs = zip(collection.ids.to_pylist(), collection.texts, strict=True)
-            texts = {name: text.as_py() or "" for name, text in pairs if name in wanted}
+        texts, rejected = _texts(arguments, {name for one in labels for name in one.pair}, bars)
         try:
             found = tune(labels, texts, goal=arguments.goal, seed=seed, threads=given.get("threads"), progress=bars)
         except DataError as error:
-            if error.code not in {"one kind", "one group"}:
+            if error.code not in {"one kind", "one group", "nothing found"}:
                 raise
             raise DataError(arguments.labels, error.rule, error.code) from error  # the library knows no file
     settings = settings_text(found.chosen.settings)
@@ -87,6 +91,20 @@ def run(arguments: argparse.Namespace) -> int:
         show_lines([*tuning_lines(found), *table_lines(rule_rows(found)), *shown])
         show_rejected(rejected)
     return 1 if rejected or not found.reaches else 0
+
+
+def _texts(
+    arguments: argparse.Namespace, wanted: set[str], progress: "Progress | None"
+) -> tuple[dict[str, str] | None, list[Any]]:
+    """Return the texts of the *wanted* documents, ``None`` without inputs, and the rejected records."""
+    if not arguments.inputs:
+        return None, []
+    from neardup.sources.read import read
+
+    reading = reading_as_dedup(arguments, arguments.inputs, progress)
+    collection = read(arguments.inputs, **reading, progress=progress)
+    pairs = zip(collection.ids.to_pylist(), collection.texts, strict=True)
+    return {name: text.as_py() or "" for name, text in pairs if name in wanted}, collection.rejected
 
 
 def _rendered(found: "Tuning", settings: str, path: str) -> bytes:

@@ -43,7 +43,8 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     reads its settings from a file.
 
     Raises ``DataError`` if a text is missing, and unless there are labels of both kinds, same and different, for pairs
-    without common documents. Raises ``ParameterError`` for an invalid goal.
+    without common documents, and if no rule finds a pair that is labelled as the same. Raises ``ParameterError`` for an
+    invalid goal.
     """
     Goal.of(goal)
     require_whole("seed", seed, 0)
