@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.advice import advice_on_lines, advice_on_quotes
+from neardup.interfaces.cli.advice import advice_on_copies, advice_on_lines, advice_on_quotes
 from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import archive_totals, rejected_rows, without_text
@@ -82,6 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
         complain(advice_on_quotes(added.quoted_lines))
     if added.replaced_lines:
         complain(advice_on_lines(added.replaced_lines))
+    if added.exact_lines and not added.new + added.near + added.replaced:
+        complain(advice_on_copies(added.exact_lines))
     code = _summarise(arguments, added, _rows_of(added), seconds)
     if not arguments.json:
         show_lines(options.learned_line(arguments, added.hosts_with_templates, added.hosts_learned))

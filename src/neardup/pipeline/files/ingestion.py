@@ -55,8 +55,9 @@ class Added:
     """The result of admitting the documents of files: the counts add up to ``documents``.
 
     ``replaced`` and ``unchanged`` documents had a known id, with other or with the same content; of the replaced ones,
-    ``replaced_lines`` have no id but the name of their line or row. ``repeated`` ones have the id of a later document
-    of the same run, which is admitted instead. All others are new to the index and are counted by their verdict. Of the
+    ``replaced_lines`` have no id but the name of their line or row; so have ``exact_lines`` of the ``exact`` ones.
+    ``repeated`` ones have the id of a later document of the same run, which is admitted instead. All others are new to
+    the index and are counted by their verdict. Of the
     ``empty`` ones, ``no_text`` have no text field or null in it. ``rejected`` records and ``ignored`` files are not
     documents; ``quoted_lines``, ``skipped`` and ``body_faults`` are those of
     ``neardup.sources.collection.Collection``. ``without_text`` locates the first record without a text, also of known
@@ -76,6 +77,7 @@ class Added:
     no_text: int
     replaced: int
     replaced_lines: int
+    exact_lines: int
     unchanged: int
     repeated: int
     rejected: list[Rejected]
@@ -186,7 +188,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         rows = np.array(sorted(last.values()), np.int64)
         columns = dict(zip(found.table.column_names, found.table.columns, strict=True))
         batch = NamedRecords(documents.texts, ids, urls, pa.table(columns | sites))
-        counts, replaced = _admitted(index, batch, rows, at, progress, catch_up)
+        counts, of_outcome = _admitted(index, batch, rows, at, progress, catch_up)
         total, estimated = len(index), index.estimates
     number = len(ids) - len(rejected)
     addressed = request.has_urls or documents.format == WARC
@@ -198,8 +200,9 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         estimated=estimated,
         empty=counts[Empty.name] + counts[_NO_TEXT],
         no_text=counts[_NO_TEXT],
-        replaced=len(replaced),
-        replaced_lines=sum(is_name_of_line(documents, row, ids[row]) for row in replaced),
+        replaced=counts[_REPLACED],
+        replaced_lines=_lines(documents, ids, of_outcome[_REPLACED]),
+        exact_lines=_lines(documents, ids, of_outcome[ExactDuplicate.name]),
         unchanged=counts[_UNCHANGED],
         repeated=number - len(rows),
         rejected=[*documents.rejected, *rejected],
@@ -306,13 +309,13 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
     at: Moment,
     progress: Progress | None,
     catch_up: Callable[[], object],
-) -> tuple["Counter[str]", list[int]]:
+) -> tuple["Counter[str]", dict[str, list[int]]]:
     """Admit some documents, step by step; the search table is updated after each step.
 
-    Return the counts of the verdicts, and the rows of the documents that replaced others.
+    Return the counts of the verdicts, and the rows of the documents that replaced others, and of exact duplicates.
     """
     counts: Counter[str] = Counter()
-    replaced: list[int] = []
+    of_outcome: dict[str, list[int]] = {_REPLACED: [], ExactDuplicate.name: []}
     sizes = pc.fill_null(pc.binary_length(batch.texts), 0).to_numpy()[rows] if len(rows) else np.zeros(0, np.int64)
     steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
     done = 0
@@ -320,12 +323,19 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
         ids, texts, fields = batch.at(index.fields, some)
         outcomes = [*map(_counted, index.visit(ids, texts, fields, at=at), texts.is_valid().to_pylist())]
         counts.update(outcomes)
-        replaced += [row for row, outcome in zip(some.tolist(), outcomes, strict=True) if outcome == _REPLACED]
+        for row, outcome in zip(some.tolist(), outcomes, strict=True):
+            if outcome in of_outcome:
+                of_outcome[outcome].append(row)
         catch_up()
         done += len(some)
         if progress:
             progress("admit", done, len(rows))
-    return counts, replaced
+    return counts, of_outcome
+
+
+def _lines(documents: Collection, ids: Sequence[str | None], rows: Sequence[int]) -> int:
+    """Return how many documents in these *rows* have no id but the name of their line or row."""
+    return sum(is_name_of_line(documents, row, ids[row]) for row in rows)
 
 
 def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one document
