@@ -46,7 +46,7 @@ def documents(tmp_path):
 
 def decided(documents, keep):
     with LocalEngine(1) as engine:
-        return decided_documents(documents, replace(SETTINGS, policy=Policy(keep=keep)), engine, lambda *_: None)
+        return decided_documents(documents, replace(SETTINGS, policy=Policy(keep=keep)), engine, lambda *_: None)[0]
 
 
 def test_values_rank_as_numbers(documents):

@@ -234,12 +234,13 @@ def _in_memory(
             settings = _reading(settings, own.extended(inputs, settings.request, follow, threads))
         documents = read_requested(inputs, settings.request, threads=threads, progress=follow)
         check_documents(documents, settings.outputs)
-        result = decided_documents(documents, settings, engine, follow)
+        result, originals = decided_documents(documents, settings, engine, follow)
     extraction = settings.request.extraction
     learned = 0 if own is None else own.learned(extraction)
     templates = extraction.templates if documents.has_pages else None
     done = FilesResult(result, documents.rejected, documents, templates, learned)
-    write_outputs(result, documents, settings, page=None if page is None else lambda: page(done))
+    rendered = None if page is None else lambda: page(done)
+    write_outputs(result, documents, settings, originals=originals, page=rendered)
     return done
 
 

@@ -59,8 +59,13 @@ def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:
         require_unmarked(piece)
 
 
-def decided_documents(documents: WholeInputs, settings: RunSettings, engine: LocalEngine, progress: Progress) -> Result:
-    """Decide the documents of files; an error names their places."""
+def decided_documents(
+    documents: WholeInputs, settings: RunSettings, engine: LocalEngine, progress: Progress
+) -> tuple[Result, pa.Table | None]:
+    """Decide the documents of files; an error names their places.
+
+    Return the result, and where the records of the representatives are, if there are revisit records to write.
+    """
     scheme, policy = settings.scheme, settings.policy
     table, keep = ranked_table(documents, documents.text, scheme.columns, policy)
     ranked = replace(policy, keep=keep)
@@ -78,13 +83,21 @@ def decided_documents(documents: WholeInputs, settings: RunSettings, engine: Loc
     originals = documents.originals(result.representatives) if settings.revisits else None
     missing = 0 if originals is None else originals.filter(decisions["exact"])["offset"].null_count
     summary = replace(result.summary, policy=policy, same_host_drops=drops, revisits_missing=missing)
-    return replace(result, decisions=decisions, source=None, summary=summary)
+    return replace(result, decisions=decisions, source=None, summary=summary), originals
 
 
 def write_outputs(
-    result: Result, documents: WholeInputs, settings: RunSettings, *, page: Callable[[], bytes] | None
+    result: Result,
+    documents: WholeInputs,
+    settings: RunSettings,
+    *,
+    originals: pa.Table | None,
+    page: Callable[[], bytes] | None,
 ) -> None:
-    """Write the outputs of a run, the kept documents last; *page* renders a report that is a page."""
+    """Write the outputs of a run, the kept documents last; *page* renders a report that is a page.
+
+    *originals* are those of ``decided_documents``.
+    """
     outputs, force, request = settings.outputs, settings.force, settings.request
     if (report := outputs.get("report")) is not None and page is not None and is_page(report):
         write_file(report, page(), PAGES, force=force)
@@ -99,7 +112,6 @@ def write_outputs(
     if (mark := outputs.get("mark")) is not None:
         documents.write_marked(mark, marks_of(result.clusters, result.mask, documents.ids), force=force)
     if (out := outputs.get("out")) is not None:
-        originals = documents.originals(result.representatives) if settings.revisits else None
         documents.write(out, result.kept, originals=originals, force=force)
 
 
