@@ -2,8 +2,7 @@
 
 They are damaged at random or, which a check of sums cannot see, changed and given the right checksums. Then answers may
 be wrong; but no signal ends the process, nothing else is raised, and no memory is asked for that the files do not fill.
-Each batch of them runs in a process of its own, which tells of each how it ended. Tables of fingerprints, as an index
-with ``SimHash`` has them, are not among the files: what they state is checked, where it leads is not.
+Each batch of them runs in a process of its own, which tells of each how it ended.
 """
 
 import json

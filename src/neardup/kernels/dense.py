@@ -11,6 +11,7 @@ import numpy as np
 
 from neardup.kernels.compile import kernel, ones
 from neardup.kernels.hamming import (
+    BOUNDS,
     DISTANCE_BITS,
     FIRST,
     HIGHS,
@@ -22,6 +23,7 @@ from neardup.kernels.hamming import (
     is_there,
     positions_of,
     rank_of,
+    refuse,
     reordered,
     rest_of,
     restored,
@@ -60,11 +62,15 @@ def entries_of(probe, queries, layout, entries, lists, there, guard):
         if rank < 0:
             continue
         first, last = positions_of(rank, bounds, guard)
-        last = min(last, positions.size)
+        if last > positions.size or last - first > positions.size - number:  # different values have different positions
+            refuse(guard, BOUNDS, FIRST, rank)
+            break
         is_intact(guard, POSITIONS, FIRST, first, last)
         keys = room_for(keys, number + last - first)
         for place in range(first, last):
-            if is_there(there, positions[place]):
+            if np.int64(positions[place]) >= positions.size:
+                refuse(guard, POSITIONS, FIRST, place)
+            elif is_there(there, positions[place]):
                 keys[number] = np.uint64(positions[place]) << _ABOVE | np.uint64(entry)
                 number += 1
     return keys[:number], rests

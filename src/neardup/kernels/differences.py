@@ -11,6 +11,9 @@ of about a hundred bytes, as each probe has to read one).
 all 0s. ``lengths[t, c]`` is ``length << 8 | size`` for the *size* bits of a code, if *c* are ``CODE_BITS`` bits that
 begin with these. ``starts`` has the number of words of table 0 before each bucket. *entries* are ``(bucket_bits,
 stream, bases, offsets, lengths, starts)``.
+
+*Forged.* A guard comes only with *bases* within the stream and *lengths* of at most 64, whose codes have a bit or more:
+then a code that begins before the end of a bucket is read at most ``SPARE`` bytes behind it, and reading ends.
 """
 
 import numpy as np
@@ -27,6 +30,7 @@ from neardup.kernels.hamming import (
     is_first,
     is_intact,
     list_probes,
+    refuse,
     restored,
     room_for,
 )
@@ -155,7 +159,7 @@ def _edges(base, offsets, bucket):
 
 @kernel
 def decode(bucket_bits, stream, base, offsets, lengths, words):
-    """Read all *words* of one table, which begins at byte *base*."""
+    """Read all *words* of one table, which begins at byte *base*; return whether it has as many."""
     to_bucket = np.uint64(64 - bucket_bits)
     i = 0
     for bucket in range(offsets.size - 1):
@@ -165,9 +169,18 @@ def decode(bucket_bits, stream, base, offsets, lengths, words):
             difference, read, bit = _take(stream, bit, lengths)
             if read > end:
                 break
+            if i == words.size:
+                return False
             word ^= difference
             words[i] = word
             i += 1
+    return i == words.size
+
+
+@njit(nogil=True, forceinline=True)
+def _are_within(begin, end, stream):
+    """Return whether a bucket can be at these bytes."""
+    return 0 <= begin <= end <= stream.size - SPARE
 
 
 @njit(nogil=True)
@@ -179,6 +192,9 @@ def _rank(value, entries, guard):
     if not is_intact(guard, OFFSETS, FIRST, bucket, bucket + 2):
         return np.int64(0)
     begin, end = bases[0] + np.int64(offsets[0, bucket]), bases[0] + np.int64(offsets[0, bucket + 1])
+    if not _are_within(begin, end, stream):
+        refuse(guard, OFFSETS, FIRST, bucket)
+        return np.int64(0)
     if not is_intact(guard, STREAM, FIRST, begin, end) or not is_intact(guard, STARTS, FIRST, bucket, bucket + 1):
         return np.int64(0)
     bit, end = _edges(bases[0], offsets[0], bucket)
@@ -201,7 +217,7 @@ def search(queries, layout, entries, guard):
     """
     distance, rotations, masks, covers, radii, leads, flips, _ = layout
     bucket_bits, stream, bases, offsets, lengths, starts = entries
-    to_bucket = np.uint64(64 - bucket_bits)
+    to_bucket, values = np.uint64(64 - bucket_bits), np.int64(starts[starts.size - 1])
     cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
     found = np.empty(max(16, queries.size), np.uint64)
     number = 0
@@ -213,7 +229,11 @@ def search(queries, layout, entries, guard):
             table = probes[i, 1]
             bucket = probes[i, 3]
             begin, end = np.int64(offsets[table, bucket]), np.int64(offsets[table, bucket + 1])
-            probes[i, 3], probes[i, 4] = bases[table] + begin, bases[table] + end
+            begin, end = bases[table] + begin, bases[table] + end
+            if not _are_within(begin, end, stream):
+                refuse(guard, OFFSETS, table, bucket)
+                begin = end = np.int64(0)
+            probes[i, 3], probes[i, 4] = begin, end
             for byte in range(probes[i, 3], min(probes[i, 4], probes[i, 3] + FETCHED), LINE):
                 fetch_ahead(stream, byte)
         if not are_intact(guard, STREAM, probes, prepared):
@@ -249,7 +269,13 @@ def search(queries, layout, entries, guard):
                     if not is_first(difference, table, covers, radii):
                         continue
                     rank = _rank(queries[query] ^ difference, entries, guard)
+                if rank >= values:
+                    refuse(guard, STREAM, FIRST, probes[i, 3])
+                    break
                 found = room_for(found, number + 1)
                 found[number] = np.uint64(query) << _RIGHT | np.uint64(rank) << _DISTANCE | differing
                 number += 1
+                if word == last:
+                    break
+                first = word + _ONE  # words ascend; equal ones of a forged bucket are not looked up again
     return found[:number]

@@ -29,7 +29,8 @@ bytes an entry of it has (``sizes[array]``); and one int64 that is ``INTACT``. N
 blocks are verified. If one is damaged, *fault* is its number, and the result is invalid. For tables in memory the guard
 is ``None``, and nothing is compiled for it.
 
-Values from a file are bounded by its size, so that a forged file may return wrong answers, but causes no wrong access.
+Forged contents are not found by checksums. So entries that are used as places in arrays are bounded by their sizes. If
+one is impossible, *fault* is its block. ``join`` has no guard: its tables are checked as a whole.
 
 ``search`` and ``join`` repeat the code of a probe: most probes find nothing, and a function that returns *near* for
 each probe takes twice the time.
@@ -124,6 +125,14 @@ def is_intact(guard, array, table, begin, end):
     if block != INTACT:
         fault[0] = block
     return block == INTACT
+
+
+@njit(nogil=True)
+def refuse(guard, array, table, entry):
+    """Record the block of an entry that is impossible; in memory there are none."""
+    if guard is not None:
+        _, _, _, begins, sizes, fault = guard
+        fault[0] = (begins[array, table] + entry * sizes[array]) >> BLOCK_BITS
 
 
 @njit(nogil=True)
@@ -327,13 +336,17 @@ def positions_of(rank, bounds, guard):
         return rank, rank + 1
     if not is_intact(guard, BOUNDS, FIRST, rank, rank + 2):
         return np.int64(0), np.int64(0)
-    return np.int64(bounds[rank]), np.int64(bounds[rank + 1])
+    begin, end = np.int64(bounds[rank]), np.int64(bounds[rank + 1])
+    if begin > end:
+        refuse(guard, BOUNDS, FIRST, rank)
+        return np.int64(0), np.int64(0)
+    return begin, end
 
 
 @njit(nogil=True, forceinline=True)
 def is_there(there, position):
-    """Return whether a position exists. A position that is too large counts as existing, and callers refuse it."""
-    return there.size == 0 or np.int64(position) >= there.size or there[position]
+    """Return whether a position exists; one that is too large does not."""
+    return there.size == 0 or (np.int64(position) < there.size and there[position])
 
 
 @njit(nogil=True)
@@ -419,12 +432,22 @@ def listed(found, most, there, lists, guard):
     positions, bounds = lists
     pairs = np.empty(found.size, np.uint64)
     number = 0
+    query, remaining = _ALL, np.int64(0)  # as the values of a query are different, so are their positions
     for pair in found:
-        begin, end = positions_of(np.int64((pair >> _DISTANCE) & _POSITION_MASK), bounds, guard)
-        end = last_of(begin, min(end, positions.size), most, positions, there, guard)
+        if query != pair >> _RIGHT:
+            query, remaining = pair >> _RIGHT, positions.size
+        rank = np.int64((pair >> _DISTANCE) & _POSITION_MASK)
+        begin, end = positions_of(rank, bounds, guard)
+        remaining -= end - begin
+        if remaining < 0 or end > positions.size:
+            refuse(guard, BOUNDS, FIRST, rank)
+            break
+        end = last_of(begin, end, most, positions, there, guard)
         pairs = room_for(pairs, number + min(most, end - begin))
         for place in range(begin, end):
-            if is_there(there, positions[place]):
+            if np.int64(positions[place]) >= positions.size:
+                refuse(guard, POSITIONS, FIRST, place)
+            elif is_there(there, positions[place]):
                 pairs[number] = pair & ~(_POSITION_MASK << _DISTANCE) | np.uint64(positions[place]) << _DISTANCE
                 number += 1
     return pairs[:number]

@@ -9,7 +9,6 @@ from neardup.index.disk.arrays import ArraysWriter, StoredArrays
 from neardup.index.disk.postings import KeyHits
 from neardup.index.hamming.tables import HammingTables
 from neardup.model.arrays import Flags, Words
-from neardup.model.errors import StorageDamaged
 from neardup.model.tables import TableDesign
 
 PREFIX: Final = "tables."
@@ -25,7 +24,6 @@ class NearbyTables:
     """Fingerprints of the documents of a file, found by their distance; see ``write_tables``."""
 
     def __init__(self, arrays: StoredArrays, meta: Any) -> None:
-        self._arrays = arrays
         self._tables = HammingTables.read(arrays, PREFIX, meta)
 
     def __len__(self) -> int:
@@ -38,8 +36,6 @@ class NearbyTables:
         """
         rows = np.flatnonzero(asking)
         index, documents, _ = self._tables.lookup(np.ascontiguousarray(fingerprints[rows]), room + 1, there)
-        if documents.max(initial=0) >= max(len(self._tables), 1):
-            raise StorageDamaged(str(self._arrays.path), "its tables have documents that are not there")
         places = np.arange(len(index)) - np.searchsorted(index, index)
         oversized = int((places == room).sum())
         index, documents = index[places < room], documents[places < room]

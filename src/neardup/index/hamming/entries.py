@@ -8,6 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from neardup.index.disk.arrays import expect
 from neardup.index.hamming.prefixes import PrefixCode
 from neardup.kernels import dense as dense_kernels
 from neardup.kernels import differences, radix
@@ -202,7 +203,7 @@ class Coded(NamedTuple):
     def _words(self, table: int) -> Words:
         words = np.empty(self.number, np.uint64)
         rows = self.bases[table], self.offsets[table], self.lengths[table]
-        differences.decode(self.bucket_bits, self.stream, *rows, words)
+        expect(differences.decode(self.bucket_bits, self.stream, *rows, words), "its stream does not have all values")
         return words
 
     def search(self, queries: Words, layout: Layout, guard: EntryGuard | None) -> Words:

@@ -1,5 +1,6 @@
 """All fingerprints within a Hamming distance, exactly."""
 
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import pairwise
 from os import PathLike
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, overload
 
 import numpy as np
 
-from neardup.index.disk.arrays import ArraysWriter, StoredArrays
+from neardup.index.disk.arrays import ArraysWriter, StoredArrays, expect
 from neardup.index.hamming.entries import NO_PLACES, Coded, Lists, Plain, layout_of
 from neardup.index.hamming.tables_file import TablesFile, load, read, save, write
 from neardup.index.memory.buckets import changes
@@ -202,7 +203,10 @@ class HammingTables:
         """Index the same fingerprints by other tables, also for another distance."""
         require_kind("design", design, TableDesign)
         self._require_all()
-        entries = _entries(design, self._entries.values(), compressed=self.compressed)
+        with self._understood():
+            values = self._entries.values()
+            expect(bool((values[1:] > values[:-1]).all()), "its values are not in order")
+        entries = _entries(design, values, compressed=self.compressed)
         return HammingTables(design, entries, Lists(*map(np.array, self._lists)))
 
     @property
@@ -231,11 +235,18 @@ class HammingTables:
         if self._file is not None:
             self._file.require_all()
 
-    def _joined(self, other: "HammingTables", *, itself: bool) -> Found:
+    def _understood(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._file is None else self._file.understood()
+
+    def _whole(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Return the plain entries and the lists, verified."""
         self._require_all()
-        other._require_all()  # noqa: SLF001 - of the same class
-        ours = tuple(self._entries.plain(self.design)), tuple(self._lists)
-        theirs = ours if itself else (tuple(other._entries.plain(other.design)), tuple(other._lists))  # noqa: SLF001 - as above
+        with self._understood():
+            return tuple(self._entries.plain(self.design)), tuple(self._lists)
+
+    def _joined(self, other: "HammingTables", *, itself: bool) -> Found:
+        ours = self._whole()
+        theirs = ours if itself else other._whole()  # noqa: SLF001 - of the same class
         return _unpacked(kernels.join(itself, tuple(self._layout), *ours, *theirs))
 
     def _lookup(self, queries: Words, shift: int, most: int, there: Flags) -> Found:

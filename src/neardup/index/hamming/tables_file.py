@@ -1,12 +1,14 @@
 """Fingerprint tables as a file: written once, mapped into memory, each block verified before it is first used."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from neardup.index.disk.arrays import ArraysWriter, StoredArrays
+from neardup.index.disk.arrays import Array, ArraysWriter, StoredArrays, expect
 from neardup.index.disk.files import Disk
 from neardup.index.hamming.entries import Coded, EntryGuard, Lists, Plain
 from neardup.kernels import blocks, differences
@@ -22,7 +24,7 @@ _GUARDED: Final = {False: ("lows", "highs", "starts"), True: ("stream", "offsets
 _Form = tuple[tuple[np.dtype[Any], ...], tuple[int | None, ...]]
 _COUNTS: Final = (np.dtype(np.uint32),)
 _BYTES: Final = (np.dtype(np.uint8),)
-_SMALL: Final = {False: (), True: ("bases", "lengths")}  # verified on opening
+_SMALL: Final = ("bases", "lengths")  # of compressed tables, verified on opening
 
 
 class StoredTables(NamedTuple):
@@ -37,9 +39,9 @@ class StoredTables(NamedTuple):
 class TablesFile:
     """Guards the arrays of tables in a file, whose names begin with *prefix*."""
 
-    def __init__(self, stored: StoredArrays, prefix: str, *, compressed: bool) -> None:
-        self._stored = stored
-        self._names = [f"{prefix}{name}" for name in (*_GUARDED[compressed], *Lists._fields)]
+    def __init__(self, stored: StoredArrays, prefix: str, entries: Plain | Coded, lists: Lists) -> None:
+        self._stored, self._entries, self._lists = stored, entries, lists
+        self._names = [f"{prefix}{name}" for name in (*_GUARDED[isinstance(entries, Coded)], *Lists._fields)]
         self._whole = False
         arrays = [stored[name] for name in self._names]
         rows = [array if array.ndim > 1 else array[np.newaxis] for array in arrays]
@@ -61,11 +63,34 @@ class TablesFile:
         self._stored.require(int(guard.fault[0]))
 
     def require_all(self) -> None:
-        """Raise ``StorageDamaged`` unless every block is intact."""
+        """Raise ``StorageDamaged`` unless every block is intact, and no array leads outside another one."""
         if not self._whole:
             for name in self._names:
                 self._stored.whole(name)
+            with self.understood():
+                self._require_places()
             self._whole = True
+
+    @contextmanager
+    def understood(self) -> Iterator[None]:
+        """Raise ``StorageDamaged`` for contents that break a rule (``expect``)."""
+        try:
+            yield
+        except ValueError as error:
+            raise StorageDamaged(str(self._stored.path), str(error)) from error
+
+    def _require_places(self) -> None:
+        entries, (positions, bounds) = self._entries, self._lists
+        if isinstance(entries, Coded):
+            for base, offsets in zip(entries.bases.tolist(), entries.offsets, strict=True):
+                room = len(entries.stream) - differences.SPARE - base
+                expect(_ascends(offsets) and int(offsets[-1]) <= room, "its buckets are not in its stream")
+        for starts in entries.starts.reshape(-1, entries.starts.shape[-1]):
+            expect(_divides(starts, entries.number), "its buckets do not have all values")
+        expect(not len(bounds) or _divides(bounds, len(positions)), "its values do not have all positions")
+        expect(
+            int(positions.max(initial=0)) < max(1, len(positions)), "its positions are not those of its fingerprints"
+        )
 
 
 def save(path: Path, design: TableDesign, entries: Plain | Coded, lists: Lists) -> None:
@@ -135,16 +160,38 @@ def read(stored: StoredArrays, prefix: str, meta: Any) -> StoredTables:
         )
         if array.dtype not in kinds or not fits:
             raise StorageDamaged(where, f"its array {name} is not as its design has it")
-    for name in _SMALL[compressed]:
-        stored.whole(f"{prefix}{name}")
     fields = Coded._fields if compressed else Plain._fields
     entries = (Coded if compressed else Plain)(bits, *(stored[f"{prefix}{name}"] for name in fields[1:]))
     lists = Lists(*(stored[f"{prefix}{name}"] for name in Lists._fields))
-    if compressed and stored.slice(f"{prefix}starts", 1 << bits, (1 << bits) + 1) != number:
-        raise StorageDamaged(where, "its entries are not as many as its values")
-    if len(lists.bounds) not in {0, number + 1} or (len(lists.bounds) == 0 and len(lists.positions) != number):
+    if isinstance(entries, Coded):
+        if stored.slice(f"{prefix}starts", 1 << bits, (1 << bits) + 1) != number:
+            raise StorageDamaged(where, "its entries are not as many as its values")
+        for name in _SMALL:
+            stored.whole(f"{prefix}{name}")
+        if not _are_readable(entries):
+            raise StorageDamaged(where, "its codes cannot be read")
+    many = len(lists.positions) == number if len(lists.bounds) == 0 else len(lists.bounds) == number + 1
+    if not many or len(lists.positions) > 1 << kernels.POSITION_BITS:
         raise StorageDamaged(where, "its positions are not as many as its values")
-    return StoredTables(design, entries, lists, TablesFile(stored, prefix, compressed=compressed))
+    return StoredTables(design, entries, lists, TablesFile(stored, prefix, entries, lists))
+
+
+def _are_readable(entries: Coded) -> bool:
+    """Return whether the tables begin in the stream, and a code has one bit or more for a length of at most 64."""
+    room = len(entries.stream) - differences.SPARE
+    lengths, sizes = entries.lengths >> 8, entries.lengths & 255
+    known = (lengths < differences.LENGTHS) & (sizes > 0) & (sizes <= differences.CODE_BITS)
+    codes = known | (entries.lengths == differences.NO_CODE)
+    return bool(((entries.bases >= 0) & (entries.bases <= room)).all() and codes.all())
+
+
+def _ascends(row: Array) -> bool:
+    return bool((row[1:] >= row[:-1]).all())
+
+
+def _divides(row: Array, number: int) -> bool:
+    """Return whether ascending numbers divide this many entries."""
+    return (int(row[0]), int(row[-1])) == (0, number) and _ascends(row)
 
 
 def _shapes(design: TableDesign, bits: int, number: int, *, compressed: bool) -> dict[str, _Form]:
