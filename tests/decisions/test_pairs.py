@@ -5,10 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from neardup.decisions import families
 from neardup.decisions import pairs as module
 from neardup.decisions.evidence import FeatureSets
-from neardup.decisions.pairs import Join
+from neardup.decisions.pairs import Join, families_of
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Features
 
@@ -77,7 +76,7 @@ def pages(seed):
 @pytest.mark.parametrize("measure", ["resemblance", "overlap"])
 @pytest.mark.parametrize("threshold", [0.05, 0.5, 0.8, 1.0])
 def test_pairs_of_families_are_those_of_plain_sets(monkeypatch, least, measure, threshold):
-    monkeypatch.setattr(families, "_LEAST", least)
+    monkeypatch.setattr(module, "_LEAST", least)
     sets = pages(2)
     for sides in (None, (np.arange(len(sets)) % 3 == 0).astype(np.uint64)):
         found = joined(sets, threshold, measure=measure, sides=sides)
@@ -85,7 +84,7 @@ def test_pairs_of_families_are_those_of_plain_sets(monkeypatch, least, measure, 
         monkeypatch.setattr(module, "_ROOM", 1)
         assert joined(sets, threshold, parts=5, measure=measure, sides=sides) == found
         monkeypatch.undo()
-        monkeypatch.setattr(families, "_LEAST", least)
+        monkeypatch.setattr(module, "_LEAST", least)
 
 
 def test_the_collection_has_families():
@@ -113,3 +112,28 @@ def test_features_that_others_lack_are_not_looked_up():
 
 def test_nothing_has_no_pairs():
     assert joined([], 0.5) == joined([[], []], 0.5) == joined([[1], []], 0.5) == []
+
+
+def made(sets, lists):
+    values = np.array([value for one in sets for value in one], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    sizes = np.array([*map(len, sets)])
+    begins = np.cumsum([0, *map(len, lists)])
+    owners = np.array([each for one in lists for each in one], np.uint32)
+    return families_of((values, np.cumsum(sizes) - sizes, sizes), begins, owners)
+
+
+def test_many_documents_that_share_a_feature_are_a_family():
+    sets = [[1, 2, 3, 100 + one] for one in range(40)] + [[1]]
+    found = made(sets, [[40], range(40), range(31)])
+    assert found.family.tolist() == [0] * 40 + [-1]
+    assert found.places.tolist() == [*range(40), 0]
+    assert found.only.tolist() == [-1, 0, 0]
+    assert (found.medians.tolist(), found.lacking.tolist(), len(found.deviating)) == ([3], [0] * 40, 0)
+    assert made(sets, [range(31)]).family.tolist() == [-1] * 41
+
+
+def test_documents_that_share_little_else_are_none():
+    halves = [[1, *range(10 + 50 * (one % 2), 50 + 50 * (one % 2))] for one in range(40)]
+    found = made(halves, [range(40)])
+    assert found.family.tolist() == [-1] * 40
+    assert found.only.tolist() == [-1]

@@ -33,7 +33,7 @@ from neardup import (
     resemblance,
 )
 from neardup.kernels.shingles import SPREAD
-from neardup.schemes.sketching import rounds
+from neardup.schemes.minhash import rounds
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.tokenizer import tokenizer
 

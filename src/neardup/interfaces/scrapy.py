@@ -25,8 +25,7 @@ from scrapy.utils.job import job_dir
 from neardup.interfaces.client import Client
 from neardup.model.errors import ParameterError, StorageDamaged, StorageError, require
 from neardup.model.verdicts import Known, NearDuplicate, Verdict, as_record
-from neardup.pipeline.crawl.filter import CrawlFilter
-from neardup.pipeline.crawl.page_texts import extracted_pages
+from neardup.pipeline.crawl.filter import CrawlFilter, extracted_pages
 from neardup.pipeline.files.ingestion import is_index
 from neardup.pipeline.index.fields import field_kinds
 from neardup.pipeline.index.index import Index

@@ -254,7 +254,7 @@ def join(
     set are looked up, except those of this set *alone*. Two sets have no common value before the first one that is
     found, so what follows in both bounds what they share (the positional filter of Xiao and others 2008); so does half
     of what they have less the differing *bits* of their ``parities``. *families* are the arrays of
-    ``neardup.decisions.families.Families``: two members of a *family* share ``medians[f] - lacking[a] - lacking[b] +
+    ``neardup.decisions.pairs.Families``: two members of a *family* share ``medians[f] - lacking[a] - lacking[b] +
     d`` values (see ``neardup.kernels.families``); ``places[s]`` is the place of a set in its family, and the lists of
     values that *only* this family has are passed over. The *measure* is one of ``neardup.kernels.sets``. If there are
     *sides*, two sets of one side do not count as a pair. Pairs are written to *left* (the later set), *right* and

@@ -18,7 +18,6 @@ from neardup.model.recipe import KEY_BYTES, Hashing, RecipeId, recipe_id
 from neardup.model.requirements import Requirements
 from neardup.schemes.laws import bands_and_sample_law, binomial_terms, least_count, sample_law
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
-from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 
@@ -273,3 +272,10 @@ def _floor(permutations: int, threshold: float, miss: float) -> float:
     """Return the greatest share below which the binomial law leaves a probability of at most *miss*."""
     below = np.cumsum(binomial_terms(permutations, 0, np.array([threshold]))[0])
     return int(np.searchsorted(below, miss, side="right")) / permutations
+
+
+@lru_cache(maxsize=32)
+def rounds(hashing: Hashing, purpose: str, bins: int) -> tuple[Words, Words]:
+    """Return the odd multipliers and the addends of the ``2 * bins`` rounds (see ``neardup.kernels.minhash``)."""
+    numbers = np.frombuffer(hashing.derive(purpose, 32 * bins), "<u8").astype(np.uint64)
+    return numbers[: 2 * bins] | np.uint64(1), numbers[2 * bins :].copy()

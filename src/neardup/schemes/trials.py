@@ -19,8 +19,8 @@ from neardup.model.protocols import RankedRule, Reading, whole_term
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.model.requirements import Requirements
 from neardup.schemes.laws import trials_law
+from neardup.schemes.minhash import rounds
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
-from neardup.schemes.sketching import rounds
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.shingling import Shingling

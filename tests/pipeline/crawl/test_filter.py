@@ -15,6 +15,7 @@ from neardup import (
     Empty,
     ExactDuplicate,
     Extraction,
+    Field,
     Index,
     Known,
     MinHash,
@@ -24,12 +25,17 @@ from neardup import (
     learn_templates,
 )
 from neardup.errors import StorageRefused
+from neardup.pipeline.crawl.filter import page_texts
+from neardup.pipeline.index.fields import SITE as SITE_FIELD
 from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.urls import Addresses, UrlRules
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
 HERON = "Seven herons stood in the shallow water below the weir and watched each other fish until the evening came"
+SITE = Site("host.example")
+PAGES = [SITE.page(f"p{n}", article(str(n))) for n in range(24)]
+THIN = "<title>Error</title><p>No such page: "
 
 
 @pytest.fixture
@@ -372,10 +378,6 @@ def test_pages_may_be_signatures():
         CrawlFilter(index).judge_and_admit([url], index.scheme.sign([STORM]))
 
 
-SITE = Site("host.example")
-PAGES = [SITE.page(f"p{n}", article(str(n))) for n in range(24)]
-
-
 @pytest.fixture(scope="module")
 def templates():
     return learn_templates(PAGES)
@@ -411,3 +413,39 @@ def test_signatures_have_no_html(templates):
         CrawlFilter(None, extraction="auto")
     with pytest.raises(ParameterError, match="templates"):
         Index.create(templates="templates.arrow")
+
+
+@pytest.fixture(scope="module")
+def extraction():
+    return Extraction(templates=learn_templates(PAGES))
+
+
+def test_thin_pages_match_only_those_of_their_host(extraction):
+    with Index.create(templates=extraction.templates) as index:
+        assert index.fields == {}
+        urls = [f"http://{name}/{n}" for name in ("host.example", "other.example") for n in range(2)]
+        texts, sites = page_texts(index, extraction, urls, [THIN + "this page"] * 4)
+        assert len(set(texts)) == 1
+        assert sites[SITE_FIELD][0] == sites[SITE_FIELD][1] != sites[SITE_FIELD][2] == sites[SITE_FIELD][3]
+        assert index.extraction == extraction.identity
+        CrawlFilter(index).judge_and_admit(urls, texts, sites)
+        with pytest.raises(StorageRefused, match="not text view visible"):
+            page_texts(index, Extraction(view="visible"), urls, [THIN] * 4)
+        assert page_texts(index, Extraction(), urls, [THIN + "this page"] * 4) == (texts, sites)  # the index keeps them
+        assert page_texts(index, extraction, [], []) == ([], {SITE_FIELD: []})
+
+
+def test_lines_of_templates_do_not_count(extraction):
+    urls, markup = zip(*PAGES, strict=True)
+    with Index.create(templates=extraction.templates) as index, Index.create() as plain:
+        texts, sites = page_texts(index, extraction, urls, markup)
+        assert texts == extraction.pages(markup, hosts=["host.example"] * len(markup)).texts
+        assert sites[SITE_FIELD] == [0] * len(markup)
+        assert page_texts(plain, Extraction(), urls, markup) == (Extraction().pages(markup).texts, {})
+        with pytest.raises(StorageRefused, match="without templates"):
+            page_texts(plain, extraction, urls, markup)
+
+
+def test_schemes_of_fields_need_no_sites(extraction):
+    with Index.create(scheme=Checksum(fields=(Field(name="title"),))) as index:
+        assert page_texts(index, extraction, ["http://host.example/"], [THIN])[1] == {}

@@ -6,7 +6,15 @@ import pytest
 
 from neardup import DataError, Index, ParameterError, SimHash
 from neardup.index.disk.columns import decoded
-from neardup.pipeline.index.fields import chosen_rows, described, field_columns, field_kinds, field_table, taken_rows
+from neardup.pipeline.index.fields import (
+    READ,
+    chosen_rows,
+    described,
+    field_columns,
+    field_kinds,
+    field_table,
+    taken_rows,
+)
 
 KINDS = {"host": "string", "rank": "integer", "share": "number", "when": "time", "live": "flag"}
 MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
@@ -155,3 +163,28 @@ def test_values_in_messages_are_short():
     assert described(None) == "None"
     assert described(MOMENT) == f"the time {MOMENT.isoformat()}"
     assert len(described("x" * 500)) < 80
+
+
+@pytest.mark.parametrize(
+    ("kind", "written", "value"),
+    [
+        ("integer", "-9223372036854775808", -(2**63)),
+        ("number", "1e3", 1000.0),
+        ("time", "2026-01-31T12:00:00", datetime(2026, 1, 31, 12, tzinfo=UTC)),
+        ("time", "2026-01-31T12:00:00+02:00", datetime(2026, 1, 31, 10, tzinfo=UTC)),
+        ("flag", "true", True),
+        ("flag", "false", False),
+    ],
+)
+def test_values_are_read(kind, written, value):
+    assert READ[kind].read(written) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [("integer", "9223372036854775808"), ("integer", "1.0"), ("number", "many"), ("time", "soon"), ("flag", "True")],
+)
+def test_values_that_cannot_be(kind, written):
+    with pytest.raises((ValueError, KeyError)):
+        READ[kind].read(written)
+    assert READ[kind].expected

@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     _require_numbers(wanted)
     made = plan(**wanted)
     if path is not None:
-        from neardup.interfaces.pages.curves import curve_svg
+        from neardup.interfaces.pages.drawing import curve_svg
         from neardup.sources.output import DRAWINGS, write_file
 
         drawing = curve_svg(made.curves, title=_title(made), threshold=made.threshold)

@@ -12,7 +12,7 @@ from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
 from neardup.model.arrays import Signatures
 from neardup.model.errors import ExtraMissing, StorageRefused
-from neardup.pipeline.crawl.page_texts import page_texts
+from neardup.pipeline.crawl.filter import page_texts
 
 _OTHER_EXTRACTION: Final = (
     "The pages of this index were read with another text view, version or templates than those of the service."

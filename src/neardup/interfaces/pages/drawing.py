@@ -1,11 +1,12 @@
 """Charts as SVG: self-contained, readable in light and dark, fit for a file or inside a page."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from math import ceil, floor, log10
 from typing import Final
 
 from neardup.evaluation.plans import Curve
-from neardup.interfaces.escaping import printable
+from neardup.interfaces.escaping import printable, shortened
 from neardup.interfaces.wording import percentage
 
 WIDTH: Final = 720
@@ -22,6 +23,8 @@ _DARK: Final = ("#56b4e9", "#ff9e4a", "#3fd0a0", "#f08cc0", "#e6c84a", "#a9a9ff"
 _DASHES: Final = ("", "7 4", "2 3")
 
 Scale = Callable[[float], float]
+_LINE: Final = 18  # of a legend
+_LETTER: Final = 7.2  # width of one, about
 
 
 class Frame:
@@ -143,3 +146,105 @@ def text(x: float, y: float, text: str, style: str) -> str:
 def _linear(low: float, high: float, begin: float, end: float) -> Scale:
     """Map *low* to *begin* and *high* to *end*, and the rest in proportion."""
     return lambda value: begin + (end - begin) * (value - low) / (high - low)
+
+
+def curve_svg(curves: Sequence[Curve], *, title: str, threshold: float | None = None) -> str:
+    """Draw probabilities against the values of a measure, with a legend and a line at the threshold.
+
+    The axis spans the values of the first curve, which ascend. Any text is shown, whatever its characters.
+    """
+    low, high = curves[0].values[0], curves[0].values[-1]
+    names = [curve.name for curve in curves]
+    top = TOP + _LINE * (1 + max(row for _, row, _ in _places(names)))
+    frame = Frame((low, high), (0, 1), top=top)
+    parts = [
+        *frame.across([step / 10 * (high - low) + low for step in range(11)], percentage),
+        *frame.up([step / 5 for step in range(6)], percentage),
+        *frame.names(curves[0].measure, "probability"),
+    ]
+    parts += [path(curve, frame, number, len(curves)) for number, curve in enumerate(curves)]
+    if threshold is not None and low <= threshold <= high:
+        parts += frame.threshold(threshold)
+    return document(title, [*parts, _legend(names)])
+
+
+def _legend(names: Sequence[str]) -> str:
+    parts = []
+    for number, (x, row, name) in enumerate(_places(names)):
+        y = TOP + 6 + _LINE * row
+        looks = f'class="curve {colour(number)}"{dashes(number, len(names))}'
+        parts.append(f'<line {looks} x1="{x:.1f}" y1="{y - 4}" x2="{x + 24:.1f}" y2="{y - 4}"/>')
+        parts.append(text(x + 30, y, name, "start"))
+    return "\n".join(parts)
+
+
+def _places(names: Sequence[str]) -> Iterable[tuple[float, int, str]]:
+    """Lay the legend's entries out in rows; a name that is too long is cut."""
+    x, row = float(LEFT), 0
+    for name in names:
+        shown = shortened(name, 60)  # as fits
+        width = 30 + _LETTER * len(shown) + 18
+        if x > LEFT and x + width > WIDTH - RIGHT + 18:
+            x, row = float(LEFT), row + 1
+        yield x, row, shown
+        x += width
+
+
+def histogram_svg(
+    counts: Sequence[int],
+    edges: Sequence[float],
+    *,
+    title: str,
+    threshold: float | None = None,
+    curve: Curve | None = None,
+) -> str:
+    """Draw how many near duplicates there are from each edge to the next, with the threshold and a curve.
+
+    There is one edge more than counts; edges ascend. The axis of the curve, on the right, is from 0 to 100 %.
+    """
+    low, high = edges[0], edges[-1]
+    ticks = _round_ticks(max(counts))
+    right = WIDTH - RIGHT - (40 if curve else 0)
+    frame = Frame((low, high), (0, ticks[-1]), right=right)
+    step = ceil(len(counts) / 10)
+    parts = [
+        *frame.across([*edges[:-1:step], high], percentage),
+        *frame.up(ticks, lambda value: f"{value:,.0f}"),
+        *frame.names("resemblance", "near duplicates"),
+    ]
+    for count, begin, end in zip(counts, edges, edges[1:], strict=False):
+        if count:
+            x, y = frame.x(begin), frame.y(count)
+            label = f"{percentage(begin)} to {percentage(end)}: {count:,}"
+            parts.append(bar(x + 0.5, y, max(frame.x(end) - x - 1, 1), label))
+    if curve is not None:
+        over = Frame((low, high), (0, 1), right=right)
+        parts.append(path(curve, over, 1, 1))
+        parts += [text(right + 6, over.y(share) + 4, percentage(share), "start c1t") for share in (0, 0.5, 1)]
+        parts.append(text(right, TOP - 12, f"probability: {curve.name}", "end c1t"))
+    if threshold is not None:
+        parts += frame.threshold(threshold)
+    return document(title, parts)
+
+
+def loglog_svg(sizes: Sequence[int], counts: Sequence[int], *, title: str) -> str:
+    """Draw how many clusters there are of each size, both axes by powers of ten."""
+    wide, tall = (max(1, ceil(log10(max(values)))) for values in (sizes, counts))
+    frame = Frame((0, wide), (0, tall), inset=8)
+    parts = [
+        *frame.across(range(wide + 1), lambda power: f"{10 ** int(power):,}"),
+        *frame.up(range(tall + 1), lambda power: f"{10 ** int(power):,}"),
+        *frame.names("documents in a cluster", "clusters"),
+    ]
+    for size, count in sorted(zip(sizes, counts, strict=True)):
+        label = f"<title>{size:,}: {count:,}</title>"
+        x, y = frame.x(log10(size)), frame.y(log10(count))
+        parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4">{label}</circle>')
+    return document(title, parts)
+
+
+def _round_ticks(most: int) -> list[int]:
+    """Give about five whole, round steps from 0 to at least *most*."""
+    power = 10 ** max(0, floor(log10(most / 5))) if most > 5 else 1  # noqa: PLR2004 - five steps
+    step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if step * 5 >= most)
+    return list(range(0, step * max(1, -(-most // step)) + 1, step))

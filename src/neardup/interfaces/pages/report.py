@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup.evaluation.overview import Overview, overview
 from neardup.evaluation.plans import curve_of
-from neardup.interfaces.pages.distributions import histogram_svg, loglog_svg
+from neardup.interfaces.pages.drawing import histogram_svg, loglog_svg
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.pieces import Excerpt, compared, excerpt
 from neardup.interfaces.wording import cluster_lines, rule_of, totals_of

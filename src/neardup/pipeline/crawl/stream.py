@@ -9,9 +9,8 @@ import pyarrow as pa
 from neardup.index.disk.columns import STRING
 from neardup.model.errors import require_share
 from neardup.model.verdicts import as_record
-from neardup.pipeline.crawl.page_texts import page_texts
-from neardup.pipeline.index.field_values import READ, read_field
-from neardup.pipeline.index.fields import ARROW
+from neardup.pipeline.crawl.filter import page_texts
+from neardup.pipeline.index.fields import ARROW, READ, read_field
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.pipeline.index.page_terms import extraction_for, require_different, require_extraction, require_url_rules

@@ -1,9 +1,13 @@
-"""The typed fields that an index stores with documents."""
+"""The typed fields that an index stores with documents, and their values, read from how they are written.
 
-from collections.abc import Iterable, Mapping, Sequence
+A value is of its field's kind, or a string that writes one, as in CSV. Each value is read by itself: whether it is
+valid does not depend on the other values of its batch. An empty string counts as missing, except in a field of strings.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +21,43 @@ from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, TextBatch, Words
 from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require
 from neardup.model.seen import Document
-from neardup.pipeline.index.field_values import READ, read_field
 from neardup.text.columns import as_it_lies, is_mixed, typed_parts
 from neardup.text.containers import table_or_column
 from neardup.text.sites import NO_SITES
 
 Container = TypeVar("Container", pa.Table, pa.ChunkedArray)
+
+_MOST_INTEGER: Final = 1 << 63
+
+
+class FieldReading(NamedTuple):
+    """How a kind is read: *read* raises ``ValueError`` or ``KeyError`` for values other than the *expected* ones."""
+
+    read: Callable[[str], Any]
+    type: pa.DataType
+    expected: str
+
+
+def _integer(written: str) -> int:
+    value = int(written)
+    if not -_MOST_INTEGER <= value < _MOST_INTEGER:
+        raise ValueError(written)
+    return value
+
+
+def _moment(written: str) -> datetime:
+    """Read a moment; one without a zone is in UTC."""
+    value = datetime.fromisoformat(written)
+    return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+READ: Final = {
+    "integer": FieldReading(_integer, pa.int64(), "an integer of 64 bits"),
+    "number": FieldReading(float, pa.float64(), "a number"),
+    "time": FieldReading(_moment, pa.timestamp("us", "UTC"), "a time such as 2026-01-31T12:00:00Z"),
+    "flag": FieldReading({"true": True, "false": False}.__getitem__, pa.bool_(), "true or false"),
+}
+
 
 _PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", datetime: "time", bool: "flag"}
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -291,3 +326,8 @@ def _plain(array: pa.Array, kind: str) -> Any:
     plain = array.cast(pa.int64()) if kind == "time" else array
     zero = pa.scalar(False if kind == "flag" else 0, plain.type)
     return np.asarray(plain.fill_null(zero).to_numpy(zero_copy_only=False), FIELD_KINDS[kind])
+
+
+def read_field(kind: str, written: str | None) -> Any:
+    """Return the value of a kind that a string writes; the errors are those of ``FieldReading``."""
+    return None if written in {None, ""} else READ[kind].read(written)

@@ -10,8 +10,7 @@ import pyarrow as pa
 from neardup.index.disk.columns import STRING
 from neardup.model.arrays import Positions
 from neardup.model.errors import FieldMissing
-from neardup.pipeline.index.field_values import READ, read_field
-from neardup.pipeline.index.fields import SITE, chosen_rows, with_column
+from neardup.pipeline.index.fields import READ, SITE, chosen_rows, read_field, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, Rejected
