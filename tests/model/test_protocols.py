@@ -1,7 +1,7 @@
 import pytest
 
-from neardup import Combined, MinHash, ParameterError, Trials
-from neardup.model.protocols import FieldScheme, FilterScheme, Scheme, TwoSchemes, require_scheme, whole_term
+from neardup import MinHash, ParameterError, Trials
+from neardup.model.protocols import FieldScheme, FilterScheme, Scheme, require_scheme, whole_term
 from neardup.schemes import registry
 
 
@@ -11,7 +11,6 @@ def test_every_kind_is_a_scheme(kind):
     require_scheme(scheme)
     assert isinstance(scheme, Scheme)
     assert isinstance(scheme, FieldScheme) == bool(scheme.columns)
-    assert isinstance(scheme, TwoSchemes) == isinstance(scheme, Combined)
     assert isinstance(scheme, FilterScheme) == hasattr(scheme, "passes")
 
 

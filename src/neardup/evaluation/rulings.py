@@ -8,7 +8,8 @@ import numpy as np
 
 from neardup.evaluation.measures import shared_counts, weighted_cosine
 from neardup.model.arrays import Features, Signatures
-from neardup.model.protocols import FieldScheme, Scheme, TwoSchemes
+from neardup.model.protocols import FieldScheme, Scheme
+from neardup.schemes.combined import Combined
 from neardup.schemes.plausibility import PlausiblePairs
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import text_column, whole_batch
@@ -123,7 +124,7 @@ def _of_fields(scheme: Scheme, texts: list[str], estimate: Estimate, reason: str
 
 
 def _estimate(scheme: Any, signed: Signatures) -> Estimate:
-    if isinstance(scheme, TwoSchemes):
+    if isinstance(scheme, Combined):
         return _of_both(scheme, signed)
     left, right = signed[1:], signed[:1]  # the better-ranked text comes first
     measure, value, threshold, detail = scheme.reading(left, right)
@@ -138,7 +139,7 @@ def _estimate(scheme: Any, signed: Signatures) -> Estimate:
     )
 
 
-def _of_both(scheme: TwoSchemes, signed: Signatures) -> Estimate:
+def _of_both(scheme: Combined, signed: Signatures) -> Estimate:
     """Return the results of both schemes; the value is the number of rules that match."""
     first, second = map(_estimate, (scheme.first, scheme.second), scheme.parts(signed))
     missing = not signed.present.all()

@@ -15,7 +15,7 @@ Position-independent keys count in any column: each key has one bucket, which is
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -60,10 +60,3 @@ def joined(parts: Sequence[Candidates]) -> Candidates:
     bounds: Positions = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part.bounds) for part in parts]))])
     asking, candidates = (np.concatenate([getattr(part, name) for part in parts]) for name in ("asking", "candidates"))
     return Candidates(asking, bounds, candidates)
-
-
-class CandidateSource(Protocol):
-    """Proposes the candidates of leaders by the canonical rule, from memory or from files."""
-
-    def propose(self) -> Candidates | None:
-        """Return the candidates of the next block of asking leaders, the best-ranked first; ``None`` at the end."""

@@ -201,19 +201,3 @@ class FilterScheme(Scheme, Protocol):
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures may match."""
-
-
-@runtime_checkable
-class TwoSchemes(Scheme, Protocol):
-    """A scheme that joins two others: documents match if they match by both."""
-
-    @property
-    def first(self) -> Any:
-        """The scheme whose keys find candidates."""
-
-    @property
-    def second(self) -> Any:
-        """The scheme that confirms matches."""
-
-    def parts(self, signatures: Signatures) -> tuple[Signatures, Signatures]:
-        """Return the signatures of each."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from neardup.kernels import buckets as kernels
 from neardup.kernels import radix
 from neardup.model.arrays import AnyPositions, Flags, Positions, Words
-from neardup.model.candidates import DEPTH, ROOM, Candidates, CandidateSource, Ranks, chained
+from neardup.model.candidates import DEPTH, ROOM, Candidates, Ranks, chained
 
 BLOCK = 2048  # documents whose candidates are proposed together
 ROWS = 1 << 12  # documents whose keys in all columns are held together
@@ -82,7 +82,7 @@ def column_of(keys: Words | Keys, present: Flags, *, column: int = 0, first: int
     return _with_finer(*_asked_for(keys.column(column, members), members, first), following, first)
 
 
-class Proposals(CandidateSource):
+class Proposals:
     """The candidates of the ranks from *begin* to *end* in the buckets of all *columns*; this empties the list."""
 
     def __init__(self, columns: list[Column], begin: int, end: int) -> None:
