@@ -32,7 +32,7 @@ from neardup.model.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from neardup.sources.collection import QuotedLines, Rejected
 
@@ -59,38 +59,106 @@ _ENCODINGS = {  # by the code of an error or a rejected record
     name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
     for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
 }
-_NEXT = {  # by the code of an error
-    **_ENCODINGS,
-    "folder of tables": "name the files, such as '{pattern}'",
-    "mixed folder": "name the tables, such as '{pattern}', or choose the texts, such as with --glob '{texts}'",
-    "json as table": "rename it with the ending .jsonl",
-    "ending": "rename it with the ending of its format",
-    "packed files": "unpack it first, and name the files in it, or their folder",
-    "compressed stream": "name the file as an input, or, if it has lines, expand it first: zcat FILE | neardup ...",
-    "archive stream": "name the file as an input: archives are read from files",
-    "too large": "that is the most that is read here",
-    "changed": "run again when nothing writes to it",
-    "earlier input": "restore it, with its modification time, or remove what its run added: neardup state forget",
-    "json array": "convert it: {unpack}jq -c '.[]'{operand} > lines.jsonl",
-    "json over lines": "convert them: {unpack}jq -c .{operand} > lines.jsonl",
-    "all rejected": "nothing was written",
-    "label": "`neardup label` writes files of labels",
-    "one kind": "neardup label with the same --out continues where it stopped",
-    "one group": "neardup label with the same --out continues where it stopped",
-    "no URLs": "--url names their field; a report has them if they are the ids, as with dedup --id url",
-    "exists": "--force replaces it",
-    "folder": "name a file in it",
-    PERMISSION: "change its permissions, or run this as another user",
+_OTHER_USER = "change its permissions, or run this as another user"
+_NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code of an error or of a rejected record
+    "": {  # of any error
+        **_ENCODINGS,
+        "folder of tables": "name the files, such as '{pattern}'",
+        "mixed folder": "name the tables, such as '{pattern}', or choose the texts, such as with --glob '{texts}'",
+        "json as table": "rename it with the ending .jsonl",
+        "ending": "rename it with the ending of its format",
+        "packed files": "unpack it first, and name the files in it, or their folder",
+        "compressed stream": "name the file as an input, or, if it has lines, expand it first: zcat FILE | neardup ...",
+        "archive stream": "name the file as an input: archives are read from files",
+        "too large": "that is the most that is read here",
+        "changed": "run again when nothing writes to it",
+        "earlier input": "restore it, with its modification time, or remove what its run added: neardup state forget",
+        "json array": "convert it: {unpack}jq -c '.[]'{operand} > lines.jsonl",
+        "json over lines": "convert them: {unpack}jq -c .{operand} > lines.jsonl",
+        "all rejected": "nothing was written",
+        "label": "`neardup label` writes files of labels",
+        "one kind": "neardup label with the same --out continues where it stopped",
+        "one group": "neardup label with the same --out continues where it stopped",
+        "no URLs": "--url names their field; a report has them if they are the ids, as with dedup --id url",
+        "exists": "--force replaces it",
+        "folder": "name a file in it",
+        PERMISSION: _OTHER_USER,
+    },
+    "output": {
+        PERMISSION: "change its permissions, or name a path elsewhere",
+        FULL: "make room, or name a path elsewhere, and run the same command again",
+    },
+    "reading": {  # verbs with options for reading files
+        "too large": "--max-bytes raises this cap",
+        "open quote": "if quotation marks are plain text in this file, use --quoting none",
+        "ending unknown": "use --format jsonl, csv, tsv or parquet; for single texts, name their folder",
+        "json as table": "to read it as JSON lines, use --format jsonl",
+        "json ending": "for JSON lines add --format jsonl; convert a JSON array: jq -c '.[]' {where} > lines.jsonl",
+        "text ending": "name the folder of such files; for JSON lines or a table add --format jsonl, csv or tsv",
+        "folder of other files": "--glob reads others as text, such as --glob '*.py'",
+        "not a number": "correct it, or leave it empty: documents without a value rank last",
+        "not a date": "write it as 2026-01-31 or 2026-01-31T12:00:00Z, or leave it empty: such documents rank last",
+        "kinds": "write all values as numbers, or all as strings",
+        "field taken": "mark the files from before, or remove the field",
+    },
+    "standard input": {
+        "packed files": "expand one of its files first: unzip -p FILE NAME | neardup ...",
+        "all rejected": "nothing was written; name the format of CSV or TSV with --format",
+        "json array": "convert it first: jq -c '.[]' FILE | neardup ...",
+        "json over lines": "convert them first: jq -c . FILE | neardup ...",
+    },
+    "in memory": {  # dedup without --work
+        "several formats": "with --work DIR, one run reads inputs of several formats",
+        "folder of tables": "add --work DIR to read all tables in the folder, or name the files, such as '{pattern}'",
+        "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
+        "folder": "name a file in it, such as {file}, or add --work DIR, which writes one file for each input",
+    },
+    "in pieces": {  # dedup with --work
+        "parts of texts": "--out-format names it, such as --out-format jsonl",
+        "index without texts": "make such an index with: neardup index INPUT --to DIR --texts",
+        "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR"
+        " --ignore-common {value} --common common.npz; then replace --ignore-common by --common common.npz",
+        "changed": "restore it, with its modification time, and start the same command again: it continues; or begin"
+        " again with --restart",
+        "earlier input": "restore it, with its modification time, and start the same command again: it continues; or"
+        " remove what its run added: neardup state forget",
+    },
+    "audit": {
+        "changed": "an audit reads the inputs as the run has read them: restore the changed input with its modification"
+        " time, or repeat the run and then the audit",
+    },
+    "report": {"changed": "name a complete report, or repeat the run with --report"},
+    "compare": {"no file": "--strings takes both arguments as texts"},
+    "pairs": {"given twice": "for the pairs of one collection, leave out B"},
+    "seen": dict.fromkeys(("compressed stream", "archive stream"), "name the file: neardup seen DIR FILE"),
+    "storage": {
+        "key needed": "name the file of its key with --key-file",
+        "other key": "name the file of its own key with --key-file",
+        "no key": "leave out --key-file",
+        "scheme needed": "this is only possible in Python",
+        "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
+        "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
+        "newer format": "update neardup",
+        PERMISSION: _OTHER_USER,
+        TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
+        "not empty": "name a new folder",
+        "other URL rules": "use the same rules, or another folder",
+        "other view": "leave out --text-view or name the same one, and use the same version; or use another folder",
+        "no templates": "leave out --templates, or use another folder",
+        "templates needed": "leave out --no-templates, or use another folder",
+        "other templates": "leave out --templates, as its own are used then, or name a file that was made of its own:"
+        " neardup templates learn INPUT --templates DIR --out FILE",
+        "other settings": "leave out these options, or use the values of the index",
+    },
+    "record": {
+        **_ENCODINGS,
+        "encoding": "convert files that are not UTF-8, such as with: iconv -f LATIN1 -t UTF-8 FILE > NEW",
+        "encoding in a table": "decode these values in the program that writes the table, and store them as strings",
+        "too large": "--max-bytes raises the cap",
+        "torn quotes": "if quotation marks are plain text there, use --quoting none",
+        "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
+    },
 }
-_NEXT_OUTPUT = {
-    PERMISSION: "change its permissions, or name a path elsewhere",
-    FULL: "make room, or name a path elsewhere, and run the same command again",
-}
-_NEXT_AUDIT = {
-    "changed": "an audit reads the inputs as the run has read them: restore the changed input with its modification"
-    " time, or repeat the run and then the audit",
-}
-_NEXT_REPORT = {"changed": "name a complete report, or repeat the run with --report"}
 _NEXT_FILES = {  # that do not exist or are others, by their options
     "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
     "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
@@ -99,85 +167,14 @@ _NEXT_FILES = {  # that do not exist or are others, by their options
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
     "stop_words": "to name words instead of a file, separate them by commas; write a single word with a comma: the,",
 }
-_NEXT_SEEN = dict.fromkeys(("compressed stream", "archive stream"), "name the file: neardup seen DIR FILE")
-_NEXT_PAIRS = {
-    "given twice": "for the pairs of one collection, leave out B",
-}
-_NEXT_COMPARE = {
-    "no file": "--strings takes both arguments as texts",
-}
-_NEXT_READING = {
-    "too large": "--max-bytes raises this cap",
-    "open quote": "if quotation marks are plain text in this file, use --quoting none",
-    "ending unknown": "use --format jsonl, csv, tsv or parquet; for single texts, name their folder",
-    "json as table": "to read it as JSON lines, use --format jsonl",
-    "json ending": "for JSON lines add --format jsonl; convert a JSON array: jq -c '.[]' {where} > lines.jsonl",
-    "text ending": "name the folder of such files; for JSON lines or a table add --format jsonl, csv or tsv",
-    "folder of other files": "--glob reads others as text, such as --glob '*.py'",
-    "not a number": "correct it, or leave it empty: documents without a value rank last",
-    "not a date": "write it as 2026-01-31 or 2026-01-31T12:00:00Z, or leave it empty: such documents rank last",
-    "kinds": "write all values as numbers, or all as strings",
-    "field taken": "mark the files from before, or remove the field",
-}
-_NEXT_DEDUP = {  # without --work
-    "several formats": "with --work DIR, one run reads inputs of several formats",
-    "folder of tables": "add --work DIR to read all tables in the folder, or name the files, such as '{pattern}'",
-    "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
-    "folder": "name a file in it, such as {file}, or add --work DIR, which writes one file for each input",
-}
-_NEXT_PIECES = {  # with --work
-    "parts of texts": "--out-format names it, such as --out-format jsonl",
-    "index without texts": "make such an index with: neardup index INPUT --to DIR --texts",
-    "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR"
-    " --ignore-common {value} --common common.npz; then replace --ignore-common by --common common.npz",
-}
-_NEXT_IN_PIECES = {  # about inputs
-    "changed": "restore it, with its modification time, and start the same command again: it continues; or begin"
-    " again with --restart",
-    "earlier input": "restore it, with its modification time, and start the same command again: it continues; or"
-    " remove what its run added: neardup state forget",
-}
-_NEXT_STDIN = {
-    "packed files": "expand one of its files first: unzip -p FILE NAME | neardup ...",
-    "all rejected": "nothing was written; name the format of CSV or TSV with --format",
-    "json array": "convert it first: jq -c '.[]' FILE | neardup ...",
-    "json over lines": "convert them first: jq -c . FILE | neardup ...",
-}
-_NEXT_STORAGE = {
-    "key needed": "name the file of its key with --key-file",
-    "other key": "name the file of its own key with --key-file",
-    "no key": "leave out --key-file",
-    "scheme needed": "this is only possible in Python",
-    "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
-    "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
-    "newer format": "update neardup",
-    PERMISSION: _NEXT[PERMISSION],
-    TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
-    "not empty": "name a new folder",
-    "other URL rules": "use the same rules, or another folder",
-    "other view": "leave out --text-view or name the same one, and use the same version; or use another folder",
-    "no templates": "leave out --templates, or use another folder",
-    "templates needed": "leave out --no-templates, or use another folder",
-    "other templates": "leave out --templates, as its own are used then, or name a file that was made of its own:"
-    " neardup templates learn INPUT --templates DIR --out FILE",
-    "other settings": "leave out these options, or use the values of the index",
-}
 _UNPACKERS = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}  # commands, by endings
-_REJECTED = {  # by the code of a rejected record
-    **_ENCODINGS,
-    "encoding": "convert files that are not UTF-8, such as with: iconv -f LATIN1 -t UTF-8 FILE > NEW",
-    "encoding in a table": "decode these values in the program that writes the table, and store them as strings",
-    "too large": "--max-bytes raises the cap",
-    "torn quotes": "if quotation marks are plain text there, use --quoting none",
-    "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
-}
 
 
 def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     """Return what is wrong and what to do next."""
     if isinstance(error, ParameterError):
-        known = _NEXT_DEDUP if _in_memory(arguments) else _NEXT_PIECES
-        following = known.get(error.code, "").format(value=error.value)
+        situation = "in memory" if _in_memory(arguments) else "in pieces"
+        following = _NEXT[situation].get(error.code, "").format(value=error.value)
         return f"{_of_parameter(error)}; {following}" if following else _of_parameter(error)
     if worded := _worded(error, arguments):
         return worded
@@ -190,7 +187,7 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     if isinstance(error, StorageError) and (ending := folder_advice(error, arguments)):
         return f"{message}{ending}"
     if isinstance(error, StorageError):
-        following = _NEXT_STORAGE.get(error.code) or (_about_room(arguments) if _is_full(error) else "")
+        following = _NEXT["storage"].get(error.code) or (_about_room(arguments) if _is_full(error) else "")
     else:
         following = _next(error, arguments)
     return f"{message}; {following}" if following else message
@@ -245,7 +242,7 @@ def advice_on_rejected(rejected: "Sequence[Rejected]") -> list[str]:
 
 def _about_rejected(code: str, source: str) -> str:
     in_a_table = code == "encoding" and Path(source).suffix.lower() == ".parquet"
-    return _REJECTED.get("encoding in a table" if in_a_table else code, "")
+    return _NEXT["record"].get("encoding in a table" if in_a_table else code, "")
 
 
 def _of_parameter(error: ParameterError) -> str:
@@ -281,29 +278,20 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if not isinstance(error, DataError | OutputError):
         return ""
     verb = getattr(arguments, "verb", "")
-    reads = verb in _READING
     if isinstance(error, FieldMissing):
         return _about_field(error, arguments)
     is_report = error.where == vars(arguments).get("of") if verb == "audit" else verb in _OF_REPORTS
     if is_report and error.code in _ENDINGS:
         return "name the report of a run: neardup dedup INPUT --report FILE.parquet writes one, and .html only a page"
-    known = {**_NEXT, **_NEXT_READING} if reads else _NEXT
-    if isinstance(error, OutputError):
-        known = {**known, **_NEXT_OUTPUT}
-    if error.where == "<stdin>":
-        known = {**known, **_NEXT_STDIN}
-    if verb == "dedup":
-        known = {**known, **(_NEXT_DEDUP if _in_memory(arguments) else _NEXT_IN_PIECES)}
-    if error.where in {vars(arguments).get(name) for name in ("report", "dropped", "mark", "common")}:
-        known = {**known, "folder": _NEXT["folder"]}
-    known = {
-        **known,
-        **{
-            "compare": _NEXT_COMPARE,
-            "audit": _NEXT_REPORT if is_report else _NEXT_AUDIT,
-            "pairs": _NEXT_PAIRS,
-            "seen": _NEXT_SEEN,
-        }.get(verb, {}),
+    beside = error.where in {vars(arguments).get(name) for name in ("report", "dropped", "mark", "common")}
+    situations = {  # the most particular one first
+        "report" if is_report and verb == "audit" else verb: True,
+        "in memory" if _in_memory(arguments) else "in pieces": verb == "dedup"
+        and not (beside and error.code == "folder"),
+        "standard input": error.where == "<stdin>",
+        "output": isinstance(error, OutputError),
+        "reading": verb in _READING,
+        "": True,
     }
     if isinstance(error, DataError) and (advised := _about_file(error, arguments) or input_advice(error, arguments)):
         return advised
@@ -319,7 +307,8 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         "unpack": unpack,
         "operand": operand,
     }
-    following = known.get(error.code, "").format(**places)
+    known = (_NEXT.get(situation, {}).get(error.code) for situation, holds in situations.items() if holds)
+    following = next(filter(None, known), "").format(**places)
     if isinstance(error, NothingRead) and (way_out := _about_rejected(error.first, error.where)):
         return f"{following}; {way_out}"
     return following
