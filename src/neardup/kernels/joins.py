@@ -11,7 +11,7 @@ import numpy as np
 
 from neardup.kernels.ascending import first_from
 from neardup.kernels.compile import fetch_ahead, kernel, njit, ones
-from neardup.kernels.sets import least_shared, may_match, may_share, places_for
+from neardup.kernels.sets import empty_table, enter, least_shared, may_match, may_share, part_for, shared_of
 
 _ONE, _SIX, _LOW = np.uint64(1), np.uint64(6), np.uint64(63)
 _MANY = 255  # the largest count
@@ -192,44 +192,6 @@ def _high_bits(places):
 
 
 @njit(nogil=True)
-def _enter(values, salt, shift, table):
-    """Enter distinct values in an empty table, whose empty places are 0; return whether 0 is among the values.
-
-    The first place of a value is ``(value * salt) >> shift``; *salt* is random, so texts cannot be made to collide.
-    """
-    mask = np.uint64(table.size - 1)
-    with_zero = False
-    for value in values:
-        place = (value * salt) >> shift
-        while table[place] != 0:
-            place = (place + _ONE) & mask
-        table[place] = value
-        with_zero = with_zero or value == 0
-    return with_zero
-
-
-@njit(nogil=True)
-def _among(values, salt, shift, table, with_zero, enough):
-    """Count the distinct *values* that are in a table; stops once fewer than *enough* are certain."""
-    mask = np.uint64(table.size - 1)
-    missing = values.size - enough
-    shared = values.size
-    for value in values:
-        place = (value * salt) >> shift
-        key = table[place]
-        if key != value:
-            while key != value and key != 0:
-                place = (place + _ONE) & mask
-                key = table[place]
-        if key != value or (value == 0 and not with_zero):
-            shared -= 1
-            missing -= 1
-            if missing < 0:
-                break
-    return shared
-
-
-@njit(nogil=True)
 def _first_large(sizes, begin, end, threshold, measure):
     """Return the first set from *begin* to *end*, which ascend by size, that is large enough for the set *end*."""
     size = sizes[end]
@@ -269,7 +231,7 @@ def join(
     met = np.full(starts.size, -1, np.int32)
     touched = np.empty(starts.size, np.int64)
     behind = np.empty(starts.size, np.int64)
-    room = np.empty(2 * places_for(sizes[end - 1]) if end > first else 0, np.uint64)
+    room = empty_table(2 * sizes[end - 1] if end > first else 0)
     both = np.empty(starts.size if bounds.size > 1 else 0, np.int32)
     found = 0
     compared = 0
@@ -331,10 +293,8 @@ def join(
                     found += 1
         if asked == 0:
             continue
-        own = room[: 2 * places_for(size)]  # a quarter is filled at most: most values are at their first place
-        own[:] = 0
-        high = _high_bits(own.size)
-        with_zero = _enter(values[starts[one] + alone[one] : starts[one] + size], salt, high, own)
+        keys, entered = part_for(room, 2 * size)  # a quarter is filled at most: most values are at their first place
+        enter(values[starts[one] + alone[one] : starts[one] + size], keys, entered, one)
         for candidate in range(asked):
             other = touched[candidate]
             begin, of_other = starts[other], sizes[other]
@@ -343,7 +303,7 @@ def join(
                 continue
             compared += 1
             enough = least_shared(size, of_other, threshold, measure)
-            common = _among(values[begin + behind[candidate] : begin + of_other], salt, high, own, with_zero, enough)
+            common = shared_of(values[begin + behind[candidate] : begin + of_other], keys, entered, one, enough)
             if may_share(size, of_other, common, threshold, measure):
                 left[found] = one
                 right[found] = other

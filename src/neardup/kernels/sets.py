@@ -95,7 +95,7 @@ def enter(values, keys, owners, owner):
 
 
 @njit(nogil=True)
-def _shared(values, keys, owners, owner, enough):
+def shared_of(values, keys, owners, owner, enough):
     """Count the distinct *values* found in the table; stops once fewer than *enough* are certain."""
     shared = 0
     left = values.size
@@ -217,7 +217,7 @@ def intersections(sets, left, right, shared):
         if pair == 0 or one != left[pair - 1]:
             enter(values[starts[one] : starts[one] + sizes[one]], keys, owners, pair)
             owner = pair
-        shared[pair] = _shared(values[starts[other] : starts[other] + sizes[other]], keys, owners, owner, 0)
+        shared[pair] = shared_of(values[starts[other] : starts[other] + sizes[other]], keys, owners, owner, 0)
 
 
 @kernel
@@ -280,7 +280,7 @@ def shared_enough(one, other, values, starts, sizes, keys, owners, owner, thresh
     if of_other > LONG and of_other > _TIMES * size:
         shared = _shared_with_ascending(values[starts[one] : starts[one] + size], content, enough)
     else:
-        shared = _shared(content, keys, owners, owner, enough)
+        shared = shared_of(content, keys, owners, owner, enough)
     return shared if shared > 0 and shared / denominator(size, of_other, shared, measure) >= threshold else 0
 
 
