@@ -47,11 +47,10 @@ def test_the_rarest_values_come_first_and_those_of_one_set_before_all():
 
 def test_the_sets_of_each_value_are_listed_with_its_positions():
     sets = arrays([[5, 6, 7], [], [8, 7, 9], [6, 0]])
-    salt, shift = np.uint64(1), np.uint64(61)  # all values are at the same place first
     distinct, numbers, begins = np.empty(6, np.uint64), np.full(8, -1, np.int32), np.empty(8, np.int64)
     owners, at = np.empty(6, np.uint32), np.empty(6, np.uint32)
     ends = np.array([3, 0, 2, 2])
-    table = salt, shift, distinct, numbers
+    table = distinct, numbers
     known = lists(sets, np.array([1, 0, 0, 0]), ends, table, begins, owners, at)
     assert distinct[:known].tolist() == [6, 7, 8, 0]
     found = [slice(*pair) for pair in pairwise(begins[: known + 1].tolist())]
@@ -63,7 +62,7 @@ def test_the_sets_of_each_value_are_listed_with_its_positions():
 def test_no_sets_have_no_lists():
     none, begins = np.empty(0, np.int64), np.empty(2, np.int64)
     words, places = np.empty(0, np.uint64), np.empty(0, np.uint32)
-    table = np.uint64(1), np.uint64(61), words, np.full(8, -1, np.int32)
+    table = words, np.full(8, -1, np.int32)
     assert lists((words, none, none), none, none, table, begins, places, places) == 0
     assert begins[0] == 0
 

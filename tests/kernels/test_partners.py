@@ -12,7 +12,7 @@ def found(few, many, least, measure, room):
     lists = [[number for number, one in enumerate(few) if value in one] for value in values]
     bits = 2 + len(values).bit_length()
     keys, numbers = np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int32)
-    table = np.uint64(0x9E3779B97F4A7C15), np.uint64(64 - bits), keys, numbers
+    table = keys, numbers
     enter(np.array(values, np.uint64), table)
     assert sorted(keys[numbers >= 0].tolist()) == values
     flat = np.array([value for one in many for value in one], np.uint64)

@@ -9,8 +9,6 @@ import pytest
 from neardup.kernels.partners import enter
 from neardup.kernels.weighted_partners import spared, weighted_partners
 
-SALT = np.uint64(0x9E3779B97F4A7C15)
-
 
 def test_common_values_are_spared_while_their_squares_are_too_few_for_a_partner():
     numbers, weights = np.array([0, 1, 5, 0, 2, 3, 4]), np.array([2.0, 1, 2, 3, 1, 1, 1])
@@ -34,7 +32,7 @@ def test_cosines_by_definition(least, spare):
     many[3:6] = [few[0], few[1] + Counter([1]), few[2]]
     values = sorted({value for one in few for value in one})  # by their numbers, of which the first ones are spared
     keys, numbers = np.zeros(64, np.uint64), np.full(64, -1, np.int32)
-    table = SALT, np.uint64(58), keys, numbers
+    table = keys, numbers
     enter(np.array(values, np.uint64), table)
     lists = [[(owner, one[value]) for owner, one in enumerate(few) if value in one] for value in values]
     unlisted = [[*filter(few[owner].__contains__, values[:spare])] for owner in range(len(few))]

@@ -1,6 +1,5 @@
 """All pairs of documents that share enough of their features: exactly, without signatures."""
 
-import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -103,8 +102,7 @@ class Join:
         total = int((ends - self._alone).sum())
         begins, owners, at = np.empty(total + 2, np.int64), *np.empty((2, total), np.uint32)
         bits = max(3, (2 * total).bit_length())
-        salt, shift = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
-        self._table = salt, shift, np.empty(total, np.uint64), np.full(1 << bits, -1, np.int32)
+        self._table = np.empty(total, np.uint64), np.full(1 << bits, -1, np.int32)
         known = lists(self._sets, self._alone, ends, self._table, begins, owners, at)
         self._lists = begins[: known + 1], owners, at
         self.families = families_of(self._sets, begins[: known + 1], owners)

@@ -1,6 +1,5 @@
 """All partners of a sample of documents: exactly, without signatures."""
 
-import secrets
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -102,9 +101,8 @@ def numbered(values: Words) -> tuple[Words, Positions, Positions]:
 
 def table_of(values: Words) -> tuple[Any, ...]:
     """Return the table of distinct values, by their numbers, as ``neardup.kernels.partners`` takes it."""
-    bits = max(3, (2 * len(values)).bit_length())  # at most half of the table is filled
-    salt, shift = np.uint64(secrets.randbits(64) | 1), np.uint64(64 - bits)
-    table = salt, shift, np.zeros(1 << bits, np.uint64), np.full(1 << bits, -1, np.int32)
+    places = 1 << max(3, (2 * len(values)).bit_length())  # at most half of the table is filled
+    table = np.zeros(places, np.uint64), np.full(places, -1, np.int32)
     enter(values, table)
     return table
 

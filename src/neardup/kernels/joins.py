@@ -2,16 +2,25 @@
 
 *sets* are those of ``neardup.kernels.sets``, without repeats.
 
-A *table* that numbers values is ``(salt, shift, distinct, numbers)``: ``distinct[k]`` is the value with the number *k*.
-``numbers`` has ``2 ** (64 - shift)`` places, -1 where no number is: that of a value is at the place ``(value * salt) >>
-shift`` or, if others are there, behind it. *salt* is random and odd, so texts cannot be made to collide.
+A *table* that numbers values is ``(distinct, numbers)``: ``distinct[k]`` is the value with the number *k*. ``numbers``
+has a power of two of places, -1 where no number is: that of a value is at ``neardup.kernels.sets.first_place`` or, if
+others are there, behind it.
 """
 
 import numpy as np
 
 from neardup.kernels.ascending import first_from
 from neardup.kernels.compile import fetch_ahead, kernel, njit, ones
-from neardup.kernels.sets import empty_table, enter, least_shared, may_match, may_share, part_for, shared_of
+from neardup.kernels.sets import (
+    empty_table,
+    enter,
+    first_place,
+    least_shared,
+    may_match,
+    may_share,
+    part_for,
+    shared_of,
+)
 
 _ONE, _SIX, _LOW = np.uint64(1), np.uint64(6), np.uint64(63)
 _MANY = 255  # the largest count
@@ -105,11 +114,20 @@ def rarest_first(sets, shift, counts, chosen, wanted, alone):
             begin = ends[count]
 
 
-@njit(nogil=True)
-def _fetch_first(content, salt, shift, numbers):
-    """Ask for the places of the first values of a set, before they are needed."""
-    for value in content[:_AHEAD]:
-        fetch_ahead(numbers, np.int64((value * salt) >> shift))
+@njit(nogil=True, forceinline=True)
+def _fetch(value, numbers):
+    """Ask for the place of a value in a table, before it is needed."""
+    fetch_ahead(numbers, np.int64(first_place(value, np.uint64(numbers.size - 1))))
+
+
+@njit(nogil=True, forceinline=True)
+def _place_of(value, distinct, numbers):
+    """Return the place of a value in a table, or the free place for it."""
+    mask = np.uint64(numbers.size - 1)
+    place = first_place(value, mask)
+    while numbers[place] >= 0 and distinct[numbers[place]] != value:
+        place = (place + _ONE) & mask
+    return place
 
 
 @kernel
@@ -122,21 +140,19 @@ def lists(sets, alone, wanted, table, begins, owners, at):
     two more.
     """
     values, starts, _ = sets
-    salt, shift, distinct, numbers = table
-    mask = np.uint64(numbers.size - 1)
+    distinct, numbers = table
     found = np.empty(owners.size, np.int32)
     begins[:] = 0
     known = 0
     total = 0
     for one in range(starts.size):
-        _fetch_first(values[starts[one] + alone[one] : starts[one] + wanted[one]], salt, shift, numbers)
+        for position in range(alone[one], min(alone[one] + _AHEAD, wanted[one])):
+            _fetch(values[starts[one] + position], numbers)
         for position in range(alone[one], wanted[one]):
             if position + _AHEAD < wanted[one]:
-                fetch_ahead(numbers, np.int64((values[starts[one] + position + _AHEAD] * salt) >> shift))
+                _fetch(values[starts[one] + position + _AHEAD], numbers)
             value = values[starts[one] + position]
-            place = (value * salt) >> shift
-            while numbers[place] >= 0 and distinct[numbers[place]] != value:
-                place = (place + _ONE) & mask
+            place = _place_of(value, distinct, numbers)
             if numbers[place] < 0:
                 numbers[place] = known
                 distinct[known] = value
@@ -223,11 +239,10 @@ def join(
     *shared*. Returns the first set for whose pairs there was no room, the number of pairs and that of comparisons.
     """
     values, starts, sizes = sets
-    salt, shift, distinct, numbers = table
+    distinct, numbers = table
     begins, owners, at = listed
     family, places, only, members, bounds, medians, lacking = families[:7]
     deviation_begins, deviating, deviant_begins, deviants = families[7:]
-    mask = np.uint64(numbers.size - 1)
     met = np.full(starts.size, -1, np.int32)
     touched = np.empty(starts.size, np.int64)
     behind = np.empty(starts.size, np.int64)
@@ -244,15 +259,12 @@ def join(
         if found + before > left.size:
             return one, found, compared
         asked = 0
-        _fetch_first(values[starts[one] + alone[one] : starts[one] + probes[one]], salt, shift, numbers)
+        for position in range(alone[one], min(alone[one] + _AHEAD, probes[one])):
+            _fetch(values[starts[one] + position], numbers)
         for position in range(alone[one], probes[one]):
             if position + _AHEAD < probes[one]:
-                fetch_ahead(numbers, np.int64((values[starts[one] + position + _AHEAD] * salt) >> shift))
-            value = values[starts[one] + position]
-            place = (value * salt) >> shift
-            while numbers[place] >= 0 and distinct[numbers[place]] != value:
-                place = (place + _ONE) & mask
-            number = numbers[place]
+                _fetch(values[starts[one] + position + _AHEAD], numbers)
+            number = numbers[_place_of(values[starts[one] + position], distinct, numbers)]
             if number < 0 or (own_family >= 0 and only[number] == own_family):
                 continue
             begin = first_from(owners, begins[number], begins[number + 1], lowest)

@@ -1,44 +1,35 @@
 """How much each of many sets shares with each of a few: one look at every value finds all.
 
-A *table* of the values of the few sets is ``(salt, shift, keys, numbers)``. It has ``2 ** (64 - shift)`` places; the
-first place of a value is ``(value * salt) >> shift``, and ``numbers`` is -1 where no value is. An odd, secret *salt*
-keeps crafted values from making long runs of collisions.
+A *table* of the values of the few sets is ``(keys, numbers)``, as of ``neardup.kernels.sets.numbered_place``: a power
+of two of places, and ``numbers`` is -1 where no value is.
 """
 
 import numpy as np
 
 from neardup.kernels.compile import fetch_ahead, kernel, njit
-from neardup.kernels.sets import may_share
+from neardup.kernels.sets import first_place, may_share, numbered_place
 
-_ONE = np.uint64(1)
 _AHEAD = 16  # values whose places in the table are on their way
 
 
 @kernel
 def enter(values, table):
     """Enter distinct *values*, which are numbered in their order, in an empty table."""
-    salt, shift, keys, numbers = table
-    mask = np.uint64(keys.size - 1)
+    keys, numbers = table
     for number in range(values.size):
-        place = (values[number] * salt) >> shift
-        while numbers[place] >= 0:
-            place = (place + _ONE) & mask
+        place = numbered_place(values[number], keys, numbers)
         keys[place] = values[number]
         numbers[place] = number
 
 
 @njit(nogil=True, forceinline=True)
-def number_at(values, at, salt, shift, keys, numbers):
+def number_at(values, at, keys, numbers):
     """Return the number of ``values[at]`` in a table, or -1, and prefetch the places of a later value."""
     if at + _AHEAD < values.size:
-        ahead = np.int64((values[at + _AHEAD] * salt) >> shift)
+        ahead = np.int64(first_place(values[at + _AHEAD], np.uint64(keys.size - 1)))
         fetch_ahead(numbers, ahead)
         fetch_ahead(keys, ahead)
-    value = values[at]
-    place = (value * salt) >> shift
-    while numbers[place] >= 0 and keys[place] != value:
-        place = (place + _ONE) & np.uint64(keys.size - 1)
-    return numbers[place]
+    return numbers[numbered_place(values[at], keys, numbers)]
 
 
 @kernel
@@ -54,7 +45,7 @@ def partners(sets, first, table, lists, few, least, measure, met, left, right, s
     the first set for which there was no room, and the number of pairs.
     """
     values, starts, sizes = sets
-    salt, shift, keys, numbers = table
+    keys, numbers = table
     begins, owners, rest_begins, rest = lists
     counts = np.zeros(few.size, np.int64)
     touched = np.empty(few.size, np.int64)
@@ -67,7 +58,7 @@ def partners(sets, first, table, lists, few, least, measure, met, left, right, s
         asked = 0
         content = values[starts[one] : starts[one] + sizes[one]]
         for at in range(content.size):
-            number = number_at(content, at, salt, shift, keys, numbers)
+            number = number_at(content, at, keys, numbers)
             if number < 0:
                 continue
             met[number] = True

@@ -44,7 +44,7 @@ def weighted_partners(sets, weights, norms, chosen, first, table, lists, few, le
     which there was no room, and the number of pairs.
     """
     values, starts, sizes = sets
-    salt, shift, keys, numbers = table
+    keys, numbers = table
     begins, owners, owned, rest_begins, rest, resting = lists
     products = np.zeros(few.size)
     asked_by = np.full(few.size, -1, np.int64)
@@ -64,7 +64,7 @@ def weighted_partners(sets, weights, norms, chosen, first, table, lists, few, le
         content = values[starts[one] : starts[one] + sizes[one]]
         asked = 0
         for at in range(content.size):
-            number = number_at(content, at, salt, shift, keys, numbers)
+            number = number_at(content, at, keys, numbers)
             if number < 0:
                 continue
             weight = weights[starts[one] + at]
