@@ -9,7 +9,7 @@ import numpy.typing as npt
 from neardup.decisions.evidence import SET_MEASURES, FeatureSets, Shared
 from neardup.kernels.partners import enter, partners
 from neardup.kernels.sets import OVERLAP
-from neardup.model.arrays import Features, Positions, Words, ragged
+from neardup.model.arrays import Features, Flags, Positions, Words, ragged
 
 LONG = 8  # documents of the sample: more of them make a list long
 _ROOM = 1 << 16  # pairs that are found at a time
@@ -40,30 +40,16 @@ class Partners:
         sets.make_distinct(np.arange(number))
         self._sizes, self._least, self._measure = sets.sizes, least, SET_MEASURES[measure]
         owners = np.repeat(np.arange(number), sets.sizes)
-        distinct, self._of, counts = numbered(sets.values[ragged(sets.starts, sets.sizes)])
-        self._owners_of = owners
-        self._list(counts)
+        distinct, of, counts = numbered(sets.values[ragged(sets.starts, sets.sizes)])
+        of = of[np.argsort(owners * len(distinct) + of)]  # the most common features of each document first
+        places = np.arange(len(of)) - np.repeat(np.cumsum(sets.sizes) - sets.sizes, sets.sizes)
+        spare = np.maximum(0, np.ceil(least * sets.sizes - _ROUNDING).astype(np.int64) - 1)
+        unlisted = (places < spare[owners]) & (counts[of] > LONG) & (self._measure != OVERLAP)
+        listed, begins, rest, rest_begins = lists_of(of, owners, unlisted, len(distinct), number)
+        self._lists = begins, owners[listed], rest_begins, of[rest]
+        self._of, self._owners_of = of, owners
         self._table = table_of(distinct)
         self._met = np.zeros(len(distinct), np.bool_)
-
-    def _list(self, counts: Positions) -> None:
-        """List the documents that have a feature, and for each document those in no list."""
-        of, owners = self._of, self._owners_of
-        by_document = np.argsort(owners * len(counts) + of)  # the most common features of each document first
-        begins = np.cumsum(self._sizes) - self._sizes
-        place = np.empty(len(of), np.int64)
-        place[by_document] = np.arange(len(of))
-        place -= begins[owners]
-        spare = np.ceil(self._least * self._sizes - _ROUNDING).astype(np.int64) - 1
-        spare = np.where(self._measure == OVERLAP, 0, np.maximum(0, spare))
-        unlisted = (place < spare[owners]) & (counts[of] > LONG)
-        listed = np.flatnonzero(~unlisted)
-        order = listed[np.argsort(of[listed] * len(self._sizes) + owners[listed])]
-        rest = np.flatnonzero(unlisted)
-        self._lists = (
-            *(np.searchsorted(of[order], np.arange(len(counts) + 1)), owners[order]),
-            *(np.searchsorted(owners[rest], np.arange(len(self._sizes) + 1)), of[rest]),
-        )
 
     @property
     def met(self) -> npt.NDArray[np.float64]:
@@ -97,6 +83,19 @@ def numbered(values: Words) -> tuple[Words, Positions, Positions]:
     numbers = np.empty(len(distinct), np.int64)
     numbers[by_count] = np.arange(len(distinct))
     return distinct[by_count], numbers[of], counts[by_count]
+
+
+def lists_of(
+    numbers: Positions, owners: Positions, unlisted: Flags, distinct: int, few: int
+) -> tuple[Positions, Positions, Positions, Positions]:
+    """Return the places of values by number, and where each number begins; and the same of *unlisted* ones by owner.
+
+    The values of a *few* documents, their *owners*, have *distinct* numbers. Owners ascend.
+    """
+    listed, rest = np.flatnonzero(~unlisted), np.flatnonzero(unlisted)
+    listed = listed[np.argsort(numbers[listed], kind="stable")]
+    begins = np.searchsorted(numbers[listed], np.arange(distinct + 1))
+    return listed, begins, rest, np.searchsorted(owners[rest], np.arange(few + 1))
 
 
 def table_of(values: Words) -> tuple[Any, ...]:

@@ -7,9 +7,9 @@ import numpy as np
 
 from neardup.decisions.evidence import Shares, WeightedSets, count_shared
 from neardup.decisions.pairs import JoinedPairs
-from neardup.decisions.partners import LONG, collected, numbered, table_of
+from neardup.decisions.partners import LONG, collected, lists_of, numbered, table_of
 from neardup.kernels.weighted_partners import spared, weighted_partners
-from neardup.model.arrays import Flags, Positions, Words, ragged
+from neardup.model.arrays import Positions, Words, ragged
 
 
 class FoundCosines(NamedTuple):
@@ -44,20 +44,9 @@ class WeightedPartners:
         numbers, weights = of[order], sets.weights[places[order]]
         unlisted = np.zeros(len(owners), np.bool_)
         spared(numbers, weights, bounds, self._norms, counts, LONG, least, unlisted)
-        self._list(numbers, weights, owners, unlisted, len(distinct))
+        listed, begins, rest, rest_begins = lists_of(numbers, owners, unlisted, len(distinct), len(documents))
+        self._lists = begins, owners[listed], weights[listed], rest_begins, numbers[rest], weights[rest]
         self._table = table_of(distinct)
-
-    def _list(self, numbers: Positions, weights: Shares, owners: Positions, unlisted: Flags, distinct: int) -> None:
-        """List the documents that have a feature, and for each document its features in no list."""
-        listed = np.flatnonzero(~unlisted)
-        listed = listed[np.argsort(numbers[listed], kind="stable")]
-        rest = np.flatnonzero(unlisted)
-        self._lists = (
-            np.searchsorted(numbers[listed], np.arange(distinct + 1)),
-            *(owners[listed], weights[listed]),
-            np.searchsorted(owners[rest], np.arange(len(self._norms) + 1)),
-            *(numbers[rest], weights[rest]),
-        )
 
     def among(self, sets: WeightedSets, documents: Positions) -> FoundCosines:
         """Return the partners among some *documents* of weighted sets; right are the numbers of these.
