@@ -65,7 +65,7 @@ class CommonShingles:
         ordered = terms.dtype == np.uint64 and terms.ndim == 1 and bool((terms[:-1] < terms[1:]).all())
         require(ordered, "terms", f"array of {terms.dtype}", "must be ascending, distinct uint64")
         require(isinstance(self.shingling, str), "shingling", self.shingling, "must be the id of a shingling")
-        require_share_of_documents("share", self.share)
+        require_share("share", self.share, below_one=True)
         terms.setflags(write=False)
         object.__setattr__(self, "terms", terms)
         object.__setattr__(self, "share", float(self.share))
@@ -102,7 +102,7 @@ class CommonShingles:
         from neardup.text.shingling import Shingling  # which imports this module
 
         require_kind("shingling", shingling, Shingling)
-        require_share_of_documents("share", share)
+        require_share("share", share, below_one=True)
         plain = shingling.plain
         features = plain.features(sample(text_column(texts)))
         counted = different(features, plain.size)
@@ -167,11 +167,6 @@ class CommonShingles:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a list from a file; ``InputRefused`` if it cannot be read, ``DataError`` for another kind of file."""
         return cls.from_bytes(files.load(path, "the common shingles"), os.fspath(path))
-
-
-def require_share_of_documents(name: str, value: Any) -> None:
-    """Raise ``ParameterError`` unless a value is a share of documents, above 0 and below 1."""
-    require_share(name, value, below_one=True)
 
 
 def least_own(size: int) -> int:

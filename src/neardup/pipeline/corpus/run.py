@@ -14,7 +14,7 @@ from neardup.engines.local import LocalEngine
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
-from neardup.model.errors import is_keyed, require, require_name
+from neardup.model.errors import is_keyed, require, require_name, require_share
 from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
 from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
@@ -38,7 +38,7 @@ from neardup.schemes.presets import preset as preset_scheme
 from neardup.schemes.terms import fitted_common
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import batches
-from neardup.text.common_shingles import CommonShingles, require_share_of_documents
+from neardup.text.common_shingles import CommonShingles
 from neardup.text.shingling import FeatureBuffer
 from neardup.text.sites import NO_SITES, separate
 
@@ -143,7 +143,7 @@ def chosen_scheme(
     if isinstance(common, CommonShingles):
         return chosen.with_common(common), None
     if common is not None:
-        require_share_of_documents("ignore_common", common)
+        require_share("ignore_common", common, below_one=True)
         chosen.require_shingles()
     return chosen, common
 
