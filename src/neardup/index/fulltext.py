@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Final, NamedTuple
@@ -351,7 +351,7 @@ def remove(path: Path) -> None:
 
 def _fill(path: Path, state: tuple[str, int, int], batches: Iterable[Texts]) -> None:
     mark, following, field_changes = state
-    with _closing(_connect(path, "rwc")) as connection:
+    with closing(_connect(path, "rwc")) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         with _transaction(connection):
             for statement in _TABLES:
@@ -368,7 +368,7 @@ def _is_whole(path: Path) -> bool:
     if not path.exists():
         return False
     try:
-        with _closing(_connect(path, "rw")) as connection:
+        with closing(_connect(path, "rw")) as connection:
             return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
     except sqlite3.OperationalError as error:
         if _code(error) in _BUSY:
@@ -400,14 +400,6 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-@contextmanager
-def _closing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    try:
-        yield connection
-    finally:
-        connection.close()
 
 
 @contextmanager
@@ -467,7 +459,7 @@ def _code(error: sqlite3.Error) -> int:
 
 def _require_fts5(path: Path) -> None:
     """Raise ``StorageRefused`` if Python's SQLite has no full text."""
-    with _closing(sqlite3.connect(":memory:")) as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         if not connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchall():
             raise StorageRefused(str(path), f"needs FTS5, which this Python's SQLite {sqlite3.sqlite_version} lacks")
 
@@ -503,7 +495,7 @@ def copy(folder: Path, to: Path) -> None:
         if path.exists():
             if not any(_is_copied(path, new) for _ in range(_TRIES)):
                 raise StorageBusy(str(path), "another process is changing it")
-            with _closing(sqlite3.connect(new)) as target:
+            with closing(sqlite3.connect(new)) as target:
                 target.execute("PRAGMA journal_mode = DELETE")
 
 
@@ -511,7 +503,7 @@ def _is_copied(path: Path, new: Path) -> bool:
     """Copy a table; return false if it changed during this, without registered readers."""
     before = _reading(path), _written(path)
     try:
-        with _closing(_connect(path, before[0])) as source, _closing(sqlite3.connect(new)) as target:
+        with closing(_connect(path, before[0])) as source, closing(sqlite3.connect(new)) as target:
             source.backup(target)
     except sqlite3.DatabaseError:
         if before == (_reading(path), _written(path)):

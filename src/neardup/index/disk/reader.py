@@ -197,7 +197,15 @@ class Reader:
 
     def decoded(self, name: str, places: Places) -> list[str]:
         """Return the values of a column of strings for some documents, as Python strings."""
-        return decoded(self.strings(name, places))
+        found: list[str] = []
+        for part, rows, positions in self._by_part(places):
+            own = decoded(part.strings(name, positions))
+            if len(rows) == len(places):
+                return own
+            found = found or [""] * len(places)
+            for row, string in zip(rows.tolist(), own, strict=True):
+                found[row] = string
+        return found
 
     def behind(self, ordinal: int, number: int) -> Places:
         """Return the places of the first documents, at most this many, that were admitted after one."""
