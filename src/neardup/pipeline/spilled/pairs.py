@@ -4,18 +4,19 @@ Tasks of some columns find their buckets; tasks of a range of ranks propose cand
 """
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.decisions.drops import GivenMatches
-from neardup.decisions.placing import Placed, place
 from neardup.engines.journal import naming
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Column, Proposals, column_of
 from neardup.kernels import sets as kernels
-from neardup.model.arrays import Positions, ragged
+from neardup.model.arrays import Flags, Positions, ragged
 from neardup.model.candidates import Candidates, Ranks, joined
 from neardup.model.errors import StorageDamaged
 from neardup.pipeline.corpus.comparison import SignatureKeys, pairs_left
@@ -131,6 +132,43 @@ class StoredPairs:
                 bounds = np.concatenate([[0], np.cumsum(counts)])
                 found.append(Candidates(part.asking[own], bounds, part.candidates[ragged(part.bounds[own], counts)]))
         return joined(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """The blocks of documents: ``blocks`` is int32[n], -1 for documents without candidates.
+
+    The last blocks contain one component each that is larger than the limit; there are ``large`` of them, ``number``
+    blocks in all.
+    """
+
+    blocks: Ranks
+    number: int
+    large: int
+
+
+def place(roots: npt.NDArray[np.integer[Any]], involved: Flags, sizes: Positions, limit: int) -> Placed:
+    """Place whole components into blocks of at most twice *limit*, larger components into blocks of their own.
+
+    ``roots[d]`` is the first document of the component of document *d*; only *involved* documents are placed.
+    *sizes* is int64[n]. Components are placed in the order of their roots. No documents need no blocks.
+    """
+    members = np.flatnonzero(involved)
+    blocks = np.full(len(roots), -1, np.int32)
+    if not len(members):
+        return Placed(blocks, 0, 0)
+    firsts, of = np.unique(roots[members], return_inverse=True)
+    totals = np.bincount(of, weights=sizes[members]).astype(np.int64)
+    large = totals > limit
+    small = np.where(large, 0, totals)
+    filled = (np.cumsum(small) - small) // max(limit, 1)
+    _, filled = np.unique(filled, return_inverse=True)  # without gaps
+    ordinary = int(filled[~large].max(initial=-1)) + 1
+    numbers = np.empty(len(firsts), np.int32)
+    numbers[~large] = filled[~large]
+    numbers[large] = ordinary + np.arange(int(large.sum()))
+    blocks[members] = numbers[of]
+    return Placed(blocks, ordinary + int(large.sum()), int(large.sum()))
 
 
 def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> dict[str, Any]:
