@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from neardup import ParameterError, contamination, contamination_in_files
+from neardup import DataError, ParameterError, contamination, contamination_in_files
 from neardup.sources.shards import local_shards
 
 RANDOM = np.random.default_rng(3)
@@ -83,6 +83,15 @@ def test_files_in_pieces_have_the_same_answer(tmp_path, monkeypatch):
     assert found.items.to_pylist() == expected.items.to_pylist()
     assert found.documents.to_pylist() == expected.documents.to_pylist()
     assert len(found.rejected) == 2
+
+
+@pytest.mark.parametrize("bad", ["training", "items"])
+def test_files_whose_records_are_all_rejected_are_an_error(tmp_path, bad):
+    for name in ("training", "items"):
+        value = ["a list"] if name == bad else "one two three four"
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"text": value}) + "\n")
+    with pytest.raises(DataError, match=rf"{bad}\.jsonl: its only record was rejected; .*must be a string"):
+        contamination_in_files([tmp_path / "training.jsonl"], [tmp_path / "items.jsonl"])
 
 
 def test_nothing_is_in_nothing():

@@ -17,7 +17,7 @@ from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import Rejected
 from neardup.sources.output import AnyPath
-from neardup.sources.read import request_of
+from neardup.sources.read import nothing_left, request_of
 from neardup.sources.shards import local_shards
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, gathered, text_column, whole_batch
@@ -99,16 +99,21 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     """Find which items of files are in training files, which are read in pieces: they may be larger than memory.
 
     *reading* are parameters of ``neardup.sources.read``; everything else is as in ``contamination``. ``rejected`` of
-    the result are the records that are not documents. Raises ``ParameterError`` and ``DataError``.
+    the result are the records that are not documents. Raises ``ParameterError`` and ``DataError``; also if all records
+    of the training files, or of the items, are rejected.
     """
     for name, paths in (("training", training), ("items", items)):
         for path in require_sequence(name, paths, "names"):
             require_path(name, path)
     rejected: list[Rejected] = []
+    rejected_items: list[Rejected] = []
     request = request_of(text=text, id=id, **reading)
     columns = pa.schema(dict.fromkeys(("text", "id"), pa.large_string()))
     with local_shards(items, request, others=training) as shards:
-        tables = [pa.table({"text": one.texts, "id": one.ids}).cast(columns) for one in shards.every_piece(rejected)]
+        pieces = shards.every_piece(rejected_items)
+        tables = [pa.table({"text": one.texts, "id": one.ids}).cast(columns) for one in pieces]
+        if rejected_items and not any(map(len, tables)):
+            raise nothing_left(shards.inputs, rejected_items)
     asked = pa.concat_tables([columns.empty_table(), *tables])
     found = _Search(asked["text"], words, threshold, analysis)
     with (
@@ -118,7 +123,9 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     ):
         for piece in filter(len, shards.every_piece(rejected, partial(follow, "read"))):
             found.scan(piece.texts, piece.ids, engine)
-    return found.result(asked["id"], rejected)
+        if rejected and not found.read:
+            raise nothing_left(shards.inputs, rejected)
+    return found.result(asked["id"], rejected_items + rejected)
 
 
 class _Search:
@@ -143,7 +150,7 @@ class _Search:
         self._best = np.full(number, -1, np.int64)
         self._names: dict[int, tuple[str, str]] = {}  # of the best documents: ids, and texts of contaminating ones
         self._dropped: list[tuple[Positions, Any, Any, Any]] = []
-        self._read = 0
+        self.read = 0
 
     def scan(self, texts: Any, ids: Any, engine: LocalEngine) -> None:
         """Compare some more training documents."""
@@ -163,15 +170,15 @@ class _Search:
                 firsts = order[np.diff(item[order], prepend=-1) > 0]
                 better = firsts[share[firsts] > self._share[item[firsts]]]
                 for own, place, value in zip(*(each[better].tolist() for each in (item, row, share)), strict=True):
-                    self._share[own], self._best[own] = value, self._read + place
+                    self._share[own], self._best[own] = value, self.read + place
                     document = texts[place].as_py()[:_READ] if value >= self._threshold else ""
                     self._names[own] = str(ids[place].as_py()), document
         distinct, at, counts = np.unique(np.concatenate(rows), return_inverse=True, return_counts=True)
         largest = np.zeros(len(distinct))
         np.maximum.at(largest, at, np.concatenate(shares))
         names = ids.take(pa.array(distinct)).cast(pa.large_string())
-        self._dropped.append((self._read + distinct, names, counts, largest))
-        self._read += len(texts)
+        self._dropped.append((self.read + distinct, names, counts, largest))
+        self.read += len(texts)
 
     def _look(self, one: tuple[int, TextBatch]) -> tuple[int, list[FoundPartners]]:
         """Return the partners of each kind among a batch of documents, and the position of its first document."""
@@ -200,7 +207,7 @@ class _Search:
                 "passage": pa.array(passages, pa.large_string()),
             }
         )
-        return Contamination(items, self._listed(), self._read, rejected)
+        return Contamination(items, self._listed(), self.read, rejected)
 
     def _passage(self, own: int) -> str | None:
         item: str = self._texts[own].as_py()
