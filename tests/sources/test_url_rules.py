@@ -162,3 +162,9 @@ def test_the_file_for_nutch_is_xml_of_the_patterns():
     root = ET.fromstring(rules.nutch())  # noqa: S314 - made here
     assert [each.text for each in root.iter("pattern")] == list(rules.patterns())
     assert {each.text for each in root.iter("substitution")} == {"$1"}
+
+
+def test_rules_are_shown_in_one_line():
+    evidence = RuleEvidence(10, 10, 1.0)
+    rules = UrlRules({f"h{n}.example": HostRules(parameters={"a": evidence}, case=evidence) for n in range(1000)})
+    assert repr(rules) == f"UrlRules(hosts=1,000, rules=2,000, id='{rules.id}')"

@@ -86,6 +86,10 @@ class UrlRules:
     def __hash__(self) -> int:
         return hash(self.id)
 
+    def __repr__(self) -> str:
+        """Return the counts and the id in one line."""
+        return f"UrlRules(hosts={len(self.hosts):,}, rules={len(self):,}, id={self.id!r})"
+
     def __len__(self) -> int:
         return sum(self.counts().values())
 

@@ -72,6 +72,11 @@ def test_other_contents_at_the_same_paths_are_no_mirror():
     assert (line.kind, line.host, line.common, line.same) == ("same paths", "fr.example", 30, 6)
 
 
+def test_a_result_is_shown_in_one_line():
+    urls = [*site("http://a.example", 8), *site("http://b.example", 8)]
+    assert repr(find_mirrors(urls, np.tile(np.arange(8), 2))) == "Mirrors(found=1, hosts=2, pages=16)"
+
+
 def test_nothing_is_found_in_nothing():
     for urls in ([], ["", "no url"], ["http://a.example/"]):
         found = find_mirrors(urls, np.arange(len(urls)))

@@ -94,6 +94,11 @@ def test_files_whose_records_are_all_rejected_are_an_error(tmp_path, bad):
         contamination_in_files([tmp_path / "training.jsonl"], [tmp_path / "items.jsonl"])
 
 
+def test_a_result_is_shown_in_one_line():
+    found = contamination(["one two three four"] * 1200, ["one two three four", "five"])
+    assert repr(found) == "Contamination(items=2, contaminated=1, documents=1,200, read=1,200)"
+
+
 def test_nothing_is_in_nothing():
     assert contamination([], ITEMS).contaminated == 0
     assert len(contamination(TRAINING, []).items) == 0

@@ -69,6 +69,10 @@ class Mirrors:
     pages: int
     contents_left_out: int
 
+    def __repr__(self) -> str:
+        """Return the counts in one line."""
+        return f"Mirrors(found={len(self.found):,}, hosts={self.hosts:,}, pages={self.pages:,})"
+
     def table(self) -> pa.Table:
         """Return one row per mirror."""
         return pa.Table.from_pylist([asdict(each) for each in self.found], _SCHEMA)

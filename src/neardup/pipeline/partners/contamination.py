@@ -50,6 +50,11 @@ class Contamination:
     read: int
     rejected: Sequence[Rejected] = ()
 
+    def __repr__(self) -> str:
+        """Return the counts in one line: the tables may have millions of rows."""
+        counts = f"contaminated={self.contaminated:,}, documents={len(self.documents):,}, read={self.read:,}"
+        return f"Contamination(items={len(self.items):,}, {counts})"
+
     @property
     def contaminated(self) -> int:
         """The number of contaminated items."""
