@@ -113,14 +113,17 @@ class WorkFolder:
         with naming(self._home, doing="read"):
             try:
                 return bool(self.sizes(*files) == files)
-            except (FileNotFoundError, NotADirectoryError):
+            except (FileNotFoundError, NotADirectoryError, ValueError):  # the last for a name with NUL
                 return False
 
-    def records(self, stage: str, tasks: Iterable[int] | None = None) -> list[dict[str, Any]]:
-        """Return the records of these tasks of a stage, or of all that are done, in the order of the tasks."""
+    def records(self, stage: str, tasks: Iterable[int] | None = None, *, kind: Any = Any) -> list[dict[str, Any]]:
+        """Return the records of these tasks of a stage, or of all that are done, in the order of the tasks.
+
+        Raises ``StorageDamaged`` for one that is not of this *kind*, which is a type for ``msgspec.convert``.
+        """
         numbers = self.done(stage) if tasks is None else tasks
         with naming(self._done, doing="read"):
-            return [_read(self._record(stage, task)) for task in sorted(numbers)]
+            return [_read(self._record(stage, task), kind) for task in sorted(numbers)]
 
     def done(self, stage: str) -> set[int]:
         """Return the tasks of a stage that have records."""
@@ -230,20 +233,22 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
         sizes: Sequence[int] | None = None,
         only: Iterable[int] | None = None,
         progress: Progress | None = None,
+        kind: Any = Any,
     ) -> list[dict[str, Any]]:
         """Do all tasks of a stage that are not recorded, or *only* some; return the records of these, in order.
 
         A task is a number below *tasks*, which means the same in every run of these terms. ``function(task)`` returns
         its record: plain values. If a record names files under ``"files"``, with their sizes, it counts while these
-        files exist. *map* applies a function to numbers, in any order. *progress* is called with the stage, the *sizes*
-        of the tasks that are done (1 each by default), and their total. Other processes may do tasks, too; this one
-        waits for them, and does the tasks of those that end.
+        files exist. A record that is not of this *kind* does not count (see ``records``). *map* applies a function to
+        numbers, in any order. *progress* is called with the stage, the *sizes* of the tasks that are done (1 each by
+        default), and their total. Other processes may do tasks, too; this one waits for them, and does the tasks of
+        those that end.
 
         An error that *function* raises is raised when *map* raises it; finished tasks stay recorded.
         """
         weights = [1] * tasks if sizes is None else sizes
         numbers = set(range(tasks) if only is None else only)
-        done = self.intact(stage)
+        done = self.intact(stage, kind=kind)
         self._publish(stage, tasks)
 
         def report() -> float:
@@ -266,20 +271,20 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
             else:
                 wait = SHORTEST_WAIT
         report()
-        return self.records(stage, numbers)
+        return self.records(stage, numbers, kind=kind)
 
     def _publish(self, stage: str, tasks: int) -> None:
         with naming(self._home), replacing(self._home / _STAGE, self.claims.partial(), sync=False) as file:
             file.write(msgspec.json.encode(Stage(stage, tasks, self.claims.token)))
 
-    def intact(self, stage: str) -> set[int]:
+    def intact(self, stage: str, *, kind: Any = Any) -> set[int]:
         """Return the tasks whose records and files are intact; remove other records."""
         valid = self.done(stage)
         for task in tuple(valid):
             path = self._record(stage, task)
             with naming(path, self._home, doing="read"):
                 try:
-                    intact = self.has_files(_read(path))
+                    intact = self.has_files(_read(path, kind))
                 except (FileNotFoundError, NotADirectoryError, StorageDamaged):
                     intact = False
             if not intact:
@@ -372,11 +377,12 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
             raise StorageRefused(str(folder), reason) from None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, kind: Any) -> dict[str, Any]:
     """Return the record of a task; ``StorageDamaged`` if the file is another one."""
     try:
         record = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
+        msgspec.convert(record, kind)
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
         raise StorageDamaged(str(path), _NO_RECORD) from error
     if not isinstance(record, dict) or not isinstance(record.get("files", {}), dict):
         raise StorageDamaged(str(path), _NO_RECORD)

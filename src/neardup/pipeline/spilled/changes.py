@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from neardup import __version__
 from neardup.engines.journal import Journal, OtherTerms, read_header, require_same
+from neardup.index.disk.arrays import understood
 from neardup.model.errors import Change, DataError, RunChanged
+from neardup.model.folders import RUN
 from neardup.model.protocols import Scheme
 from neardup.schemes import terms as schemes
 from neardup.sources.formats import display
@@ -61,7 +63,9 @@ def _explaining() -> Iterator[None]:
     try:
         yield
     except OtherTerms as error:
-        raise RunChanged(error.where, changes(error)) from None
+        with understood(Path(error.where, RUN[0])):
+            found = changes(error)
+        raise RunChanged(error.where, found) from None
 
 
 def check_terms(folder: Path, terms: dict[str, Any]) -> None:

@@ -33,6 +33,7 @@ from neardup.pipeline.spilled.heads import gather_signatures, leaders, rank
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import decide
 from neardup.pipeline.spilled.pairs import arrange, bucket, groups, pair, propose, ranges, remove_buckets
+from neardup.pipeline.spilled.records import kind_of, records_in
 from neardup.pipeline.spilled.signed import Signed, fields_of, rejected_in, sign
 from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
@@ -76,19 +77,20 @@ class Stages:
 
         name = f"{stage}-{of}"
         map_ = self._elsewhere(name) or self._engine.map
-        return self._journal.run(name, len(sizes), function, map=map_, sizes=sizes, only=only, progress=report)
+        of_stage = {"sizes": sizes, "only": only, "progress": report, "kind": kind_of(stage)}
+        return self._journal.run(name, len(sizes), function, map=map_, **of_stage)
 
     def are_done(self, stage: str, of: str, tasks: int) -> bool:
         """Return whether all tasks of a stage are recorded, with their files."""
-        return self._journal.intact(f"{stage}-{of}") >= {*range(tasks)}
+        return self._journal.intact(f"{stage}-{of}", kind=kind_of(stage)) >= {*range(tasks)}
 
     def records(self, stage: str, of: str) -> list[Record]:
         """Return the records of a stage."""
-        return self._journal.records(f"{stage}-{of}")
+        return records_in(self._journal, f"{stage}-{of}")
 
     def one(self, stage: str, of: str, function: Callable[[], Record | None]) -> Record:
         """Do a stage that is a single task, which may have nothing to record."""
-        return self._journal.run(f"{stage}-{of}", 1, lambda _: function() or {}, map=map)[0]
+        return self._journal.run(f"{stage}-{of}", 1, lambda _: function() or {}, map=map, kind=kind_of(stage))[0]
 
 
 def listed(job: Job, stages: Stages, share: float | None) -> Job:
@@ -191,12 +193,12 @@ def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
 
 def records_of(folder: WorkFolder, job: Job) -> list[Record]:
     """Return the records of the shards of a run that has signed all of them."""
-    return folder.records(f"sign_text-{job.signing}") or folder.records(f"sign-{job.signing}")
+    return records_in(folder, f"sign_text-{job.signing}") or records_in(folder, f"sign-{job.signing}")
 
 
 def result_of(folder: WorkFolder, job: Job) -> StoredResult:
     """Return the result, without a summary, of a run that has decided."""
-    rules = folder.records(f"decide-{job.deciding}")[0]["rules"]
+    rules = records_in(folder, f"decide-{job.deciding}")[0]["rules"]
     return StoredResult(job, StoredDocuments(job, records_of(folder, job)), rules)
 
 

@@ -7,9 +7,12 @@ from pathlib import Path
 
 from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import require_version
+from neardup.index.disk.arrays import understood
 from neardup.model.errors import DataError, StorageRefused, require
+from neardup.model.folders import RUN
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.heads import ranked
+from neardup.pipeline.spilled.records import records_in
 from neardup.pipeline.spilled.run import result_of
 from neardup.pipeline.spilled.state import differing
 from neardup.pipeline.spilled.workers import job_of, scheme_of
@@ -38,20 +41,21 @@ class WorkDecisions:
             rule = "its run compared with documents of other runs or files; audit its report or, if it has one, its"
             raise StorageRefused(self._name, f"{rule} state")
         here, job = terms["changeable"]["folder"], None
-        for begun in folder.records("split-"):
+        for begun in records_in(folder, "split-"):
             begun["shards"]["inputs"] = [os.path.join(here, path) for path in begun["shards"]["inputs"]]  # noqa: PTH118
             job = job_of(folder, scheme, begun, terms)
         if job is None or not folder.done(f"decide-{job.deciding}"):
             raise StorageRefused(self._name, f"its run has not decided yet; {_NEXT}")
         stages = (f"rank-{job.deciding}", f"decide-{job.deciding}", f"sign-{job.signing}")
-        if not all(folder.has_files(record) for stage in stages for record in folder.records(stage)):
+        if not all(folder.has_files(record) for stage in stages for record in records_in(folder, stage)):
             rule = "files of its run are missing or incomplete; repeat the run with the same command"
             raise StorageRefused(self._name, rule)
         kept = job.policy.keep
         require(keep in {None, kept}, "keep", keep, f"is not that of the run, which has recorded {kept!r}")
         self.scheme, self.result = scheme, result_of(folder, job)
         self.order = ranked(job, len(self.result.documents.signed))
-        self._inputs = [_placed(path, here) for path, _ in terms["inputs"]]
+        with understood(folder.folder / RUN[0]):
+            self._inputs = [_placed(path, here) for path, _ in terms["inputs"]]
 
     def require(self, inputs: Iterable[str]) -> None:
         """Raise ``DataError`` unless these are the inputs of the run, in any order."""

@@ -12,7 +12,9 @@ import numpy as np
 from neardup import __version__
 from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import End, Function, Worked, require_version, work
+from neardup.index.disk.arrays import understood
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused, is_keyed
+from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.blocks import settle
@@ -22,6 +24,7 @@ from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outputs import Output, Part, parts_of, together, write, writing
 from neardup.pipeline.spilled.pairs import bucket, pair
+from neardup.pipeline.spilled.records import records_in
 from neardup.pipeline.spilled.run import records_of, result_of
 from neardup.pipeline.spilled.signed import Signed, sign
 from neardup.pipeline.spilled.state import earlier_of
@@ -96,7 +99,8 @@ def _terms(folder: WorkFolder) -> dict[str, Any]:
 def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None) -> Scheme:
     """Return the scheme of a run, from its terms and the secret key, or from one *given* with the same settings."""
     terms = _terms(folder)
-    plain: Scheme = schemes.read(terms["changeable"]["scheme"], key) if given is None else given
+    with understood(folder.folder / RUN[0]):
+        plain: Scheme = schemes.read(terms["changeable"]["scheme"], key) if given is None else given
     scheme = plain.with_common(list_of(folder))
     if terms["recipe"] not in {plain.recipe, scheme.recipe}:
         if scheme.key_identity != terms["key"]:
@@ -119,7 +123,7 @@ def begun_extraction(folder: Path, templates: str) -> Extraction | None:
     before = header.terms["changeable"].get("templates")  # runs that find all pairs have none
     try:
         with reserved(folder, header) as run:
-            records = [] if before is None else run.records("split-")
+            records = [] if before is None else records_in(run, "split-")
     except StorageDamaged:  # a record of it
         return None
     except StorageFailed as error:
@@ -135,17 +139,22 @@ def begun_extraction(folder: Path, templates: str) -> Extraction | None:
 
 def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dict[str, Any]) -> Job:
     """Return the job of a run of these terms whose first task, *begun*, is recorded."""
-    stated = terms["changeable"]
+    with understood(folder.path("done", "split--0.json")):
+        shards, for_index = Shards.from_dict(begun["shards"]), begun["for_index"]
+        salt = np.frombuffer(bytes.fromhex(begun["salt"]), np.uint64)
+    with understood(folder.folder / RUN[0]):
+        stated = terms["changeable"]
+        policy = Policy(**stated["policy"])
     return Job(
         folder,
-        Shards.from_dict(begun["shards"]),
+        shards,
         scheme,
-        Policy(**stated["policy"]),
-        np.frombuffer(bytes.fromhex(begun["salt"]), np.uint64),
+        policy,
+        salt,
         stated["block"],
         terms["compared"],
         Earlier() if terms["state"] is None else earlier_of(Path(terms["state"][0]), begun["segments"]),
-        begun["for_index"],
+        for_index,
     )
 
 
@@ -155,7 +164,7 @@ class _Tasks:
     def __init__(self, folder: WorkFolder, scheme: Scheme) -> None:
         terms = _terms(folder)
         self._folder = folder
-        self._job = job_of(folder, scheme, folder.records("split-")[0], terms)
+        self._job = job_of(folder, scheme, records_in(folder, "split-")[0], terms)
         self._outputs = [Output(*output) for output in terms["changeable"]["outputs"]]
         self._names = {"", self._job.signing, self._job.deciding, writing(self._job, self._outputs)}
         job = self._job

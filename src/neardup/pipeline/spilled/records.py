@@ -1,0 +1,132 @@
+"""What the records of the stages hold: a record with other contents is not one of the run."""
+
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from neardup.engines.journal import WorkFolder
+from neardup.sources.collection import QuotedLines, WithoutText
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
+Files = dict[str, Count]
+
+
+class _Reading(msgspec.Struct):
+    text: str
+    id: str
+    columns: list[str]
+    strict: bool
+    max_bytes: Count
+    format: str | None
+    quoting: str
+    globs: list[str]
+    extraction: dict[str, Any]
+    html: bool
+    url: str | None
+    processes: Count | None
+    full_names: bool
+
+
+class _Shards(msgspec.Struct):
+    inputs: list[str]
+    request: _Reading
+    shards: Annotated[list[tuple[Count, Count, Count, Count, Count, bool]], msgspec.Meta(min_length=1)]
+    identities: list[Any]
+    ignored: Count
+    size: Count
+    texts: Count
+
+    def __post_init__(self) -> None:
+        if len(self.identities) != len(self.inputs) or any(shard[0] >= len(self.inputs) for shard in self.shards):
+            raise ValueError("shards of other inputs")
+
+
+class _Begun(msgspec.Struct):
+    shards: _Shards
+    salt: str = ""  # runs that find all pairs have neither this nor the others
+    segments: list[str] = []
+    segment: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{16})?$")] = ""
+    for_index: bool = False
+
+
+class _Signed(msgspec.Struct):
+    seconds: float
+    documents: Count
+    text: Count
+    features: Count
+    without_text: list[WithoutText]
+    quoted_lines: list[QuotedLines]
+    rejected: list[tuple[str, Count, str, str]]
+    skipped: dict[str, Count]
+    body_faults: dict[str, Count]
+    without_templates: bool
+    revisits: bool
+    lacking: dict[str, list[str]]
+    files: Files
+
+
+class _Ranked(msgspec.Struct):
+    heads: Count
+    files: Files
+
+
+class _Bucket(msgspec.Struct):
+    not_compared: Count
+    files: Files
+
+
+class _Pairs(msgspec.Struct):
+    candidates: Count
+    files: Files
+
+
+class _Proposed(msgspec.Struct):
+    compared: Count
+    candidates: Count
+    not_compared: Count
+    blocks: Count
+
+
+class _Gathered(msgspec.Struct):
+    features: Count
+    files: Files
+
+
+class _Settled(msgspec.Struct):
+    compared: Count
+    files: Files
+
+
+class _Decided(msgspec.Struct):
+    kept: Count
+    exact: Count
+    near: Count
+    empty: Count
+    too_short: Count
+    rules: list[str]
+    files: Files
+
+
+_KINDS: Final[dict[str, Any]] = {
+    "split": _Begun,
+    "sign": _Signed,
+    "sign_text": _Signed,
+    "rank": _Ranked,
+    "bucket": _Bucket,
+    "pair": _Pairs,
+    "arrange": _Proposed,
+    "propose": _Proposed,
+    "gather": _Gathered,
+    "settle": _Settled,
+    "decide": _Decided,
+}
+
+
+def kind_of(stage: str) -> Any:
+    """Return the type of the records of a stage, by the first part of its name."""
+    return _KINDS.get(stage.partition("-")[0], Any)
+
+
+def records_in(folder: WorkFolder, stage: str) -> list[dict[str, Any]]:
+    """Return the records of a stage in a work folder; ``StorageDamaged`` if one is not of its type."""
+    return folder.records(stage, kind=kind_of(stage))
