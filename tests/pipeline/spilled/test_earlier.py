@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -169,6 +170,8 @@ def narrow(table):
         ("texts.json", lambda _: b"[" * 100_000),
         ("texts.json", lambda content: content.replace(b'"edges"', b'"wedges"')),
         ("texts.json", lambda content: content.replace(b'"edges":[0', b'"edges":[null')),
+        ("texts.json", lambda content: re.sub(rb'"edges":.*?\]', b'"edges":7', content)),
+        ("texts.json", lambda content: re.sub(rb'"edges":.*?\]', b'"edges":[]', content)),
         ("texts.json", lambda _: b'["\xff"]'),
     ],
 )
@@ -180,13 +183,16 @@ def test_a_forged_segment_with_the_right_checksums_is_refused(forged, name, made
         used()
 
 
-def test_names_of_segments_are_not_paths(tmp_path):
+@pytest.mark.parametrize("forged", [{"name": "x/../segment-{}"}, {"inputs": ("a\0b",)}])
+def test_names_of_segments_are_not_paths_and_inputs_have_no_nul(tmp_path, forged):
     (tmp_path / "in.jsonl").write_text(f'{{"text": "{TEXT}"}}\n')
     dedup_files([tmp_path / "in.jsonl"], state=tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state:
         own = state.header
         (part,) = own.segments
         (tmp_path / "state" / "segment-x").mkdir()
-        state._replace(replace(own, segments=(replace(part, name=f"x/../segment-{part.name}"),)))
+        if "name" in forged:
+            forged = {"name": forged["name"].format(part.name)}
+        state._replace(replace(own, segments=(replace(part, **forged),)))
     with pytest.raises(StorageDamaged, match=r"state\.json"):
         State.open(tmp_path / "state")

@@ -28,7 +28,7 @@ class _Reading(msgspec.Struct):
 
 
 class _Shards(msgspec.Struct):
-    inputs: list[str]
+    inputs: list[Annotated[str, msgspec.Meta(pattern=r"\A[^\0]*\Z")]]
     request: _Reading
     shards: Annotated[list[tuple[Count, Count, Count, Count, Count, bool]], msgspec.Meta(min_length=1)]
     identities: list[Any]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from neardup.index.disk.arrays import expect
 from neardup.model.arrays import Positions
 from neardup.sources.shards import Shards
 from neardup.text.host_templates import HostTemplates
@@ -62,6 +63,8 @@ class RecordedRuns:
         """Yield the following runs from what ``recorded`` yielded."""
         for one in given:
             run = RunInputs(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64), one.get("keep"))
+            fit = run.edges.shape == (len(run.shards.shards) + 1,) and run.edges[0] >= 0
+            expect(bool(fit and (np.diff(run.edges) >= 0).all()), "documents of other shards")
             own, before = run.templates, self._before
             if one.get("adds_templates") and own is not None and before is not None:
                 run = run.with_templates(own.added_to(before))

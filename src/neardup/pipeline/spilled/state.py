@@ -459,10 +459,10 @@ def _read(folder: Path) -> StateHeader | None:
 
 
 def _is_usable(header: StateHeader) -> bool:
-    """Return whether a header with the right digest has what it must have; names of segments are not paths."""
+    """Return whether a header with the right digest is usable: no segment's name is a path, no input has a NUL."""
     policy = {name.name for name in fields(Policy)} - {"keep"}
     extracted = header.extraction is None or "extractor" in header.extraction
-    named = all(_SEGMENT_NAME.fullmatch(part.name) for part in header.segments)
+    named = all(_SEGMENT_NAME.fullmatch(part.name) and "\0" not in "".join(part.inputs) for part in header.segments)
     return isinstance(header.scheme.get("scheme"), str) and policy <= header.policy.keys() and extracted and named
 
 
