@@ -53,6 +53,7 @@ POLICIES = [
         ("exact", "estimate", "none"),
         (("kept", "best-ranked"), ("components", "best-ranked"), ("kept", "closest")),
     )
+    if (verify, representative) != ("none", "closest")
 ]
 
 
