@@ -138,14 +138,12 @@ def test_texts_do_not_depend_on_processes_and_batches(inputs, monkeypatch):
 @pytest.mark.usefixtures("started")
 def test_runs_in_pieces_do_not_depend_on_processes(inputs, tmp_path, monkeypatch):
     given = inputs([*MARKUP, *MARKUP])
-    if given["inputs"][0].suffix == ".gz":
-        given["learn_templates"] = False  # which the processes do not have
     outs = [tmp_path / name for name in ("one.jsonl", "pieces.jsonl")]
     with alone():
-        dedup_files(**given, out=outs[0], threads=1)
+        dedup_files(**given, out=outs[0], threads=1, learn_templates=False)  # which the processes do not have
     for module in (archives, collection, folder):
         monkeypatch.setattr(module, "BATCH", 5_000)
-    dedup_files(**given, out=outs[1], work=tmp_path / "work", threads=2)
+    dedup_files(**given, out=outs[1], work=tmp_path / "work", threads=2, learn_templates=False)
     assert outs[0].read_bytes() == outs[1].read_bytes()
 
 

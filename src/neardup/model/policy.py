@@ -61,10 +61,9 @@ class Policy:
         require(self.verify in get_args(Verify), "verify", self.verify, "must be exact, estimate or none")
         require(self.gather in get_args(Gather), "gather", self.gather, "must be kept or components")
         require_representative(self.representative)
-        if self.representative == "closest" and self.gather != "kept":
+        alike = self.representative == "best-ranked" or self.gather == "kept"
+        if not alike:
             raise ParameterConflict("representative", self.representative, "gather", self.gather)
-        if self.representative == "closest" and self.verify == "none":
-            raise ParameterConflict("representative", self.representative, "verify", self.verify, "nothing is measured")
 
     @property
     def keys(self) -> tuple[tuple[str, str], ...]:

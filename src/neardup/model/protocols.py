@@ -107,9 +107,6 @@ class Scheme(Protocol):
     def shingling(self) -> Evidence:
         """How the features are made that evidence is measured on, and that are signed unless it signs columns."""
 
-    def uses_threshold(self, verify: str) -> bool:
-        """Return whether the threshold has an effect on which documents match, if matches are verified in this way."""
-
     def with_threshold(self, threshold: float) -> Self:
         """Return the same scheme with another threshold; ``ParameterError`` if it has none."""
 

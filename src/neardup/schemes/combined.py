@@ -135,11 +135,6 @@ class Combined(SchemeDefaults):
         """A sentence part with the rules of the first scheme on documents, and of the second on signatures."""
         return f"{self.first.exact_rule}; and {self.second.signature_rule}"
 
-    def uses_threshold(self, verify: str) -> bool:
-        """Return whether the threshold of the first scheme has an effect."""
-        used: bool = self.first.uses_threshold(verify)
-        return used
-
     def with_threshold(self, threshold: float) -> Self:
         """Return the same scheme, where the first scheme has another threshold."""
         return replace(self, first=self.first.with_threshold(threshold))

@@ -96,10 +96,6 @@ class MinHash(FeatureScheme):
             raise ParameterConflict("recall", self.recall, "bands", self.bands)
         _ = self.shingling, self.layout  # these check the rest
 
-    def uses_threshold(self, verify: str) -> bool:
-        """Return whether the threshold has an effect: without verification, it may decide the number of bands."""
-        return super().uses_threshold(verify) or self.bands is None
-
     @cached_property
     def layout(self) -> Banding:
         """The given number of bands, otherwise the fewest that reach the recall at the threshold."""

@@ -89,10 +89,6 @@ class SchemeDefaults:
         """The threshold of pairs with a short document."""
         return None
 
-    def uses_threshold(self, verify: str) -> bool:
-        """Return whether the threshold has an effect on which documents match, if matches are verified in this way."""
-        return verify == "exact" or (verify == "estimate" and self.estimate_decides)
-
     # Construction.
 
     @classmethod

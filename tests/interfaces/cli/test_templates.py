@@ -152,22 +152,11 @@ def test_archives_and_folders_have_templates(crawl, tmp_path, capsys, name):
     assert [one.id for one in learned.templates] == [one.id for one in before.templates]
     common = ("dedup", crawl / name, "--out", tmp_path / name, "--force", "--json")
     work, state = ("--work", tmp_path / "work"), ("--state", tmp_path / "state")
-    plain = ["--no-templates"] if name == "crawl.warc.gz" else []  # of folders, none are learned unasked
-    for how, near in (([], 1), (work, 1), (state, 1), (["--text-view", "visible", *plain], 0)):
+    for how, near in (([], 1), (work, 1), (state, 1), (["--text-view", "visible", "--no-templates"], 0)):
         capsys.readouterr()
         templates = ("--templates", tmp_path / "t.arrow") if near else ()
         assert run(*common, *templates, *how) == 0
         assert json.loads(capsys.readouterr().out.splitlines()[-1])["near"] == near
-
-
-@pytest.mark.parametrize("inputs", [["bare.jsonl"], ["pages.jsonl", "--html", "html"], ["files"]])
-def test_templates_that_no_run_would_learn_cannot_be_refused(crawl, tmp_path, capsys, inputs):
-    (tmp_path / "bare.jsonl").write_text('{"text": "one text"}\n')
-    name = next(folder / inputs[0] for folder in (tmp_path, crawl) if (folder / inputs[0]).exists())
-    for verb in (["dedup", "--dry-run"], ["index", "--to", tmp_path / "index"], ["audit"]):
-        assert run(verb[0], name, *verb[1:], *inputs[1:], "--no-templates") == 2
-        assert "--no-templates can only be used with web archives, and with pages in tables" in capsys.readouterr().err
-    assert not (tmp_path / "index").exists()
 
 
 @pytest.fixture

@@ -41,8 +41,7 @@ def tables(path):
 
 
 def drops(path, **options):
-    plain = {"learn_templates": False} if path.name.endswith(".warc.gz") else {}
-    given = {"extraction": VISIBLE} | plain | options
+    given = {"extraction": VISIBLE, "learn_templates": False} | options
     return dedup_files([path], **given).result.summary.same_host_drops
 
 

@@ -53,7 +53,6 @@ POLICIES = [
         ("exact", "estimate", "none"),
         (("kept", "best-ranked"), ("components", "best-ranked"), ("kept", "closest")),
     )
-    if (verify, representative) != ("none", "closest")
 ]
 
 

@@ -448,8 +448,7 @@ def test_pages_are_not_extracted_again_to_be_copied(tmp_path, make, names, reads
 
     monkeypatch.setattr(Extraction, "pages", counted)
     html = {"html": "html"} if make is lines_of_pages else {}
-    plain = {"learn_templates": False} if make is archive_of_pages else {}  # others learn none unasked
-    ways = {"work": tmp_path / "w", **plain, **html}
+    ways = {"work": tmp_path / "w", "learn_templates": False, **html}
     done = dedup_files([make(tmp_path / names[0])], tmp_path / names[1], **ways)
     assert done.result.summary.near == 2
     assert len(read) == reads * 3

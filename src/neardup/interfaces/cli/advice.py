@@ -254,8 +254,6 @@ def _of_parameter(error: ParameterError) -> str:
     value = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
     listed = error.name in {"output", "inputs"} or (several and error.name not in {"against", *_WITH_COMMAS})
     option = error.name if listed else _option(error.name)
-    if error.name == "learn_templates" and error.value is False:
-        return f"--no-templates {error.rule}"
     if error.name == "part_size" and isinstance(error.value, int):
         value = size_words(error.value)
     rule = error.rule

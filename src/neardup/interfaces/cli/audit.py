@@ -46,7 +46,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     given = vars(arguments)
     report = given.get("report")
-    options.refuse_force(arguments, ("report",))
     if report is not None:
         check_file(report, _REPORTS, arguments.inputs, force=arguments.force)
     say_if_cold()

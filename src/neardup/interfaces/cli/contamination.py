@@ -2,7 +2,7 @@
 
 import argparse
 
-from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of, refuse_force
+from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
 from neardup.interfaces.cli.terminal import name_standard_output, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import plural, require
@@ -31,7 +31,6 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.output import check_separate, check_table, write_table
 
     given = vars(arguments)
-    refuse_force(arguments, ("items", "documents"))
     rule = "needs --templates FILE: it is used only to find the template of the host of a page"
     require("url" not in given or "templates" in given, "url", given.get("url"), rule)
     outputs: dict[str, str] = {name: given[name] for name in ("items", "documents") if name in given}

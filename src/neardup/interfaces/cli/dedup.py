@@ -22,7 +22,6 @@ from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, pairs_not_compared, rule_of, totals_of
 from neardup.model.errors import OutputRefused, ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_RUN
-from neardup.model.policy import Policy
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
@@ -97,14 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
     if options.writes_list(arguments):
         check_file(given["common"], ARRAYS, expand(arguments.inputs), force=arguments.force)
     say_if_cold()
-    from neardup.pipeline.corpus.comparison import require_measured
     from neardup.pipeline.files.dedup import dedup_files
 
-    settings = options.chosen(arguments, " ".join([_PARAMETERS, *_OUTPUTS, *_IN_PIECES]))
-    if options.writes_list(arguments) and given.keys().isdisjoint(_OUTPUTS):
-        del settings["force"]  # it is for the list
-    explicit = options.chosen(arguments, "threshold relative_to" + " measure" * ("scheme" in given))
-    require_measured(scheme, Policy(verify=arguments.verify), explicit)
     started = time.monotonic()
     printed = progress_lines() if arguments.json and in_pieces else None
     with progress_bars(wanted=printed is None) as bars:
@@ -114,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
             page=lambda done: _page(done, scheme),
             revisits=arguments.revisits,
             progress=printed or bars,
-            **settings,
+            **options.chosen(arguments, " ".join([_PARAMETERS, *_OUTPUTS, *_IN_PIECES])),
             **options.reading_of(arguments),
         )
     seconds = time.monotonic() - started

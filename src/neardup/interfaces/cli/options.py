@@ -168,12 +168,6 @@ def refuse_without_work(given: Mapping[str, Any], names: Sequence[str]) -> None:
             raise ParameterError(name, value, "can only be used with a work folder (--work DIR)")
 
 
-def refuse_force(arguments: argparse.Namespace, names: Sequence[str]) -> None:
-    """Raise ``ParameterError`` for ``--force`` without one of the outputs of these *names*."""
-    rule = f"needs {_any_of([f'--{name}' for name in names])}: it replaces an output that exists"
-    require(not arguments.force or not {*names}.isdisjoint(vars(arguments)), "force", None, rule)
-
-
 def refuse_reading(arguments: argparse.Namespace, rule: str, but: Sequence[str] = ()) -> None:
     """Raise ``ParameterError`` with this *rule* for an option for reading, except those *but* which are used."""
     plain = argparse.ArgumentParser()

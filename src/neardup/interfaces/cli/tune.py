@@ -11,7 +11,6 @@ from neardup.interfaces.cli.options import (
     THREADS,
     drawn,
     reading_as_dedup,
-    refuse_force,
     refuse_reading,
 )
 from neardup.interfaces.cli.terminal import progress_bars, show_lines, show_rejected
@@ -53,7 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.output import check_file, write_file
 
     given = vars(arguments)
-    refuse_force(arguments, ("out", "report"))
     if not arguments.labels:
         raise InputRefused("LABELS", "must name the file of the labelled pairs")
     Goal.of(arguments.goal)

@@ -3,7 +3,6 @@
 Leaders are the best-ranked documents of groups of equal ones, numbered from best to worst.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -203,14 +202,6 @@ def require_policy(scheme: Scheme, policy: Policy) -> None:
     require_lengths(scheme, policy.verify)
     if scheme.rule == COSINE and policy.gather == "components":
         raise ParameterConflict("gather", policy.gather, "measure", COSINE)
-
-
-def require_measured(scheme: Any, policy: Policy, given: Mapping[str, object]) -> None:
-    """Raise ``ParameterConflict`` for a *given* measure or threshold, if matches do not depend on it."""
-    for name, value in given.items():
-        if value is not None and not scheme.uses_threshold(policy.verify):
-            why = f"it has no effect on the matches of {scheme.name} then"
-            raise ParameterConflict(name, value, "verify", policy.verify, why)
 
 
 def feature_sets(scheme: Any, features: Features, positions: Positions) -> FeatureSets:

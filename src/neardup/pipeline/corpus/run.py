@@ -20,14 +20,7 @@ from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
 from neardup.pipeline.corpus.address_ranks import HintCounts, address_ranks, hint_counts
 from neardup.pipeline.corpus.clusters import what_is_shared
-from neardup.pipeline.corpus.comparison import (
-    Decided,
-    LeaderComparison,
-    feature_sets,
-    needs_rows,
-    require_measured,
-    require_policy,
-)
+from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, feature_sets, needs_rows, require_policy
 from neardup.pipeline.corpus.documents import Documents
 from neardup.pipeline.corpus.memory import warn_if_short
 from neardup.pipeline.corpus.result import Result, Summary, decisions_table
@@ -91,7 +84,6 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
     require_policy(chosen, policy)
-    require_measured(chosen, policy, {"threshold": threshold, "measure": measure if scheme is not None else None})
     require_name("text", text)
     if id is not None:
         require_name("id", id)

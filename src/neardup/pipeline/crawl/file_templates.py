@@ -20,9 +20,6 @@ from neardup.text.page_contents import PageContents
 
 ARROW: Final = (".arrow",)  # the ending of a file of templates
 DEFAULT_HTML: Final = "html"
-_UNUSED: Final = (
-    "can only be used with web archives, and with pages in tables whose URL is named; others have no templates"
-)
 
 
 def learn_from_files(
@@ -119,19 +116,14 @@ def templates_of(
     ``None`` without a state or index. Their templates are used, and those of other hosts are added. Pages that were
     stored without templates are compared with pages without templates.
 
-    Raises ``ParameterError`` for ``False`` where nothing would be learned or used. With a file, raises it for an
-    extraction that has other templates, for inputs that can be read only once, and for templates that were learned by
-    another rule; the errors of reading, and of writing such a file.
+    With a file, raises ``ParameterError`` for an extraction that has other templates, for inputs that can be read only
+    once, and for templates that were learned by another rule; the errors of reading, and of writing such a file.
     """
     plain = request.extraction
-    if learn is None and plain.templates is not None:
+    if learn is False or (learn is None and plain.templates is not None):
         return None
-    if learn is None or learn is False:
+    if learn is None:
         pages, addressed = stored() or (), request.has_urls or has_archives(inputs, request)
-        if learn is False:
-            used = addressed or any(one.templates is not None for one in pages)
-            require(used, "learn_templates", learn, _UNUSED)
-            return None
         known = _latest(pages, plain)
         if (known is None and (pages or not addressed)) or not (addressed or has_pages(inputs, request)):
             return None

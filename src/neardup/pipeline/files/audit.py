@@ -130,7 +130,7 @@ def _of_files(
         if not len(ids):
             raise DataError(", ".join(shards.inputs), "there are no documents to audit")
         if of is None:
-            more: dict[str, Any] = {"scheme": scheme, "keep": policy.keep, "learn_templates": learn}
+            more: dict[str, Any] = {"scheme": scheme, "keep": policy.keep, "learn_templates": False}  # they are learned
             done = dedup_files(shards.inputs, **reading, **more, threads=threads, progress=ways["progress"])
             decisions, name = done.result.decisions, "the run"
         else:

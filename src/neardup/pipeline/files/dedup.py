@@ -27,7 +27,7 @@ from neardup.model.folders import WORK
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
-from neardup.pipeline.corpus.comparison import require_measured, require_policy
+from neardup.pipeline.corpus.comparison import require_policy
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.file_templates import RunTemplates, templates_of
@@ -166,12 +166,10 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     require(text != id, "text", text, "must be another field than the id")
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
     require_policy(chosen, policy)
-    require_measured(chosen, policy, {"threshold": threshold, "measure": measure if scheme is not None else None})
     threads = thread_count(threads)
     given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
     flags = {"revisits": revisits, "strict": strict, "force": force, "restart": restart}
     _check_paths(require_sequence("inputs", inputs, "names"), given_outputs, learn_templates, **flags)
-    require(not force or any(path is not None for path in given_outputs.values()), "force", force, "needs an output")
     earlier = _earlier(state, against, for_index=for_index)
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
