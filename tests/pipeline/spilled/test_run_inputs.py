@@ -21,7 +21,7 @@ def template(number, version=1, lines=(1, 2)):
 
 def run(templates, path="pages.jsonl"):
     extraction = Extraction() if templates is None else Extraction(templates=templates)
-    return RunInputs(Shards((path,), request_of(extraction=extraction, html="html")), np.array([0, 3]), "first")
+    return RunInputs(Shards((path,), request_of(extraction=extraction, html="html")), np.array([0]), "first")
 
 
 @pytest.fixture
