@@ -462,6 +462,10 @@ def test_a_crawl_with_a_service_that_was_killed_starts_again(crawl, sites, tmp_p
     Index.create(tmp_path / "shared").close()
     with serving(tmp_path / "shared") as url:
         crawl(site.root, kill_when=lambda: known(tmp_path / "shared") > 10, scrapy=job, index=url)
+        queues = [path for path in (tmp_path / "job" / "requests.queue").rglob("*") if path.is_file()]
+        assert queues
+        for path in queues:
+            path.write_bytes(b"")  # as far as Scrapy's buffers had been written
         site.go_on()
         items, counted, _ = crawl(site.root, scrapy=job, index=url, signatures=True)
     assert counted["reason"] == "finished"

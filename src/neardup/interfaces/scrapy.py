@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, Final, Self
 from weakref import WeakKeyDictionary
 
@@ -38,6 +39,7 @@ from neardup.text.host_templates import HostTemplates
 UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
 
 SEEN: Final = "neardup.seen"  # the file in JOBDIR with the requests and the pages of an interrupted crawl
+_QUEUES: Final = "requests.queue"  # Scrapy's folder in JOBDIR
 
 _PRIORITY: Final = 300
 _OF_A_FOLDER: Final = ("scheme", "key_file", "fields", "texts", "durability")  # settings that a service has itself
@@ -260,8 +262,9 @@ class Crawl:
         if self._failed:
             return
         if reason == _FINISHED:
-            if self._marker is not None:
-                self._marker.unlink(missing_ok=True)
+            for file in (self._marker, self._job):
+                if file is not None:
+                    file.unlink(missing_ok=True)
         elif self._job is not None:
             _store(self._job, self._requested, self._delivered)
 
@@ -274,20 +277,25 @@ def _store(file: Path, requested: set[bytes], delivered: set[bytes]) -> None:
 
 
 def _resumed(file: Path | None) -> tuple[set[bytes], set[bytes]]:
-    """Return the requests and the pages of an interrupted crawl, and remove the file: a kill leaves none.
+    """Return the requests and the pages of an interrupted crawl, and empty the file: a kill leaves it empty.
 
     What Scrapy stores of the waiting requests is complete only if the crawl was not killed. Otherwise requests that it
-    has lost must not count as seen.
+    has lost must not count as seen, and its queues are removed: they can be unreadable, or have the wrong requests.
     """
-    found: list[set[bytes]] = []
-    if file is None or not file.exists():
-        return set(), set()
-    with file.open("rb") as stream:
+    content = file.read_bytes() if file is not None and file.exists() else None
+    if file is None or content is None:
+        found: list[set[bytes]] = [set(), set()]
+    elif not content:
+        rmtree(file.with_name(_QUEUES), ignore_errors=True)
+        found = [set(), set()]
+    else:
+        found = []
         for _ in range(2):
-            number = int.from_bytes(stream.read(8), "big")
-            whole = stream.read(number * _DIGEST_BYTES)
-            found.append({whole[begin : begin + _DIGEST_BYTES] for begin in range(0, len(whole), _DIGEST_BYTES)})
-    file.unlink()
+            size = int.from_bytes(content[:8], "big") * _DIGEST_BYTES
+            whole, content = content[8 : 8 + size], content[8 + size :]
+            found.append({whole[begin : begin + _DIGEST_BYTES] for begin in range(0, size, _DIGEST_BYTES)})
+    if file is not None:
+        file.write_bytes(b"")
     delivered, others = found
     return delivered | others, delivered
 
