@@ -351,6 +351,22 @@ def test_another_run_may_follow_one_that_was_killed_while_its_folder_was_removed
     assert sorted(path.name for path in folder.iterdir()) == ["coordinator.lock", f"run-{journal.token}", "terms.json"]
 
 
+def test_links_to_files_outside_are_never_followed_to_write_or_remove_there(folder, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("precious")
+    folder.mkdir()
+    (folder / "coordinator.lock").symlink_to(outside / "file")
+    with pytest.raises(StorageRefused, match=r"coordinator\.lock: it is a link, and a lock must be a file"):
+        Journal.open(folder, TERMS)
+    (folder / "coordinator.lock").unlink()
+    (folder / "run-0123456789abcdef").symlink_to(outside)
+    with Journal.open(folder, TERMS) as journal:
+        journal.finish()
+    assert not folder.exists()
+    assert (outside / "file").read_text() == "precious"
+
+
 def test_one_coordinator_per_folder(folder):
     with Journal.open(folder, TERMS), pytest.raises(StorageBusy, match=f"process {os.getpid()} on .* is using it"):
         Journal.open(folder, TERMS, restart=True)

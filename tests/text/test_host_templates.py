@@ -82,9 +82,9 @@ def test_a_flipped_bit_is_found_or_changes_nothing():
         assert found == TEMPLATES
 
 
-def other_file(table):
+def other_file(table, **options):
     stream = pa.BufferOutputStream()
-    with pa.ipc.new_file(stream, table.schema) as writer:
+    with pa.ipc.new_file(stream, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
         writer.write_table(table)
     return stream.getvalue().to_pybytes()
 
@@ -114,6 +114,16 @@ def test_changed_contents_are_refused():
     twice = pa.concat_tables([table, table])
     with pytest.raises(DataError, match="not a file of templates"):
         HostTemplates.from_bytes(other_file(twice), "x")
+
+
+def test_a_compressed_file_is_refused_before_its_lines_become_objects():
+    lines = np.arange(1_000_000, dtype=np.uint64)
+    content = HostTemplates([template(lines=lines, examples=())], {}).to_bytes()
+    with pa.ipc.open_file(content) as reader:
+        packed = other_file(reader.read_all(), compression="zstd")
+    assert len(HostTemplates.from_bytes(content, "x").templates) == 1
+    with pytest.raises(DataError, match="not a file of templates"):
+        HostTemplates.from_bytes(packed, "x")
 
 
 def test_a_missing_file_is_refused(tmp_path):

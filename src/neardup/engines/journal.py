@@ -451,10 +451,15 @@ def locked(path: Path, *, shared: bool = False) -> int:
 
 
 def _opened(path: Path, *, or_read: bool) -> tuple[int, bool]:
-    """Open a lock file, or create it, and return whether it can be written, which *or_read* does not require."""
+    """Open a lock file, or create it, and return whether it can be written, which *or_read* does not require.
+
+    A link is not followed: its target would be overwritten.
+    """
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT, 0o666), True
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), True
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise StorageRefused(str(path), "it is a link, and a lock must be a file; remove the link") from None
         if not or_read or error.errno not in _REFUSED:
             raise
         return os.open(path, os.O_RDONLY), False
@@ -473,6 +478,9 @@ def _remove(folder: Path) -> None:
 def _remove_runs(folder: Path, except_for: str = "") -> None:
     for path in folder.iterdir():
         if path.name.startswith(("run-", "removed-")) and path.name != except_for:
+            if path.is_symlink():  # to a folder elsewhere, whose files are not removed
+                path.unlink()
+                continue
             removed = path.with_name(f"removed-{secrets.token_hex(8)}")
             path.rename(removed)  # no process can add a file to it
             for _ in range(_TRIES):  # NFS keeps files that a process has open: workers end soon

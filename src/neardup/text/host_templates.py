@@ -261,6 +261,8 @@ def _opened(content: bytes) -> tuple[Any, pa.Table]:
         if not reader.schema.equals(_SCHEMA):
             raise ValueError(reader.schema)
         table = reader.read_all()
+    if table.get_total_buffer_size() > len(content):  # it is compressed, which no file of templates is
+        raise ValueError(len(table))
     table.validate(full=True)
     return about, table
 

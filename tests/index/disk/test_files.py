@@ -61,6 +61,14 @@ def test_one_writer_has_a_folder(tmp_path):
     other.unlock(tmp_path)
 
 
+def test_a_lock_that_is_a_link_is_refused(tmp_path):
+    (tmp_path / "other").write_text("precious")
+    (tmp_path / LOCK).symlink_to(tmp_path / "other")
+    with pytest.raises(StorageRefused, match="it is a link, and a lock must be a file"):
+        Disk().lock(tmp_path)
+    assert (tmp_path / "other").read_text() == "precious"
+
+
 def test_a_locked_folder_is_followed_where_it_moves(tmp_path):
     disk, old, new = Disk(), tmp_path / "old", tmp_path / "new"
     disk.make_folder(old)

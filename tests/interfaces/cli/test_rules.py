@@ -48,17 +48,19 @@ def test_outputs_are_not_replaced(neardup, report):
 
 def test_the_folder_for_nutch_is_made_once_all_outputs_can_be_written(neardup, report):
     (report / "rules.txt").write_text("mine")
+    (report / "link").symlink_to("nothing")
     wrong = [
         ("rules.txt", "rules.txt: it is a file; name a folder for the files for Nutch"),
         ("rules.json", "must be different paths, and neither inside the other"),
         ("rules.txt/nutch", "rules.txt: it is a file; name a folder for the files for Nutch"),
+        ("link", "link: it is a link to nothing; name a folder for the files for Nutch"),
         ("", "--nutch"),
     ]
     for folder, message in wrong:
         shown = neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", folder, code=2)
         assert message in shown.err
     neardup("rules", "why.jsonl", "--out", "none/rules.json", "--nutch", "nutch", code=2)
-    assert sorted(path.name for path in report.iterdir()) == ["rules.txt", "why.jsonl"]
+    assert sorted(path.name for path in report.iterdir()) == ["link", "rules.txt", "why.jsonl"]
 
 
 def test_documents_are_no_report(neardup, report):

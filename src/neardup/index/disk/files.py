@@ -18,6 +18,7 @@ LOCK: Final = "writer.lock"
 
 _PIECE: Final = 1 << 24  # bytes written by one call, between which signals are noticed; systems take up to 2 GiB
 _NO_RESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0)
+_LOCKED: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CANNOT_LOCK: Final = frozenset(
     {errno.EBADF, errno.EINVAL, errno.EISDIR, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
@@ -178,12 +179,15 @@ class Disk:
                 _require_free(path.absolute() not in self._held)
                 opened.append(os.open(path, _FOLDER))
                 locked = path if _locks_folder(opened[0]) else path / LOCK
-                opened.append(os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666, dir_fd=opened[0]))
+                opened.append(os.open(LOCK, _LOCKED, 0o666, dir_fd=opened[0]))
                 fcntl.flock(opened[1], fcntl.LOCK_EX | fcntl.LOCK_NB)
                 identity = _identity(os.fstat(opened[locked != path]))
             except BaseException as error:
                 for descriptor in opened:
                     os.close(descriptor)
+                if isinstance(error, OSError) and error.errno == errno.ELOOP:  # its target would be overwritten
+                    rule = "it is a link, and a lock must be a file; remove the link"
+                    raise StorageRefused(str(path / LOCK), rule) from None
                 if isinstance(error, BlockingIOError):
                     rule = f"{_writer_of(path)} is writing to it; only one process can, others can open it to read"
                     raise StorageBusy(str(path), rule) from None

@@ -36,9 +36,12 @@ def run(arguments: argparse.Namespace) -> int:
     check_separate({"out": arguments.out, **dict(zip(_NUTCH, nutch, strict=False))})
     check_file(arguments.out, _JSON, arguments.inputs, force=force)
     if folder is not None:
-        above = next(one for one in (Path(folder), *Path(folder).absolute().parents) if one.exists())
+        above = next(
+            one for one in (Path(folder), *Path(folder).absolute().parents) if one.exists() or one.is_symlink()
+        )
         if not above.is_dir():
-            raise OutputRefused(str(above), "it is a file; name a folder for the files for Nutch")
+            kind = "file" if above.exists() else "link to nothing"
+            raise OutputRefused(str(above), f"it is a {kind}; name a folder for the files for Nutch")
         if not os.access(above, os.W_OK | os.X_OK):
             raise OutputError(str(above), "nothing can be written into it", PERMISSION)
     for path in nutch if folder is not None and Path(folder).exists() else []:
