@@ -189,6 +189,17 @@ def test_outputs_that_exist_are_replaced_if_forced(tmp_path, sources):
     assert parts == (tmp_path / "whole.jsonl").read_text().splitlines()
 
 
+@pytest.mark.parametrize("size", [0, 1000])
+def test_links_in_a_folder_of_outputs_are_not_followed(tmp_path, sources, size):
+    other, out = tmp_path / "other.jsonl", tmp_path / "out"
+    other.write_text("mine")
+    out.mkdir()
+    (out / ("part-00000.jsonl" if size else sources[0].name)).symlink_to(other)
+    with pytest.raises(OutputError, match="it is a link, and its target would be replaced"):
+        dedup_files(sources, out, work=tmp_path / "w", part_size=size or None, force=True)
+    assert other.read_text() == "mine"
+
+
 def test_tables_of_different_columns_are_refused_before_they_are_read(tmp_path, monkeypatch):
     from neardup.pipeline.spilled import run
 

@@ -3,7 +3,7 @@
 import os
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby, islice, pairwise
 from operator import itemgetter
@@ -101,8 +101,9 @@ def outputs_of(
         if len({*names}) < len(names):
             name, _ = Counter(names).most_common(1)[0]
             raise ParameterError(target, path, f"must be a file, as several inputs would be written to {name} in it")
-        pairs = zip(everything, names, strict=True)
-        found += [Output(target, _joined(path, name), [source]) for source, name in pairs]
+        paths = [_joined(path, name) for name in names]
+        _require_files(paths)
+        found += [Output(target, one, [source]) for source, one in zip(everything, paths, strict=True)]
     return found
 
 
@@ -134,7 +135,9 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
                 shards.check_columns(output.sources)
             own = [shards.inputs[source] for source in output.sources]
             check_target(output.path, own, form, force=force, glob=shards.request.globs, inputs=inputs)
-            for path in _existing_parts(output):
+            parts = _existing_parts(output)
+            _require_files(parts)
+            for path in parts:
                 inputs.check(path)
                 if not force:
                     raise OutputRefused(path, "it exists already", "exists")
@@ -237,6 +240,13 @@ def _existing_parts(output: Output) -> list[str]:
     folder, name = output.path.rpartition("/")[0], f"{_PART}{'[0-9]' * 5}.*"
     found = matching(_joined(folder, name)) if is_url(folder) else sorted(map(str, Path(folder).glob(name)))
     return [path for path in found if kind(path) is not None]
+
+
+def _require_files(paths: Iterable[str]) -> None:
+    """Raise ``OutputRefused`` for a link in a folder of outputs: its target is not a named output."""
+    for path in paths:
+        if Path(path).is_symlink():
+            raise OutputRefused(path, "it is a link, and its target would be replaced; remove the link")
 
 
 def _numbered(output: Output, number: str) -> str:
