@@ -63,3 +63,11 @@ def test_what_is_wrong_with_a_line(line, reason):
         decoder("text", ())(memoryview(line))
     assert reason in reason_of(line, caught.value, "text")
     assert bool(reason_of(line, caught.value, "text")) == bool(reason)
+
+
+def test_a_field_is_inside_a_limited_number_of_objects():
+    line = memoryview(b'{"a":' * 100 + b'{"a": "deepest"}' + b"}" * 100)
+    assert decoder(".".join("a" * 101), ())(line).f0 == "deepest"
+    for text, names in ((".".join("a" * 102), ()), ("text", (".".join("a" * 5000),))):
+        with pytest.raises(ParameterError, match="must be inside at most 100 objects"):
+            decoder(text, names)

@@ -11,6 +11,8 @@ from neardup.model.errors import ParameterError
 
 Decode = Callable[[memoryview], Any]
 
+_DEEPEST: Final = 100  # objects around a field
+_SHOWN: Final = 40  # characters of a name in a message
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _EXPECTED: Final = re.compile(r"got `(\w+)`(?: - at `\$(.))?")
 _KINDS: Final = {
@@ -32,6 +34,9 @@ def decoder(text: str | None, names: tuple[str, ...]) -> Decode:
     A name with dots, such as ``body.content``, is a field of an object inside the record, unless the record itself has
     a field of exactly this name.
     """
+    for name in (*names, text or ""):
+        if name.count(".") > _DEEPEST:
+            raise ParameterError("fields", [f"{name[:_SHOWN]}..."], f"must be inside at most {_DEEPEST} objects")
     fields = {f"f{index}": name for index, name in enumerate(names, 1)}
     members: list[tuple[str, Any, Any]] = [(field, msgspec.Raw, msgspec.Raw()) for field in fields]
     if text is not None:
