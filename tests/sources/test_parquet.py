@@ -304,29 +304,6 @@ def test_a_file_that_expands_beyond_the_cap_is_an_error(collection):
             collection({**texts, **columns}, max_bytes=3_000_000).column("other")
 
 
-def test_a_long_value_of_many_rows_is_decoded_a_few_rows_at_a_time(tmp_path):
-    packed = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, np.int32)), pa.array(["word " * 20_000]))
-    path = tmp_path / "x.parquet"
-    pq.write_table(pa.table({"text": packed}), path, store_schema=False)  # 2 GB of strings in a few kilobytes
-    before = pa.default_memory_pool().max_memory()
-    with pytest.raises(DataError, match=r"x\.parquet: it expands to more than 10,000,000 bytes"):
-        read([path], max_bytes=10_000_000)
-    assert pa.default_memory_pool().max_memory() < max(before, 200_000_000)
-
-
-def test_rows_that_are_decoded_apart_are_the_same(tmp_path):
-    texts = [None if row % 7 == 0 else f"text {row} " * (row % 50) for row in range(5000)]
-    kinds = pa.array([f"kind {row % 3}" for row in range(5000)]).dictionary_encode()
-    path = tmp_path / "x.parquet"
-    pq.write_table(pa.table({"text": texts, "kind": kinds}), path, row_group_size=2000)
-    found = [read([path], max_bytes=cap) for cap in (3_000_000, 1 << 33)]
-    for one in found:
-        assert one.texts.to_pylist() == texts
-        assert one.column("kind").to_pylist() == kinds.to_pylist()
-    found[0].write(tmp_path / "out.parquet", np.arange(0, 5000, 2))
-    assert pq.read_table(tmp_path / "out.parquet").equals(pq.read_table(path).take(np.arange(0, 5000, 2)))
-
-
 @pytest.mark.parametrize("name", ["extra", "inner"])
 def test_a_name_that_is_not_utf_8_is_an_error(tmp_path, name):
     path = tmp_path / "names.parquet"

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -39,7 +39,6 @@ _NO_END: Final = "it cannot be read as Parquet: its end is missing: it was cut s
 _BUFFER: Final = 1 << 20  # bytes of a column that are read at a time: a whole one would need fresh memory
 _BATCH: Final = 1 << 16  # rows read at a time, at most
 _FEWEST: Final = 1 << 12  # rows of a whole file that are read at a time, if it has as many
-_LEAST: Final = 32  # rows that are decoded at a time, at least: with fewer, short rows take several times as long
 _PIECE: Final = 1 << 23  # bytes of rows that are held together: memory that is used again is faster than more
 _FILTERED: Final = 1 << 12  # rows filtered at a time: with more, Arrow copies the growing result in memory
 _GROUP: Final = 1 << 20  # rows in a group if the input has no groups
@@ -228,10 +227,10 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
         wanted = None if whole else [".".join(path) for path in paths if path is not None]
         size = min(size, _PIECE)
         together = max(1, min(_BATCH, rows * size // max(1, 2 * held)))
-        ways = {"columns": wanted, "use_threads": False}  # shards are read in parallel already
-        for batch in _batches(file, range(begin, end), request.max_bytes, together, **ways):
+        ways = {"batch_size": together, "columns": wanted, "use_threads": False}  # shards are read in parallel already
+        for batch in file.iter_batches(row_groups=range(begin, end), **ways):
             parts.append(batch)
-            number += _bytes(batch)
+            number += batch.nbytes
             read += len(batch)
             if number >= size:
                 table = pa.Table.from_batches(parts)
@@ -306,51 +305,14 @@ def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _Part
         batches: list[pa.RecordBatch] = []
         size = rows = 0
         together = min(_BATCH, max([_FEWEST, *groups]))  # rows of several groups would be copied
-        for batch in _batches(file, range(metadata.num_row_groups), max_bytes, together):
+        for batch in file.iter_batches(batch_size=together):
             batches.append(batch)
-            size, rows = size + _bytes(batch), rows + len(batch)
+            size, rows = size + batch.nbytes, rows + len(batch)
             if size > max_bytes:
                 raise cap
             advance(rows / max(1, metadata.num_rows))
         _require_rows(rows, metadata.num_rows)
     return _Part(pa.Table.from_batches(batches, schema), 1, schema, metadata)
-
-
-def _batches(file: pq.ParquetFile, groups: range, most: int, together: int, **ways: Any) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of some row groups, at most *together* at a time.
-
-    A value may be as long as its column in a group, and stored once for many rows. Rows are decoded so few at a time,
-    and then joined, that they have at most *most* bytes even then; of columns of more than 1/32 of that, 32 rows.
-    """
-    few = max(_LEAST, min(together, most // max(1, _largest(file.metadata, groups))))
-    parts: list[pa.RecordBatch] = []
-    rows = size = 0
-    for batch in file.iter_batches(batch_size=min(few, together), row_groups=groups, **ways):
-        parts.append(batch)
-        rows, size = rows + len(batch), size + _bytes(batch)
-        if rows + few > together or size >= _PIECE:
-            yield from _joined(parts)
-            parts, rows, size = [], 0, 0
-    yield from _joined(parts)
-
-
-def _joined(parts: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    if len(parts) < 2:  # noqa: PLR2004 - nothing to join
-        return parts
-    joined: list[pa.RecordBatch] = pa.Table.from_batches(parts).combine_chunks().to_batches()
-    return joined
-
-
-def _bytes(batch: pa.RecordBatch) -> int:
-    """Return the bytes of some rows, without the dictionaries that all rows of a file share."""
-    return sum((one.indices if pa.types.is_dictionary(one.type) else one).nbytes for one in batch.columns)
-
-
-def _largest(metadata: pq.FileMetaData, groups: range) -> int:
-    """Return the bytes of the largest column of these row groups, expanded but not decoded."""
-    found = (metadata.row_group(number) for number in groups)
-    columns = (group.column(column) for group in found for column in range(group.num_columns))
-    return max((column.total_uncompressed_size for column in columns), default=0)
 
 
 def _sizes(metadata: pq.FileMetaData) -> tuple[list[int], list[int]]:
