@@ -458,7 +458,7 @@ def _opened(path: Path, *, or_read: bool) -> tuple[int, bool]:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), True
     except OSError as error:
-        if error.errno == errno.ELOOP:
+        if error.errno == errno.ELOOP and path.is_symlink():
             raise StorageRefused(str(path), "it is a link, and a lock must be a file; remove the link") from None
         if not or_read or error.errno not in _REFUSED:
             raise

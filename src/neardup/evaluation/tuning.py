@@ -28,6 +28,7 @@ _EQUAL: Final = 0.002  # thresholds with hardly a difference; the middle one of 
 _ALIKE: Final = 0.01  # variants with hardly a difference; here, too, the middle one
 _ENDS: Final = (0.025, 0.975)  # of intervals
 _ROUNDING: Final = 1e-9
+_FINDS_NOTHING: Final = -3.0  # the score of what finds no pair that is the same, below all others
 _RANDOM: Final = 0.01  # the share of random pairs that may match by a rule
 _UNUSABLE: Final = 3.0  # more than scores differ
 
@@ -60,11 +61,12 @@ class Goal(NamedTuple):
         raise ParameterError("goal", goal, rule)
 
     def score(self, found: "Counts") -> Values:
-        """Return how well counts reach the goal; those that do not reach it are negative."""
+        """Return how well counts reach the goal; those that do not reach it are negative, without matches most."""
         if self.value is None:
             return found.f1
         wanted, other = (found.precision, found.recall) if self.part == "precision" else (found.recall, found.precision)
-        return np.asarray(np.where(wanted >= self.value - _ROUNDING, other, wanted - 1.0 - _ROUNDING))
+        reached = np.where(wanted >= self.value - _ROUNDING, other, wanted - 1.0 - _ROUNDING)
+        return np.asarray(np.where(found.true > 0, reached, _FINDS_NOTHING))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

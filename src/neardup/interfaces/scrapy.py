@@ -38,7 +38,7 @@ from neardup.text.host_templates import HostTemplates
 
 UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
 
-SEEN: Final = "neardup.seen"  # the file in JOBDIR with the requests and the pages of an interrupted crawl
+SEEN: Final = "neardup.seen"  # the file in JOBDIR with the requests and the pages of an interrupted crawl; else empty
 _QUEUES: Final = "requests.queue"  # Scrapy's folder in JOBDIR
 
 _PRIORITY: Final = 300
@@ -157,6 +157,7 @@ class Crawl:
         self._job = None if job is None else Path(job, SEEN)
         self._requested, self._delivered = _resumed(self._job)
         self._failed = False
+        crawler.signals.connect(self.open, signal=signals.spider_opened)
         crawler.signals.connect(self.close, signal=signals.spider_closed)
 
     @classmethod
@@ -253,13 +254,20 @@ class Crawl:
         except ValueError:
             raise StorageDamaged(str(self._marker), "is not as it was written; remove it") from None
 
+    def open(self) -> None:
+        """Leave nothing of an earlier crawl that a kill would show as of this one; a failed start changes nothing."""
+        if self._job is not None:
+            self._job.write_bytes(b"")
+
     def close(self, reason: str) -> None:
         """Sync and close the index; after a finished crawl, nothing is recorded as unfinished.
 
         An interrupted one with a JOBDIR, in which Scrapy has stored the waiting requests, stores the others.
         """
         self.index.close()
-        if self._failed:
+        if self._failed:  # no page counts as seen, but Scrapy stores the waiting requests
+            if self._job is not None:
+                self._job.unlink(missing_ok=True)
             return
         if reason == _FINISHED:
             for file in (self._marker, self._job):
@@ -277,7 +285,7 @@ def _store(file: Path, requested: set[bytes], delivered: set[bytes]) -> None:
 
 
 def _resumed(file: Path | None) -> tuple[set[bytes], set[bytes]]:
-    """Return the requests and the pages of an interrupted crawl, and empty the file: a kill leaves it empty.
+    """Return the requests and the pages of an interrupted crawl; a killed one has left the file empty.
 
     What Scrapy stores of the waiting requests is complete only if the crawl was not killed. Otherwise requests that it
     has lost must not count as seen, and its queues are removed: they can be unreadable, or have the wrong requests.
@@ -293,9 +301,7 @@ def _resumed(file: Path | None) -> tuple[set[bytes], set[bytes]]:
         for _ in range(2):
             size = int.from_bytes(content[:8], "big") * _DIGEST_BYTES
             whole, content = content[8 : 8 + size], content[8 + size :]
-            found.append({whole[begin : begin + _DIGEST_BYTES] for begin in range(0, size, _DIGEST_BYTES)})
-    if file is not None:
-        file.write_bytes(b"")
+            found.append({whole[begin : begin + _DIGEST_BYTES] for begin in range(0, len(whole), _DIGEST_BYTES)})
     delivered, others = found
     return delivered | others, delivered
 

@@ -21,13 +21,6 @@ class NamedText:
     replaced: int
 
 
-def is_page(path: str) -> bool:
-    """Return whether a file is read as a page of HTML, by the ending of its name."""
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    compressed = bool(suffixes) and suffixes[-1] in COMPRESSIONS
-    return any(suffix in HTML for suffix in suffixes[-1 - compressed :])
-
-
 def read_document(path: str, max_bytes: int, extraction: Extraction) -> NamedText:
     """Read a file of text or HTML, plain or compressed, or standard input for ``-``.
 
@@ -37,8 +30,10 @@ def read_document(path: str, max_bytes: int, extraction: Extraction) -> NamedTex
     """
     name = display(path)
     require_file(path, max_bytes, or_standard_input=True)
-    data = bytes(load(path, COMPRESSIONS.get(Path(path).suffix.lower()), max_bytes).data)
-    if is_page(path):
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    data = bytes(load(path, compression, max_bytes).data)
+    if any(suffix in HTML for suffix in suffixes[-1 - (compression is not None) :]):
         return NamedText(name, extraction.pages([data]).texts[0], 0)
     text = data.removeprefix(BOM).decode("utf-8", "replace")
     return NamedText(name, text, text.count("\ufffd") - data.count("\ufffd".encode()))

@@ -36,7 +36,7 @@ def decoder(text: str | None, names: tuple[str, ...]) -> Decode:
     """
     for name in (*names, text or ""):
         if name.count(".") > _DEEPEST:
-            raise ParameterError("fields", [f"{name[:_SHOWN]}..."], f"must be inside at most {_DEEPEST} objects")
+            raise ParameterError("field", f"{name[:_SHOWN]}...", f"must be inside at most {_DEEPEST} objects")
     fields = {f"f{index}": name for index, name in enumerate(names, 1)}
     members: list[tuple[str, Any, Any]] = [(field, msgspec.Raw, msgspec.Raw()) for field in fields]
     if text is not None:

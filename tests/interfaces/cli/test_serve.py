@@ -41,9 +41,6 @@ def seen(tmp_path, monkeypatch):
             for wrong in ("foo", "10.0.0.1/8", "*", "::1,::2")
         ),
         (["--new-token", "read"], "needs --token-file"),
-        (["seen", "--new-token", "read", "--token-file", "x"], "DIR cannot be used with --new-token"),
-        (["--new-token", "read", "--token-file", "x", "--port", "81"], "--port 81 cannot be used with --new-token"),
-        (["seen", "--read-only", "--memory", "64M"], "--memory 64M cannot be used with --read-only"),
         (["--new-token", "all", "--token-file", "x"], "invalid choice"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,

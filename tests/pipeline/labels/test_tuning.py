@@ -115,6 +115,17 @@ def test_a_rule_that_finds_nothing_is_not_recommended(goal, texts):
     assert raised.value.code == "nothing found"
 
 
+def test_a_precision_that_no_rule_reaches_has_a_nearest_rule():
+    words = " ".join(f"word{n}" for n in range(40))
+    pairs = [
+        LabelledPair(a=f"a{n}", b=f"b{n}", label=label, text_a=f"{words} {n}", text_b=f"{words} {n} end")
+        for n, label in enumerate(["same", "different"] * 10)
+    ]
+    found = tune(pairs, goal="precision>=0.99")
+    assert not found.reaches
+    assert found.expected.recall.value > 0
+
+
 def test_wrong_parameters():
     with pytest.raises(ParameterError, match="goal"):
         tune(labels(), goal="accuracy")

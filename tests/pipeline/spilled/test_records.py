@@ -38,3 +38,8 @@ def test_records_with_other_contents_are_not_used(tmp_path, stage, value):
             audit_files(files, tmp_path / "copy", sample=10)
     dedup_files(files, work=work, keep_work=True, report=again, scheme=MinHash())
     assert again.read_bytes() == report.read_bytes()
+
+
+def test_a_run_without_a_cap_is_one_of_the_run(tmp_path):
+    made = dedup_files(written(tmp_path), work=tmp_path / "work", max_bytes=1 << 62)
+    assert made.result.summary.documents

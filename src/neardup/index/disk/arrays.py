@@ -60,13 +60,15 @@ def checksum(data: bytes | memoryview | Bytes) -> int:
 
 
 @contextmanager
-def understood(path: Path) -> Iterator[None]:
-    """Raise ``StorageDamaged`` for invalid contents of a file whose checksums are right.
+def understood(path: Path, *errors: type[Exception]) -> Iterator[None]:
+    """Raise ``StorageDamaged`` for invalid contents of a file whose checksums are right; some *errors* pass.
 
     Checksums detect accidents, not forgeries, so parsed values are checked before they are used.
     """
     try:
         yield
+    except errors:
+        raise
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError) as error:
         raise StorageDamaged(str(path), f"makes no sense: {error!r}") from error
     except (TypeError, ValueError, struct.error) as error:

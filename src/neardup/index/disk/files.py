@@ -185,7 +185,7 @@ class Disk:
             except BaseException as error:
                 for descriptor in opened:
                     os.close(descriptor)
-                if isinstance(error, OSError) and error.errno == errno.ELOOP:  # its target would be overwritten
+                if isinstance(error, OSError) and error.errno == errno.ELOOP and (path / LOCK).is_symlink():
                     rule = "it is a link, and a lock must be a file; remove the link"
                     raise StorageRefused(str(path / LOCK), rule) from None
                 if isinstance(error, BlockingIOError):

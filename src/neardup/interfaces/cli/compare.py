@@ -53,16 +53,12 @@ def run(arguments: argparse.Namespace) -> int:
     texts = [arguments.a, arguments.b]
     files = [] if arguments.strings else texts
     name_standard_output(arguments, "html")
-    from neardup.sources.document import NamedText, is_page, read_document
+    from neardup.sources.document import NamedText, read_document
     from neardup.sources.output import PAGES, check_file, write_file
     from neardup.text.extraction import Extraction
 
     html = given.get("html")
     require(html is not None or not arguments.force, "force", None, "requires --html")
-    rule = "cannot be used with --json, which has the spans of the passages, unless --html is there, too"
-    require(context is None or html is not None or not arguments.json, "context", context, rule)
-    pages = any(map(is_page, files))
-    require(pages or "text_view" not in given, "text_view", view, "needs a page of HTML: a file that ends in .html")
     if html is not None:
         check_file(html, PAGES, files, force=arguments.force)
     if arguments.strings:

@@ -102,8 +102,9 @@ def _compare(arguments: argparse.Namespace) -> int:
     if len(files) != _TWO:
         raise InputRefused("label compare", "needs two files of labels; write ./compare for an input of this name")
     rule = "cannot be used with `neardup label compare`"
-    for name in ("out", "like", "labels", "serve", "port"):
-        require(not vars(arguments).get(name), name, None, rule)
+    require(not arguments.serve, "serve", None, rule)
+    for name in ("out", "like", "labels", "port"):
+        require(name not in vars(arguments), name, None, rule)
     _refuse_drawing(arguments, rule)
     options.refuse_reading(arguments, rule)
     from neardup.evaluation.agreement import compare_labels

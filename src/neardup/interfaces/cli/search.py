@@ -9,7 +9,7 @@ from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import parts, printable
 from neardup.interfaces.wording import decimals
-from neardup.model.errors import InputRefused, ParameterError, counted, require
+from neardup.model.errors import InputRefused, counted
 
 if TYPE_CHECKING:
     from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat
@@ -49,12 +49,6 @@ def run(arguments: argparse.Namespace) -> int:
     query = " ".join(arguments.query)
     if not query.strip():
         raise InputRefused("QUERY", "is empty: name the words that a document must contain")
-    rules = {"json": "which has all of them", "include": "which shows all members of a group"}
-    other = next((name for name in rules if vars(arguments).get(name)), None)
-    hides = arguments.collapse != "off"
-    require(hides or not arguments.all, "all", None, "cannot be used with --collapse off, which hides nothing")
-    if arguments.all and other is not None:
-        raise ParameterError("all", None, f"cannot be used with --{other}, {rules[other]}")
     say_if_cold()
     from msgspec import to_builtins
 

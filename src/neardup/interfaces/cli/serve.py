@@ -8,12 +8,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.amounts import size_words
 from neardup.interfaces.cli.terminal import complain
-from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import DataError, ExtraMissing, InputRefused, ParameterError, counted, require
-from neardup.model.memory import LEAST_OF_INDEX, OF_INDEX
+from neardup.model.memory import LEAST_OF_INDEX
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -52,7 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     token_file = given.get("token_file")
     if "new_token" in given:
-        _refuse_others(arguments)
         return _make_token(given["new_token"], token_file)
     if arguments.index is None:
         raise InputRefused("DIR", "must name the folder of the index")
@@ -69,9 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
     for address in given.get("trust_proxy", ()):
         require_proxy(address)
     options.require_memory(given, LEAST_OF_INDEX)
-    unused = arguments.read_only and arguments.memory != OF_INDEX
-    rule = "cannot be used with --read-only: it is for new documents"
-    require(not unused, "memory", size_words(arguments.memory), rule)
     server = loaded()
     say_if_cold()
     if token_file is not None:
@@ -111,19 +105,6 @@ def loaded() -> "ModuleType":
             raise
         raise ExtraMissing(library, "web") from error
     return server
-
-
-def _refuse_others(arguments: argparse.Namespace) -> None:
-    """Refuse what only counts while an index is served."""
-    plain = argparse.ArgumentParser()
-    add_usage(plain, USAGE)
-    defaults, rule = vars(plain.parse_args([])), "cannot be used with --new-token, which serves nothing"
-    for name, value in vars(arguments).items():
-        if name not in {"verb", "new_token", "token_file"} and value != defaults.get(name):
-            if name == "index":
-                raise InputRefused("DIR", rule)
-            shown = size_words(value) if name == "memory" else value
-            raise ParameterError(name, None if shown is True else shown, rule)
 
 
 def _make_token(scope: str, token_file: str | None) -> int:

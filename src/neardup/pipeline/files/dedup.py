@@ -195,8 +195,6 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         work = _work_of(settings)
     unasked = None if work is not None or out is None else _work_if_large(inputs, out)
     work = unasked if work is None else work
-    for name, flag in {"restart": restart, "keep_work": keep_work}.items():
-        require(work is not None or not flag, name, flag, "can only be used with a work folder")
     if work is None and earlier is None:
         return _in_memory(inputs, settings, page, threads, progress)
     # Without a work folder there is nothing to continue a run for.
@@ -220,7 +218,7 @@ def _in_memory(
 ) -> FilesResult:
     """Do a run in memory, whose templates are learned first."""
     of_pieces = {"part_size": settings.part_size, "out_format": settings.out_format}
-    for name, value in of_pieces.items():
+    for name, value in {**of_pieces, "keep_work": settings.keep_work or None}.items():
         require(value is None, name, value, "can only be used with a work folder")
     require(settings.executors is None, "work", None, "must be a folder that all executors can use")
     own = templates_of(settings.learn_templates, inputs, settings.request)

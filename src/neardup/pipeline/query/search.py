@@ -19,7 +19,6 @@ from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, T
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, FoundHits, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import (
-    ParameterConflict,
     ParameterError,
     StorageRefused,
     is_number,
@@ -329,8 +328,6 @@ class Search(AbstractContextManager["Search"]):
         near = collapse == "near"
         for name, value in (("threshold", threshold), ("verify", verify)):
             require(near or value is None, name, value, "can only be used with the collapse of near duplicates")
-        if collapse == "off" and keep != 1:
-            raise ParameterConflict("keep", keep, "collapse", collapse, "nothing is hidden")
         scheme = None if threshold is None else at_threshold(self._index.scheme, threshold)
         limit = _limit(query, seconds)
 

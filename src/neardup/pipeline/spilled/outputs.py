@@ -70,9 +70,8 @@ def outputs_of(
     require(
         form is None or kind(f"x.{form}") is not None, "out_format", form, f"must be one of {KNOWN}, without the dot"
     )
-    folder = form is None or any(kind(path) is None for path in targets.values())
+    folder = form is None or not targets or any(kind(path) is None for path in targets.values())
     require(folder, "out_format", form, "requires a folder as an output; a file has the format of its ending")
-    require(not part or bool(targets), "part_size", part, "requires a folder as an output")
     everything = list(range(compared, len(shards.inputs)))
     formats = {shards.kind(source).format for source in everything}
     found: list[Output] = []

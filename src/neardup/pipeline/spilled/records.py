@@ -16,7 +16,7 @@ class _Reading(msgspec.Struct):
     id: str
     columns: list[str]
     strict: bool
-    max_bytes: Count
+    max_bytes: Annotated[int, msgspec.Meta(ge=1)]
     format: str | None
     quoting: str
     globs: list[str]

@@ -13,7 +13,7 @@ from neardup import __version__
 from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import End, Function, Worked, require_version, work
 from neardup.index.disk.arrays import understood
-from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused, is_keyed
+from neardup.model.errors import NeardupError, StorageDamaged, StorageFailed, StorageRefused, is_keyed
 from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -99,7 +99,7 @@ def _terms(folder: WorkFolder) -> dict[str, Any]:
 def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None) -> Scheme:
     """Return the scheme of a run, from its terms and the secret key, or from one *given* with the same settings."""
     terms = _terms(folder)
-    with understood(folder.folder / RUN[0]):
+    with understood(folder.folder / RUN[0], NeardupError):
         plain: Scheme = schemes.read(terms["changeable"]["scheme"], key) if given is None else given
     scheme = plain.with_common(list_of(folder))
     if terms["recipe"] not in {plain.recipe, scheme.recipe}:
@@ -124,14 +124,15 @@ def begun_extraction(folder: Path, templates: str) -> Extraction | None:
     try:
         with reserved(folder, header) as run:
             records = [] if before is None else records_in(run, "split-")
+            with understood(folder, NeardupError):
+                begun = [Shards.from_dict(record["shards"]).request.extraction for record in records]
     except StorageDamaged:  # a record of it
         return None
     except StorageFailed as error:
         if isinstance(error.__cause__, FileNotFoundError):  # the files of the run were removed
             return None
         raise
-    for begun in records:
-        extraction = Shards.from_dict(begun["shards"]).request.extraction
+    for extraction in begun:
         if templates == before or (extraction.templates is not None and templates == extraction.templates.identity):
             return extraction
     return None
@@ -139,7 +140,7 @@ def begun_extraction(folder: Path, templates: str) -> Extraction | None:
 
 def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dict[str, Any]) -> Job:
     """Return the job of a run of these terms whose first task, *begun*, is recorded."""
-    with understood(folder.path("done", "split--0.json")):
+    with understood(folder.path("done", "split--0.json"), NeardupError):
         shards, for_index = Shards.from_dict(begun["shards"]), begun["for_index"]
         salt = np.frombuffer(bytes.fromhex(begun["salt"]), np.uint64)
     with understood(folder.folder / RUN[0]):
