@@ -529,6 +529,19 @@ def pipeline(tmp_path):
         crawler.end("shutdown")
 
 
+@pytest.mark.parametrize(("seen", "kept"), [(bytes(16), True), (b"", False)])
+def test_a_start_that_fails_leaves_an_interrupted_crawl_as_it_is(tmp_path, seen, kept):
+    job = tmp_path / "job"
+    (job / "requests.queue").mkdir(parents=True)
+    (job / SEEN).write_bytes(seen)
+    crawler = Crawler(tmp_path / "seen")
+    crawler.settings.set("JOBDIR", str(job))
+    NearDuplicatePipeline.from_crawler(crawler)
+    assert (job / SEEN).read_bytes() == seen  # it is emptied when the crawl begins
+    assert (job / "requests.queue").exists() == kept  # what a kill has left is of no use
+    crawler.end("shutdown")
+
+
 @dataclass
 class Page:
     url: str
