@@ -18,7 +18,15 @@ import msgspec
 
 from neardup import __version__
 from neardup.engines.claims import FOLDERS, Claims
-from neardup.model.errors import NeardupError, RunComplete, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
+from neardup.model.errors import (
+    LINKED_LOCK,
+    NeardupError,
+    RunComplete,
+    StorageBusy,
+    StorageDamaged,
+    StorageFailed,
+    StorageRefused,
+)
 from neardup.model.folders import RUN
 
 LEASE: Final = 60.0  # seconds after which other processes do the task of a silent one
@@ -459,7 +467,7 @@ def _opened(path: Path, *, or_read: bool) -> tuple[int, bool]:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), True
     except OSError as error:
         if error.errno == errno.ELOOP and path.is_symlink():
-            raise StorageRefused(str(path), "it is a link, and a lock must be a file; remove the link") from None
+            raise StorageRefused(str(path), LINKED_LOCK) from None
         if not or_read or error.errno not in _REFUSED:
             raise
         return os.open(path, os.O_RDONLY), False

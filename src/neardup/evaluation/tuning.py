@@ -61,7 +61,10 @@ class Goal(NamedTuple):
         raise ParameterError("goal", goal, rule)
 
     def score(self, found: "Counts") -> Values:
-        """Return how well counts reach the goal; those that do not reach it are negative, without matches most."""
+        """Return how well counts reach the goal; negative where they do not.
+
+        Where no pair that is the same matches, the score is the lowest, although the precision may be 1 there.
+        """
         if self.value is None:
             return found.f1
         wanted, other = (found.precision, found.recall) if self.part == "precision" else (found.recall, found.precision)

@@ -38,7 +38,9 @@ from neardup.text.host_templates import HostTemplates
 
 UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
 
-SEEN: Final = "neardup.seen"  # the file in JOBDIR with the requests and the pages of an interrupted crawl; else empty
+SEEN: Final = (
+    "neardup.seen"  # the file in JOBDIR with the requests and the pages of an interrupted crawl, empty in others
+)
 _QUEUES: Final = "requests.queue"  # Scrapy's folder in JOBDIR
 
 _PRIORITY: Final = 300
@@ -255,7 +257,7 @@ class Crawl:
             raise StorageDamaged(str(self._marker), "is not as it was written; remove it") from None
 
     def open(self) -> None:
-        """Leave nothing of an earlier crawl that a kill would show as of this one; a failed start changes nothing."""
+        """Empty the file of an interrupted crawl, whose contents a kill would now leave out of date."""
         if self._job is not None:
             self._job.write_bytes(b"")
 
@@ -290,18 +292,16 @@ def _resumed(file: Path | None) -> tuple[set[bytes], set[bytes]]:
     What Scrapy stores of the waiting requests is complete only if the crawl was not killed. Otherwise requests that it
     has lost must not count as seen, and its queues are removed: they can be unreadable, or have the wrong requests.
     """
-    content = file.read_bytes() if file is not None and file.exists() else None
-    if file is None or content is None:
-        found: list[set[bytes]] = [set(), set()]
-    elif not content:
+    if file is None or not file.exists():
+        return set(), set()
+    content = file.read_bytes()
+    if not content:
         rmtree(file.with_name(_QUEUES), ignore_errors=True)
-        found = [set(), set()]
-    else:
-        found = []
-        for _ in range(2):
-            size = int.from_bytes(content[:8], "big") * _DIGEST_BYTES
-            whole, content = content[8 : 8 + size], content[8 + size :]
-            found.append({whole[begin : begin + _DIGEST_BYTES] for begin in range(0, len(whole), _DIGEST_BYTES)})
+    found: list[set[bytes]] = []
+    for _ in range(2):
+        size = int.from_bytes(content[:8], "big") * _DIGEST_BYTES
+        whole, content = content[8 : 8 + size], content[8 + size :]
+        found.append({whole[begin : begin + _DIGEST_BYTES] for begin in range(0, len(whole), _DIGEST_BYTES)})
     delivered, others = found
     return delivered | others, delivered
 

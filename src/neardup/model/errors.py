@@ -44,6 +44,7 @@ OTHER_FILE: Final = "other file"  # of another kind than its option takes
 FOLDER_FOR_FILE: Final = "folder for a file"
 FULL: Final = "no room"  # the disk, or what the user may use of it
 TEMPORARY: Final = "temporary files"  # which cannot be written
+LINKED_LOCK: Final = "it is a link, and a lock must be a file; remove the link"  # or its target would be overwritten
 
 _LONGEST: Final = 100  # characters of a value in a message
 _PREDICATES: Final = frozenset(  # a rule that begins with one of them continues the sentence, without a colon

@@ -12,7 +12,7 @@ from typing import BinaryIO, Final, NamedTuple
 import numpy as np
 
 from neardup.model.arrays import Bytes
-from neardup.model.errors import StorageBusy, StorageError, StorageFailed, StorageRefused
+from neardup.model.errors import LINKED_LOCK, StorageBusy, StorageError, StorageFailed, StorageRefused
 
 LOCK: Final = "writer.lock"
 
@@ -186,8 +186,7 @@ class Disk:
                 for descriptor in opened:
                     os.close(descriptor)
                 if isinstance(error, OSError) and error.errno == errno.ELOOP and (path / LOCK).is_symlink():
-                    rule = "it is a link, and a lock must be a file; remove the link"
-                    raise StorageRefused(str(path / LOCK), rule) from None
+                    raise StorageRefused(str(path / LOCK), LINKED_LOCK) from None
                 if isinstance(error, BlockingIOError):
                     rule = f"{_writer_of(path)} is writing to it; only one process can, others can open it to read"
                     raise StorageBusy(str(path), rule) from None

@@ -394,14 +394,17 @@ def _with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
 def refuse_scheme(arguments: argparse.Namespace, rule: str) -> None:
     """Raise ``ParameterError`` with this *rule* for an option of the scheme."""
     given = vars(arguments)
-    for name in ("config", "scheme", "measure", "preset", *_owners(), "seed", "key_file", "common"):
+    for name in ("config", *_describing(), "key_file"):
         require(name not in given, name, None if given.get(name) is True else given.get(name), rule)
 
 
 def describes_scheme(arguments: argparse.Namespace) -> bool:
     """Return whether any option but the key describes the scheme."""
-    described = {"scheme", "measure", "preset", "seed", "common", *_owners()}
-    return not described.isdisjoint(vars(arguments))
+    return not vars(arguments).keys().isdisjoint(_describing())
+
+
+def _describing() -> tuple[str, ...]:
+    return ("scheme", "measure", "preset", *_owners(), "seed", "common")
 
 
 def key_of(arguments: argparse.Namespace) -> bytes | None:

@@ -5,14 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.audits import table_lines
-from neardup.interfaces.cli.options import (
-    PLAIN,
-    READING,
-    THREADS,
-    drawn,
-    reading_as_dedup,
-    refuse_reading,
-)
+from neardup.interfaces.cli.options import PLAIN, READING, THREADS, drawn, reading_as_dedup, refuse_reading
 from neardup.interfaces.cli.terminal import progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.tunings import rule_rows, tuning_lines
@@ -56,9 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputRefused("LABELS", "must name the file of the labelled pairs")
     Goal.of(arguments.goal)
     if not arguments.inputs:
-        refuse_reading(
-            arguments, "needs the documents: LABELS INPUT ...; without them, the texts of the labels are used"
-        )
+        rule = "needs the documents: LABELS INPUT ...; without them, the texts of the labels are used"
+        refuse_reading(arguments, rule)
     seed = drawn(arguments)
     for name, endings in (("report", _REPORTS), ("out", _SETTINGS)):
         if name in given:
