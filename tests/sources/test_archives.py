@@ -11,7 +11,7 @@ from neardup import DataError, Extraction, MinHash, OutputError, ParameterError,
 from neardup.interfaces.cli import main
 from neardup.interfaces.pages.report import report_page
 from neardup.sources import archives, members, warc
-from neardup.sources.archives import pieces_of, ranges_of
+from neardup.sources.archives import html_in, pieces_of, ranges_of, undecoded
 from neardup.sources.read import read, request_of
 
 SAME = "This article is on two pages of the crawl, word for word, and is long enough to be one."
@@ -393,3 +393,21 @@ def test_types_that_are_not_read_are_named(tmp_path):
         "type text, but neither plain nor HTML": 1,
         "no known type": 1,
     }
+
+
+@pytest.mark.parametrize("batch", [1, 300, 1 << 20])
+def test_undecoded_records_have_the_pages_of_pieces(archive, monkeypatch, batch):
+    monkeypatch.setattr(archives, "BATCH", batch)
+    latin = http("<p>K\xe4se".encode("latin-1"), kind="text/html; charset=latin-1")
+    http_type = ["Content-Type: application/http"]
+    bare = [record(block=block, uri=None, headers=http_type) for block in (latin, http(b"<p>nowhere"))]
+    whole = packed([*RECORDS, *bare])
+    archive.write_bytes(whole[: len(whole) // 2] + b"damage" + whole[len(whole) // 2 :])
+    parts = [*undecoded(str(archive))]
+    size = archive.stat().st_size
+    pieces = pieces_of(str(archive), request_of(), 0, size, size, markup=True)
+    expected = [page for piece in pieces for page in piece.html_pages(None)]
+    assert [page for table, _ in parts for page in html_in(table) if page is not None] == expected
+    assert {address for address, _ in expected} >= {"http://a.example/1", None}
+    assert [page for _, page in expected[-2:]] == ["<p>K\xe4se", "<p>nowhere"]
+    assert (parts[-1][1], len(parts) > 2) == (size, batch < 1 << 20)

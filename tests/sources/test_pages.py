@@ -3,6 +3,7 @@
 import json
 import sys
 from contextlib import contextmanager, nullcontext
+from functools import partial
 
 import pyarrow as pa
 import pytest
@@ -191,12 +192,12 @@ def learning(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(engine, "_START", 0)
     monkeypatch.setattr("neardup.pipeline.crawl.templates.BATCH", 5_000)
-    visible = pages.views_reader(Extraction(view="visible").to_dict())
+    visible = partial(pages.views, Extraction(view="visible"))
     page = pa.table({"markup": [b"<p>"], "decoded": [False], "charset": pa.nulls(1, pa.string())})
     with Processes("views_worker:reader", Extraction().to_dict(), 2, visible) as processes:
         while not processes._ready.is_set():
             list(processes.map([page]))
-        monkeypatch.setattr("neardup.pipeline.crawl.templates.views_for", lambda *_: nullcontext(processes))
+        monkeypatch.setattr("neardup.pipeline.crawl.templates.processes_for", lambda *_: nullcontext(processes))
         yield
 
 

@@ -31,6 +31,7 @@ Function = Callable[[pa.Table], pa.Table]
 
 _START: Final = 0.5  # seconds of a processor that the start of a process takes
 _FIRST: Final = 0.03  # seconds that a first table is expected to take
+_UNDER_WAY: Final = 3  # tables for each process: some take several times as long as others
 _SECONDS: Final = 600  # that a table may take
 _MEMORY: Final = 8 << 30  # bytes of address space of a worker
 _FORKS: Final = sys.platform == "linux"  # elsewhere, libraries of the system may not work in a fork
@@ -82,7 +83,7 @@ class Processes(AbstractContextManager["Processes"]):
             program.close()
 
     def map(self, tables: Iterable[pa.Table], read: Callable[[], float] = lambda: 1.0) -> Iterator[pa.Table]:
-        """Yield the results in order; at any time, up to two tables more than there are processes are under way.
+        """Yield the results in order; at any time, up to three tables for each process are under way.
 
         *read* returns the share of all tables, from 0 to 1, that have come: the time for the others is estimated by it.
         """
@@ -98,10 +99,14 @@ class Processes(AbstractContextManager["Processes"]):
                 yield found
                 continue
             waiting.append(pool.submit(self._there, table))
-            if len(waiting) > self._number + 1:
+            if len(waiting) >= _UNDER_WAY * self._number:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+    def expect(self, seconds: float) -> None:
+        """Start the others now if *seconds* of work will come, and this saves more than their start takes."""
+        self._started(seconds)
 
     def _started(self, left: float) -> ThreadPoolExecutor | None:
         """Return the threads of the workers if one of these is ready; start them if many seconds of work are *left*.

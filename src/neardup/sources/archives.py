@@ -70,6 +70,11 @@ _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _PLAIN: Final = "text/plain"
 _PLAIN_TYPES: Final = frozenset({_PLAIN, ""})
 _ACCESSORIES: Final = frozenset({"warcinfo", "request", "metadata"})
+_MARKUP: Final = frozenset({"response", "resource"})
+_DECIDING: Final = ("warc-type", "warc-target-uri", "content-type", "warc-identified-payload-type")
+RECORDS: Final = pa.schema({"block": pa.large_binary()} | dict.fromkeys(_DECIDING, pa.large_string()))
+"""The columns of records that are not decoded yet: what is after their headers, and those that decide what they are."""
+
 _TYPES: Final = frozenset({"application", "audio", "font", "image", "message", "model", "multipart", "text", "video"})
 _MANY: Final = 1 << 14  # accessories that are held together, if their captures end
 _MOST: Final = 1 << 16  # accessories that are held together, even of one capture
@@ -264,6 +269,37 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
     yield Archives(path, request, pages)
 
 
+def undecoded(path: str) -> Iterator[tuple[pa.Table, int]]:
+    """Yield the records of a file that may be HTML, about ``BATCH`` bytes at a time, and the byte that was reached."""
+    rows: list[tuple[bytes | str | None, ...]] = []
+    size = 0
+
+    def table() -> pa.Table:
+        columns = zip(*rows, strict=True) if rows else [()] * len(RECORDS)
+        return pa.table([*map(pa.array, columns, RECORDS.types)], RECORDS)
+
+    for one in _records(path, 0, None):
+        if isinstance(one, Gap) or _type(one.headers) not in _MARKUP:
+            continue
+        rows.append((one.block, *map(one.headers.get, _DECIDING)))
+        size += len(one.block)
+        if size >= BATCH:
+            yield table(), one.offset
+            rows, size = [], 0
+    yield table(), Path(path).stat().st_size
+
+
+def html_in(records_: pa.Table) -> Iterator[tuple[str | None, str] | None]:
+    """Yield the address and the HTML of each record that ``undecoded`` yielded; ``None`` if it is another one."""
+    for block, *values in zip(*(column.to_pylist() for column in records_.columns), strict=True):
+        headers = {name: value for name, value in zip(_DECIDING, values, strict=True) if value is not None}
+        found = _page(headers, block)
+        if isinstance(found, str) or not found[2]:
+            yield None
+        else:
+            yield _bare(headers.get("warc-target-uri", "")) or None, decoded(found[1].body, found[1].charset)
+
+
 def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
     """Cut a file into ranges of whole captures of about *size* bytes; one member or damage is not divided."""
     whole = Path(path).stat().st_size
@@ -337,7 +373,7 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     record_id = _bare(headers.get("warc-record-id", ""))
     named_ids = tuple(map(_bare, one.concurrent))
     capture = _Capture(pages.path, one.offset, one.length, record_id, named_ids, one.missing, one.span)
-    kind_ = headers.get("warc-type", "").lower()
+    kind_ = _type(headers)
     if kind_ in _ACCESSORIES:
         capture.warcinfo = kind_ == "warcinfo"
         capture.named += (_bare(headers.get("warc-refers-to", "")),)
@@ -352,7 +388,7 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
         "warc_record_offset": None if one.length is None else one.offset,
         "warc_record_length": one.length,
     }
-    found = _page(kind_, one)
+    found = _page(headers, one.block)
     if isinstance(found, str):
         pages.skipped[found] += 1
         if kind_ == "revisit":
@@ -378,17 +414,22 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     )
 
 
+def _type(headers: dict[str, str]) -> str:
+    return headers.get("warc-type", "").lower()
+
+
 def _bare(value: str) -> str:
     """Return an id or address without the brackets that some writers put around it."""
     return value[1:-1] if value.startswith("<") and value.endswith(">") else value
 
 
-def _page(kind_: str, record: Record) -> tuple[dict[str, object], Response, bool] | str:
+def _page(headers: dict[str, str], block: bytes) -> tuple[dict[str, object], Response, bool] | str:
     """Return the fields and the content of a page, and whether it is HTML; or the reason why a record is not one."""
-    found = _payload(kind_, record)
+    kind_ = _type(headers)
+    found = _payload(kind_, headers, block)
     if isinstance(found, str):
         return found
-    mime = media_type(record.headers.get("warc-identified-payload-type", ""))[0] or found.type
+    mime = media_type(headers.get("warc-identified-payload-type", ""))[0] or found.type
     if not mime and found.body[:_SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         mime = "text/html"
     if kind_ == "conversion" and mime not in _PLAIN_TYPES:
@@ -408,16 +449,16 @@ def _page(kind_: str, record: Record) -> tuple[dict[str, object], Response, bool
     return fields, found, mime in _HTML
 
 
-def _payload(kind_: str, record: Record) -> Response | str:
+def _payload(kind_: str, headers: dict[str, str], block: bytes) -> Response | str:
     """Return what a record holds, or the reason why it is not a page."""
-    mime, charset = media_type(record.headers.get("content-type", ""))
+    mime, charset = media_type(headers.get("content-type", ""))
     if kind_ in {"conversion", "resource"} and mime != "application/http":
-        return Response(None, mime, charset, record.block)
+        return Response(None, mime, charset, block)
     if kind_ not in {"conversion", "resource", "response"}:
         return kind_ if kind_ in {"revisit", "continuation"} else "unknown record type"
-    if mime != "application/http" and not record.block.startswith(b"HTTP/"):
+    if mime != "application/http" and not block.startswith(b"HTTP/"):
         return "no HTTP response"
-    found = response(record.block)
+    found = response(block)
     if found.status is None:
         return "no HTTP response"
     return found if found.status in _SUCCESS else f"status {found.status}"

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from email.message import Message
+from functools import lru_cache
 from io import BytesIO
 from typing import Final, NamedTuple
 
@@ -37,6 +38,7 @@ _JOINED: Final = {"content-encoding": ", ", "transfer-encoding": ", ", "link": "
 _AGENT: Final = re.compile(
     r"\s*(?!unavailable_after|max-)([\w*-]+)\s*:"
 )  # the crawler that the rest of a header is for
+_PARAMETERS: Final = 1000  # characters of the parameters of a type that are read
 _CODINGS: Final = 5  # more are an attack
 _TOO_LONG: Final = f"longer than {LARGEST >> 20} MiB, cut there"
 _TOO_MANY: Final = f"more than {_CODINGS} codings"
@@ -93,10 +95,16 @@ def media_type(value: str) -> tuple[str, str | None]:
         return kind.strip().lower(), None
     if plain := _CHARSET.fullmatch(rest):
         return kind.strip().lower(), plain[1]
+    return kind.strip().lower(), _charset(rest[:_PARAMETERS])
+
+
+@lru_cache(maxsize=256)  # nearly all records of an archive have one of a few
+def _charset(parameters: str) -> str | None:
+    """Return the charset that the parameters of a ``Content-Type`` declare."""
     message = Message()
-    message["content-type"] = value.encode("ascii", "replace").decode()
+    message["content-type"] = f"text/html;{parameters.encode('ascii', 'replace').decode()}"
     charset = message.get_param("charset")
-    return kind.strip().lower(), charset if isinstance(charset, str) and charset else None
+    return charset if isinstance(charset, str) and charset else None
 
 
 def _canonical(headers: dict[str, str]) -> str | None:

@@ -132,12 +132,12 @@ def extracted(
             yield item, table
 
     if processes is None:
-        yield from _answered(given(), partial(map, _reader(extraction)))
+        yield from answered(given(), partial(map, _reader(extraction)))
     else:
-        yield from _answered(given(), partial(processes.map, read=lambda: read))
+        yield from answered(given(), partial(processes.map, read=lambda: read))
 
 
-def _answered(
+def answered(
     given: Iterable[tuple[Item, pa.Table]], answers: Callable[[Iterable[pa.Table]], Iterable[pa.Table]]
 ) -> Iterator[tuple[Item, pa.Table]]:
     """Yield what was *given* with each table, and the answer to the table; *answers* are in the order of the tables."""
@@ -169,43 +169,42 @@ def reader(settings: Mapping[str, Any]) -> Reader:
     return read
 
 
-def views_for(extraction: Extraction, number: int) -> Processes:
-    """Return up to *number* processes that read both views of pages; see ``both_views``.
-
-    A page that ends its process twice has its visible view only.
-    """
-    visible = views_reader(Extraction(view="visible").to_dict())
-    return Processes(f"{__name__}:views_reader", extraction.to_dict(), number, visible)
-
-
 def views_reader(settings: Mapping[str, Any]) -> Reader:
-    """Return the function that reads both views of pages by the extraction that ``to_dict`` described."""
-    extraction = Extraction.from_dict(settings)
+    """Return the function that reads both views of pages by the extraction that ``to_dict`` described.
 
-    def read(pages: pa.Table) -> pa.Table:
-        given = (pages[name].to_pylist() for name in (_MARKUP, _DECODED, _CHARSET))
-        found = [
-            extraction.both(page.decode() if is_decoded else page, charset)
-            for page, is_decoded, charset in zip(*given, strict=True)
-        ]
-        columns: dict[str, Sequence[Any]] = dict(zip(_VIEWS, zip(*found, strict=True), strict=True))
-        for name in ("main", "visible"):
-            columns[name] = [content._asdict() for content in columns[name]]
-        return pa.table({name: pa.array(columns[name], kind) for name, kind in _VIEWS.items()})
-
+    It is called once, as that of ``reader`` is.
+    """
+    read = partial(views, Extraction.from_dict(settings))
+    with suppress(ExtraMissing):
+        read(pa.table({_MARKUP: [b"<p>"], _DECODED: [False], _CHARSET: pa.nulls(1, pa.string())}))
     return read
 
 
-def both_views(
-    processes: Processes, tables: Iterable[pa.Table], read: Callable[[], float]
-) -> Iterator[tuple[pa.Table, list[BothViews]]]:
-    """Yield each table of pages, and both views of each page; *read* returns the share of all pages, as for ``map``.
+def views(extraction: Extraction, pages: pa.Table) -> pa.Table:
+    """Return both views of pages as a table, for ``both_views``; see there for the columns of *pages*."""
+    given = (pages[name].to_pylist() for name in (_MARKUP, _DECODED, _CHARSET))
+    found = [
+        extraction.both(page.decode() if is_decoded else page, charset)
+        for page, is_decoded, charset in zip(*given, strict=True)
+    ]
+    columns: dict[str, Sequence[Any]] = dict(zip(_VIEWS, zip(*found, strict=True), strict=True))
+    for name in ("main", "visible"):
+        columns[name] = [content._asdict() for content in columns[name]]
+    return pa.table({name: pa.array(columns[name], kind) for name, kind in _VIEWS.items()})
 
-    A table has the columns ``markup``, ``charset`` (that HTTP declares) and ``decoded``: whether it is UTF-8.
+
+def both_views(
+    processes: Processes, given: Iterable[tuple[Item, pa.Table]], read: Callable[[], float]
+) -> Iterator[tuple[Item, pa.Table, list[BothViews]]]:
+    """Yield what was given with each table of pages, the table, and both views of each page.
+
+    *read* returns the share of all pages, as for ``map``. A table has the columns ``markup``, ``charset`` (that HTTP
+    declares) and ``decoded``: whether it is UTF-8.
     """
-    for table, found in _answered(((table, table) for table in tables), partial(processes.map, read=read)):
+    tables = (((item, table), table) for item, table in given)
+    for (item, table), found in answered(tables, partial(processes.map, read=read)):
         views = (one | {name: PageContent(**one[name]) for name in ("main", "visible")} for one in found.to_pylist())
-        yield table, [BothViews(**one) for one in views]
+        yield item, table, [BothViews(**one) for one in views]
 
 
 def host_of(address: str | None, page: bytes | str = "") -> str | None:

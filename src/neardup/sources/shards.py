@@ -188,6 +188,11 @@ class Shards:
                 shards.append(Shard(source=source, begin=0, end=whole, first=1, size=whole))
         return replace(self, shards=shards, identities=identities, ignored=ignored, size=size)
 
+    def without(self, inputs: Sequence[str]) -> Self:
+        """Return the shards, not cut yet, of the other inputs."""
+        left = [pair for pair in zip(self.inputs, self.identities, strict=True) if pair[0] not in inputs]
+        return replace(self, inputs=tuple(path for path, _ in left), identities=[one for _, one in left])
+
     def check_columns(self, sources: Sequence[int]) -> None:
         """Raise ``DataError`` if tables that are to be written to one file have different columns.
 

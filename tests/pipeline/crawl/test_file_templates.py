@@ -5,12 +5,16 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from archives_made import http, packed, record
 from invented_sites import Site, article
 
 import neardup
 from neardup import Extraction, OutputError, ParameterError
+from neardup.engines import processes
+from neardup.pipeline.crawl import templates
 from neardup.pipeline.crawl.file_templates import learn_from_files, templates_of
 from neardup.pipeline.crawl.templates import learn_templates, rule_of
+from neardup.sources import archives
 from neardup.sources.hosts import host
 from neardup.sources.read import request_of
 from neardup.text import extraction as extraction_module
@@ -80,6 +84,27 @@ def test_pages_that_templates_were_learned_from_are_not_extracted_again(tmp_path
     )
     assert extended.pages(markup, hosts=[*map(host, addresses)]) == expected
     assert len(read_again) == len(few)
+
+
+@pytest.mark.parametrize("expanded", [1 << 25, 5_000])
+@pytest.mark.parametrize("number", [1, 2])
+def test_archives_and_folders_together_have_the_same_templates(tmp_path, monkeypatch, number, expanded):
+    monkeypatch.setattr(processes, "_START", 0)
+    monkeypatch.setattr(archives, "BATCH", 20_000)
+    monkeypatch.setattr(templates, "_EXPANDED", expanded)
+    records = [record(uri=url, block=http(page.encode())) for url, page in PAGES]
+    (tmp_path / "a.warc.gz").write_bytes(packed([*records[:20], record("revisit")]))
+    (tmp_path / "b.warc").write_bytes(b"".join(records[20:40]))
+    (tmp_path / "c").mkdir()
+    for place, (url, page) in enumerate(PAGES[40:]):
+        (tmp_path / "c" / f"{place}.html").write_text(
+            page.replace("</head>", f"<link rel=canonical href={url}></head>")
+        )
+    files, path = [tmp_path / name for name in ("a.warc.gz", "b.warc", "c")], tmp_path / "t.arrow"
+    given = {"work": tmp_path / "work", "threads": number}
+    done = neardup.dedup_files(files, report=tmp_path / "r.parquet", learn_templates=path, **given)
+    assert HostTemplates.load(path) == learn_templates(PAGES)
+    assert done.hosts_learned == 3
 
 
 def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):

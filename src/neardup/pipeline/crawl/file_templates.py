@@ -6,9 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
+import pyarrow as pa
+
 from neardup.model.errors import ParameterError, require
 from neardup.pipeline.crawl.templates import Page, learn_templates, require_rule, rule_of, updated
 from neardup.pipeline.progress import Progress
+from neardup.sources.archives import undecoded
 from neardup.sources.collection import Rejected, Request
 from neardup.sources.formats import FOLDER, WARC, display, expand, local
 from neardup.sources.output import AnyPath, check_file, write_file
@@ -83,10 +86,13 @@ class RunTemplates:
         """
         if not self.learns:
             return self.extraction
-        pages = _pages(Shards.opened(inputs, _asked(request)).cut(SHARD), [], progress)
+        shards = Shards.opened(inputs, _asked(request))
+        archives = [path for source, path in enumerate(shards.inputs) if shards.kind(source).format == WARC]
+        pages = _pages(shards.without(archives).cut(SHARD), [], progress)
         extraction = replace(self.plain, known=PageContents.temporary())
         own = {one.host for one in self.known.templates}
-        found = updated(self.known, pages, extraction, own, threads)
+        records = _records(archives, progress)
+        found = updated(self.known, pages, extraction, ignored=own, threads=threads, records=records)
         self.save(found)
         return replace(extraction, templates=found)
 
@@ -181,3 +187,14 @@ def _pages(shards: Shards, rejected: list[Rejected], progress: Progress = lambda
     url = shards.request.url_field if shards.request.html else None
     for piece in filter(len, shards.every_piece(rejected, partial(progress, "learn"), markup=True)):
         yield from piece.html_pages(url)
+
+
+def _records(paths: Sequence[str], progress: Progress) -> Iterator[tuple[pa.Table, float]]:
+    """Yield the records of archives that may be HTML, and the share of all that was read."""
+    sizes = [Path(path).stat().st_size for path in paths]
+    before, total = 0, sum(sizes)
+    for path, size in zip(paths, sizes, strict=True):
+        for table, reached in undecoded(path):
+            progress("learn", before + reached, total)
+            yield table, (before + reached) / max(1, total)
+        before += size

@@ -1,9 +1,10 @@
 """Learning the templates of hosts from their pages."""
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
 from heapq import heappush, heappushpop
 from itertools import starmap
@@ -23,14 +24,16 @@ from neardup.model.arrays import Positions, Words
 from neardup.model.errors import DataError, counted, kind_of, require, require_kind
 from neardup.pipeline.corpus.run import dedup
 from neardup.schemes.minhash import MinHash
+from neardup.sources.archives import RECORDS, html_in
 from neardup.sources.output import temporary_files
-from neardup.sources.pages import BATCH, both_views, host_of, views_for
+from neardup.sources.pages import BATCH, Reader, answered, both_views, host_of, views, views_reader
 from neardup.sources.read import AUTO
 from neardup.text import sites
 from neardup.text.extraction import OTHER_LINES, BothViews, Extraction, learned_otherwise
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
 
+Candidate = tuple[str, int, bytes, bool, str | None]  # a page: see ``_SCHEMA``
 Page = tuple[str | None, bytes | str]  # its address, and its HTML
 GivenPage = Page | tuple[str | None, bytes | str, str | None]  # also with the charset that HTTP declares
 
@@ -43,6 +46,8 @@ _HOSTS: Final = 5  # that are named
 _SAME: Final = MinHash()  # decides which pages of a host count as different
 _PARTS: Final = (str | None, bytes | str, str | None)  # the kinds of the parts of a page
 _SHOWN: Final = 100  # characters of the example of a line
+_SPEED: Final = 1e7  # bytes of pages whose views a fast processor reads in a second
+_EXPANDED: Final = 1 << 25  # bytes of pages that are decoded together; records of an attack expand to 16 MiB each
 _FOLDS: Final = 32  # files that hold the pages of some hosts each
 _TOGETHER: Final = 1 << 23  # bytes of pages that are written together
 _SCHEMA: Final = pa.schema(
@@ -88,21 +93,30 @@ def learn_templates(
     require_kind("known", known, HostTemplates)
     require_rule(known, extraction)
     frozen = {one.host for one in known.templates if one.kept >= FROZEN}
-    return updated(known, pages, extraction, frozen, threads)
+    return updated(known, pages, extraction, ignored=frozen, threads=threads)
 
 
-def updated(
-    known: HostTemplates, pages: Iterable[Any], extraction: Extraction, ignored: AbstractSet[str], threads: int | None
+def updated(  # noqa: PLR0913 - what templates are learned from, and how
+    known: HostTemplates,
+    pages: Iterable[Any],
+    extraction: Extraction,
+    *,
+    ignored: AbstractSet[str],
+    threads: int | None,
+    records: Iterable[tuple[pa.Table, float]] = (),
 ) -> HostTemplates:
     """Return the known templates with those of the hosts of some pages that are not ignored.
 
-    The contents of these pages are added to those that the *extraction* knows, if it keeps them.
+    There are more pages in *records* of archives, tables of ``neardup.sources.archives.undecoded``, each with the share
+    of all that was read up to its end. The contents of the pages are added to those that the *extraction* knows, if it
+    keeps them.
     """
     plain, number = replace(extraction, known=None), thread_count(threads)
-    with TemporaryDirectory(prefix="neardup-") as folder, views_for(plain, number) as views:
-        gathered = _Gathered(Path(folder), extraction, ignored, views)
+    with TemporaryDirectory(prefix="neardup-") as folder, processes_for(plain, number) as processes:
+        gathered = _Gathered(Path(folder), extraction, ignored, processes)
         for page in _checked(pages):
-            gathered.add(*page)
+            gathered.add(candidate(*page))
+        gathered.add_records(records)
         return known.updated(_following(known.get(one.host), one) for one in gathered.templates())
 
 
@@ -179,6 +193,63 @@ def rule_of(extraction: Extraction) -> dict[str, Any]:
     }
 
 
+def candidate(address: str | None, markup: bytes | str, declared: str | None = None) -> Candidate | None:
+    """Return a page as one that a template may be learned from; ``None`` if it has no host."""
+    own = host_of(address, markup)
+    if own is None:
+        return None
+    raw = markup if isinstance(markup, bytes) else markup.encode(errors="replace")
+    charset = None if declared is None else declared.encode(errors="replace").decode()
+    order = int.from_bytes(blake2b(raw, digest_size=8).digest())
+    return own, order, raw, isinstance(markup, str), charset
+
+
+def processes_for(extraction: Extraction, number: int) -> Processes:
+    """Return up to *number* processes that find candidates in records of archives, and both views of candidates.
+
+    A page that ends its process twice has its visible view only.
+    """
+    visible = partial(views, Extraction(view="visible"))
+    return Processes(f"{__name__}:reader", extraction.to_dict(), number, partial(_answer, visible))
+
+
+def reader(settings: Mapping[str, Any]) -> Reader:
+    """Return the function of ``processes_for`` the extraction that ``to_dict`` described."""
+    return partial(_answer, views_reader(settings))
+
+
+def _answer(read: Reader, table: pa.Table) -> pa.Table:
+    """Return the views of pages, or the candidates in records: of the first ones, if these expand to much.
+
+    Then there is a last row with the number of these records, without a host.
+    """
+    if table.schema != RECORDS:
+        return read(table)
+    found: list[tuple[Any, ...]] = []
+    size = 0
+    for row, page in enumerate(html_in(table)):
+        if size > _EXPANDED:
+            found.append((None, row, b"", False, None))
+            break
+        if page is not None and (one := candidate(*page)) is not None:
+            found.append(one)
+            size += len(one[2])
+    return _table(found)
+
+
+@dataclass(slots=True)
+class _Round:
+    """Pages that are read together: of each host of a fold, from a number up to another, and all that were found."""
+
+    fold: int
+    read: dict[str, tuple[int, int]] = field(default_factory=dict)
+    found: defaultdict[str, list[tuple[int, BothViews]]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, pages: pa.Table, views: Sequence[BothViews]) -> None:
+        for host, order, one in zip(pages["host"].to_pylist(), pages["order"].to_pylist(), views, strict=True):
+            self.found[host].append((order, one))
+
+
 class _Gathered:
     """Collects the pages that templates are learned from, each host in one of ``_FOLDS`` files.
 
@@ -188,31 +259,69 @@ class _Gathered:
     def __init__(self, folder: Path, extraction: Extraction, ignored: AbstractSet[str], processes: Processes) -> None:
         self._folder, self._extraction, self._ignored, self._processes = folder, extraction, ignored, processes
         self._largest: defaultdict[str, list[int]] = defaultdict(list)  # heaps of the negative orders of chosen pages
-        self._waiting: defaultdict[int, list[tuple[object, ...]]] = defaultdict(list)
+        self._waiting: defaultdict[int, list[Candidate]] = defaultdict(list)
         self._size = 0
         self._files: dict[int, Any] = {}
+        self._seconds = 0.0  # that reading the pages takes at least
         self._expected = self._done = 0  # pages that are read at least, and those that were read
 
-    def add(self, address: str | None, markup: bytes | str, declared: str | None = None) -> None:
+    def add(self, page: Candidate | None) -> None:
         """Add a page, unless its host has enough pages that precede it."""
-        own = host_of(address, markup)
-        if own is None or own in self._ignored:
+        if page is None or page[0] in self._ignored:
             return
-        raw = markup if isinstance(markup, bytes) else markup.encode(errors="replace")
-        charset = None if declared is None else declared.encode(errors="replace").decode()
-        order = int.from_bytes(blake2b(raw, digest_size=8).digest())
+        own, order, raw, *_ = page
         heap = self._largest[own]
         if len(heap) < MOST:
             heappush(heap, -order)
         elif heappushpop(heap, -order) == -order:
             return
-        self._waiting[_fold(own)].append((own, order, raw, isinstance(markup, str), charset))
+        if PAGES <= len(heap) <= FROZEN:  # it is read, unless smaller hashes come
+            self._seconds += len(raw) / _SPEED * (PAGES if len(heap) == PAGES else 1)
+            self._processes.expect(self._seconds)
+        self._waiting[_fold(own)].append(page)
         self._size += len(raw)
         if self._size > _TOGETHER:
             self._write()
 
+    def add_records(self, records: Iterable[tuple[pa.Table, float]]) -> None:
+        """Add the pages in records of archives, which the processes decode."""
+        share = 0.0
+
+        def tables() -> Iterator[tuple[pa.Table, pa.Table]]:
+            nonlocal share
+            for table, share in records:  # noqa: B007 - the share is that of the last table
+                yield table, table
+
+        for table, found in answered(tables(), partial(self._processes.map, read=lambda: share)):
+            for page in zip(*(column.to_pylist() for column in found.columns), strict=True):
+                if page[0] is not None:
+                    self.add(page)
+                    continue
+                for one in filter(None, html_in(table.slice(page[1]))):
+                    self.add(candidate(*one))
+
     def templates(self) -> Iterator[Template]:
-        """Yield the templates of the hosts with enough pages, once all pages were added."""
+        """Yield the templates of the hosts with enough pages, once all pages were added.
+
+        While this process learns those of a round, the others read the pages of the next.
+        """
+        rounds, begun = deque(self._first_rounds()), deque[_Round]()
+
+        def tables() -> Iterator[tuple[_Round, pa.Table]]:
+            while rounds:
+                begun.append(rounds.popleft())
+                for part in self._chosen(begun[-1]):
+                    yield begun[-1], part
+
+        while rounds:
+            for one, pages, found in both_views(self._processes, tables(), self._share):
+                while begun[0] is not one:
+                    yield from self._of_round(begun.popleft(), rounds)
+                one.add(pages, found)
+            while begun:
+                yield from self._of_round(begun.popleft(), rounds)
+
+    def _first_rounds(self) -> list[_Round]:
         if self._files:
             self._write()
         with temporary_files(self._folder):
@@ -224,28 +333,25 @@ class _Gathered:
             if len(heap) >= PAGES:
                 folds[_fold(own)].append(own)
                 self._expected += min(len(heap), FROZEN)
-        for fold, hosts in sorted(folds.items()):
-            yield from self._of_fold(fold, hosts)
+        return [_Round(fold, dict.fromkeys(sorted(hosts), (0, FROZEN))) for fold, hosts in sorted(folds.items())]
 
-    def _of_fold(self, fold: int, hosts: list[str]) -> Iterator[Template]:
-        found: dict[str, list[tuple[int, BothViews]]] = {own: [] for own in sorted(hosts)}
-        read = dict.fromkeys(found, (0, FROZEN))
-        while read:
-            for pages, views in both_views(self._processes, self._chosen(fold, read), self._share):
-                for own, order, one in zip(pages["host"].to_pylist(), pages["order"].to_pylist(), views, strict=True):
-                    found[own].append((order, one))
-            for own, (_, end) in [*read.items()]:
-                rows = [views for _, views in sorted(found[own], key=itemgetter(0))[:end]]
-                template = _learned(own, rows, self._extraction)
-                kept = 0 if template is None else template.kept
-                if kept < FROZEN and end < len(self._largest[own]):
-                    expected = MOST if kept == 0 else -(-end * FROZEN // kept)  # if as large a share differs
-                    read[own] = end, min(max(expected, end + STEP), MOST)
-                    continue
-                self._keep(template, found[own])
-                del read[own], found[own]
-                if template is not None:
-                    yield template
+    def _of_round(self, done: _Round, rounds: deque[_Round]) -> Iterator[Template]:
+        """Yield the templates that are learned from the pages of a round; more pages are for the next of the rounds."""
+        more = _Round(done.fold)
+        for own, (_, end) in done.read.items():
+            pages = sorted(done.found.pop(own, []), key=itemgetter(0))
+            template = _learned(own, [views for _, views in pages[:end]], self._extraction)
+            kept = 0 if template is None else template.kept
+            if kept < FROZEN and end < len(self._largest[own]):
+                expected = MOST if kept == 0 else -(-end * FROZEN // kept)  # if as large a share differs
+                more.read[own] = end, min(max(expected, end + STEP), MOST)
+                more.found[own] = pages
+                continue
+            self._keep(template, pages)
+            if template is not None:
+                yield template
+        if more.read:
+            rounds.appendleft(more)
 
     def _share(self) -> float:
         """Return the share of the expected pages that were read."""
@@ -257,16 +363,16 @@ class _Gathered:
             asked = self._extraction.view_with(template)
             self._extraction.known.add(asked, ((views.digest, *views.read(asked)) for _, views in pages))
 
-    def _chosen(self, fold: int, read: Mapping[str, tuple[int, int]]) -> Iterator[pa.Table]:
-        """Yield the pages that *read* requests, from a number up to another of each host, some at a time."""
+    def _chosen(self, one: _Round) -> Iterator[pa.Table]:
+        """Yield the pages of a round, some at a time."""
 
         def wanted(own: str, order: int) -> bool:
-            if own not in read:
+            if own not in one.read:
                 return False
-            orders, (begin, end) = self._largest[own], read[own]
+            orders, (begin, end) = self._largest[own], one.read[own]
             return (begin == 0 or order > -orders[begin - 1]) and order <= -orders[min(end, len(orders)) - 1]
 
-        for table in self._tables(fold):
+        for table in self._tables(one.fold):
             pairs = zip(table["host"].to_pylist(), table["order"].to_pylist(), strict=True)
             pages = table.filter(pa.array(starmap(wanted, pairs), pa.bool_()))
             together = max(1, len(pages) * BATCH // max(1, pages.nbytes))
@@ -297,7 +403,7 @@ def _fold(host: str) -> int:
     return crc32(host.encode()) % _FOLDS
 
 
-def _table(rows: list[tuple[object, ...]]) -> pa.Table:
+def _table(rows: Sequence[tuple[Any, ...]]) -> pa.Table:
     columns = list(zip(*rows, strict=True)) or [()] * len(_SCHEMA)
     return pa.table([pa.array(column, part.type) for column, part in zip(columns, _SCHEMA, strict=True)], _SCHEMA)
 
