@@ -1,10 +1,11 @@
 """A crawl by host, compared with counting by hand."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.pipeline.crawl.overview import LEAST, crawl_overview
+from neardup.pipeline.crawl.overview import LEAST, MOST, crawl_overview
 from neardup.sources.hosts import host
 
 PAGE = st.tuples(st.sampled_from(["http://a.example/", "https://b.example/", "no address", ""]), st.integers(0, 4))
@@ -25,10 +26,19 @@ def test_hosts_are_counted(pages):
         assert (one.pages, one.contents) == (len(own[one.host]), len({*own[one.host]}))
         assert one.elsewhere == len({*own[one.host]} & others)
         assert one.repeats == one.pages - one.contents
-    assert [one.repeats for one in found.by_host] == sorted((one.repeats for one in found.by_host), reverse=True)
+    shares = [1 - len({*each}) / len(each) for each in own.values()]
+    assert [one.share for one in found.by_host] == pytest.approx(sorted(shares, reverse=True))
     expected = sorted((each.count(content) for each in own.values() for content in {*each}), reverse=True)
     assert [one.pages for one in found.repeated] == [number for number in expected if number >= LEAST]
     for one in found.repeated:
         rows = [urls.index(url) for url in one.examples]
         assert len({contents[row] for row in rows}) == 1
         assert {host(urls[row]) for row in rows} == {one.host}
+
+
+def test_small_hosts_do_not_displace_those_with_the_most_repeats():
+    small = [(f"http://{number:03}.example/{page}", number) for number in range(MOST) for page in range(2)]
+    large = [(f"http://large.example/{page}", MOST + page % 8) for page in range(10)]
+    urls, contents = zip(*small, *large, strict=True)
+    hosts = [one.host for one in crawl_overview(urls, np.array(contents)).by_host]
+    assert hosts == [*(f"{number:03}.example" for number in range(MOST - 1)), "large.example"]

@@ -25,7 +25,7 @@ def crawl_page(
     seen: "CrawlOverview", mirrors: "Mirrors", rules: "UrlRules", templates: "HostTemplates | None"
 ) -> bytes:
     """Render a crawl: UTF-8, of bounded size. The same crawl gives the same bytes."""
-    own = ((one.host, one.pages, one.contents, percent(one.repeats / one.pages), one.elsewhere) for one in seen.by_host)
+    own = ((one.host, one.pages, one.contents, percent(one.share), one.elsewhere) for one in seen.by_host)
     repeated = ((one.host, one.pages, " ".join(one.examples)) for one in seen.repeated)
     found = (
         (one.host + one.prefix, one.mirror_of + one.main_prefix, one.kind, one.common, percent(one.share))
@@ -33,7 +33,7 @@ def crawl_page(
     )
     tables = [
         _table(
-            "Hosts with the most repeats",
+            "Hosts by their share of repeats",
             ("host", "pages", "different contents", "repeats", "contents that other hosts have, too"),
             own,
             seen.hosts,

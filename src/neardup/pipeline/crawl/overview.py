@@ -27,6 +27,11 @@ class HostRepeats:
         """How many pages would go if one page of each content was kept."""
         return self.pages - self.contents
 
+    @property
+    def share(self) -> float:
+        """The share of the pages that would go."""
+        return self.repeats / self.pages
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedContent:
@@ -40,6 +45,8 @@ class RepeatedContent:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlOverview:
     """The ``MOST`` hosts with the most repeats, and the ``MOST`` contents with the most pages of one host.
+
+    The hosts are in the order of their share of repeats, so that small hosts do not displace large ones.
 
     ``pages`` and ``hosts`` are the numbers of all; values that are not URLs with a host are ignored.
     """
@@ -74,12 +81,13 @@ def crawl_overview(urls: Sequence[str], contents: AnyPositions) -> CrawlOverview
         HostRepeats(host=known[place], pages=int(pages[place]), contents=int(found[place]), elsewhere=int(shared))
         for place, shared in enumerate(elsewhere.tolist())
     ]
+    most = sorted(by_host, key=lambda one: (-one.repeats, one.host))[:MOST]
     largest = [group for group in np.argsort(-counts, kind="stable")[:MOST].tolist() if counts[group] >= LEAST]
     return CrawlOverview(
         pages=len(rows),
         hosts=len(known),
         contents=len(different),
-        by_host=tuple(sorted(by_host, key=lambda one: (-one.repeats, one.host))[:MOST]),
+        by_host=tuple(sorted(most, key=lambda one: -one.share)),
         repeated=tuple(
             RepeatedContent(
                 host=known[int(of_host[group])],
