@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import SimpleNamespace
@@ -692,6 +693,35 @@ def test_a_service_must_have_the_same_templates(pipeline, templates, tmp_path):
         assert crawler.counted["neardup/new"] == 3
     with serving(folder) as url, pytest.raises(ParameterError, match=r"templates\.arrow in the folder of its index"):
         pipeline(index=url, html=True, refetch="never")
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_pages_of_a_host_without_a_template_must_be_more_alike(pipeline, templates, tmp_path, served):
+    from scrapy.exceptions import DropItem
+
+    folder = tmp_path / "seen"
+    menu = words(1, 60)  # two pages with it resemble each other by less than 0.8
+    one, same_host, other_host = (
+        {"url": f"http://{host}.example/{number}", "text": f"<p>{menu}</p><p>{words(number, 15)}</p>"}
+        for number, host in ((2, "a"), (3, "a"), (4, "b"))
+    )
+    process, crawler = pipeline(html=True)  # creates the index
+    with ExitStack() as stack:
+        if served:
+            crawler.end("finished")
+            url = stack.enter_context(serving(folder))
+            process, crawler = pipeline(index=url, html=True, refetch="never")
+        process.process_item(one)
+        process.process_item(same_host)
+        with pytest.raises(DropItem, match="near duplicate"):
+            process.process_item(other_host)
+        crawler.end("finished")
+    path, (page, *_) = templates
+    process, crawler = pipeline(html=True, templates=path)  # learned since
+    process.process_item(page)
+    crawler.end("finished")
+    with Index.open(folder) as index:
+        assert [one.host for one in index.templates.templates] == ["a.example"]
 
 
 def test_a_tag_needs_a_field(pipeline):

@@ -8,7 +8,7 @@ It requires Scrapy 2.19 or newer: ``pip install 'neardup[scrapy]'``.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from pathlib import Path
 from shutil import rmtree
@@ -27,6 +27,7 @@ from neardup.interfaces.client import Client
 from neardup.model.errors import ParameterError, StorageDamaged, StorageError, require
 from neardup.model.verdicts import Known, NearDuplicate, Verdict, as_record
 from neardup.pipeline.crawl.filter import CrawlFilter, extracted_pages
+from neardup.pipeline.crawl.templates import learn_templates
 from neardup.pipeline.files.ingestion import is_index
 from neardup.pipeline.index.fields import field_kinds
 from neardup.pipeline.index.index import Index
@@ -148,8 +149,8 @@ class Crawl:
         self._stats = crawler.stats
         self._resumes = self._marker is not None and self._marker.exists()
         try:
-            if self._extraction is not None and isinstance(self.index, Index):
-                self._extraction = extraction_for(self.index, self._extraction)
+            if self._extraction is not None:
+                self._extraction = _reading(self.index, self._extraction, self.settings)
             self.pages, self._signed = _pages_of(self.index, self.settings, self._extraction)
             self.fields = tuple(dict.fromkeys([*self._signed, *self.index.fields]))
             self._since = self._begun()
@@ -395,7 +396,7 @@ def _opened(settings: Settings, extraction: Extraction | None) -> Index | Client
     if is_index(folder):
         return Index.open(folder, "w", key=key, scheme=settings.scheme, durability=durability)
     made: dict[str, Any] = {"fields": settings.fields, "texts": settings.texts}
-    made["templates"] = None if extraction is None else extraction.templates
+    made["templates"] = None if extraction is None else _with_templates(extraction).templates
     return Index.create(folder, settings.scheme, key=key, durability=durability, **made)
 
 
@@ -420,6 +421,22 @@ def _pages_of(
 def _extraction(settings: Settings) -> Extraction:
     templates = None if settings.templates is None else HostTemplates.load(settings.templates)
     return Extraction(view=settings.text_view, templates=templates)
+
+
+def _with_templates(extraction: Extraction) -> Extraction:
+    """Return an extraction with templates, of no host if it has none: pages of one host must then be more alike."""
+    if extraction.templates is not None:
+        return extraction
+    return replace(extraction, templates=learn_templates((), extraction=extraction))
+
+
+def _reading(index: Index | Client, extraction: Extraction, settings: Settings) -> Extraction:
+    """Return how pages are read for an index: with the templates that it keeps, or those of no host of a service."""
+    if isinstance(index, Index):
+        return extraction_for(index, extraction)
+    of_no_host = _with_templates(extraction)
+    same = index.about["extraction"] == of_no_host.identity and not settings.signatures
+    return of_no_host if same else extraction
 
 
 def _require_same(client: Client, extraction: Extraction | None, settings: Settings) -> None:
