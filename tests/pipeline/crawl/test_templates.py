@@ -131,6 +131,18 @@ def test_equal_pages_do_not_matter(most, monkeypatch):
     assert found.templates[0].id == learn_templates(PAGES[:24]).templates[0].id
 
 
+def test_a_page_with_many_equal_copies_does_not_displace_others(monkeypatch):
+    monkeypatch.setattr(module, "MOST", 24)
+    first = min(PAGES[:24], key=lambda page: blake2b(page[1].encode(), digest_size=8).digest())
+    for copies in ([first] * 50, [(f"{first[0]}/{number}", first[1]) for number in range(50)]):
+        assert [one.id for one in learn_templates(copies + PAGES[:24]).templates] == [LEARNED.templates[0].id]
+
+
+def test_pages_without_words_do_not_count_as_different():
+    blank = [(f"http://{SITES[0].host}/{number}", f"<script>{number}</script><p>...</p>") for number in range(300)]
+    assert learn_templates(blank + PAGES[:24]).templates[0].id == LEARNED.templates[0].id
+
+
 def test_hosts_with_few_pages_have_no_template():
     assert len(learn_templates(PAGES[:19])) == 0
     assert len(learn_templates([(None, "<p>a"), ("mailto:a", b"<p>b")] * 20)) == 0

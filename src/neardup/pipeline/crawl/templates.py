@@ -200,8 +200,9 @@ def candidate(address: str | None, markup: bytes | str, declared: str | None = N
         return None
     raw = markup if isinstance(markup, bytes) else markup.encode(errors="replace")
     charset = None if declared is None else declared.encode(errors="replace").decode()
-    order = int.from_bytes(blake2b(raw, digest_size=8).digest())
-    return own, order, raw, isinstance(markup, str), charset
+    hashed = blake2b(raw, digest_size=8)
+    hashed.update((charset or "").encode())
+    return own, int.from_bytes(hashed.digest()), raw, isinstance(markup, str), charset
 
 
 def processes_for(extraction: Extraction, number: int) -> Processes:
@@ -266,11 +267,13 @@ class _Gathered:
         self._expected = self._done = 0  # pages that are read at least, and those that were read
 
     def add(self, page: Candidate | None) -> None:
-        """Add a page, unless its host has enough pages that precede it."""
+        """Add a page, unless its host has the same one, or enough pages that precede it."""
         if page is None or page[0] in self._ignored:
             return
         own, order, raw, *_ = page
         heap = self._largest[own]
+        if -order in heap:  # or an error page with thousands of copies could be all that is read of a host
+            return
         if len(heap) < MOST:
             heappush(heap, -order)
         elif heappushpop(heap, -order) == -order:
@@ -409,7 +412,11 @@ def _table(rows: Sequence[tuple[Any, ...]]) -> pa.Table:
 
 
 def _learned(host: str, pages: Sequence[BothViews], extraction: Extraction) -> Template | None:
-    """Return the template of a host, whose pages are in the order of a hash; ``None`` if too few of them differ."""
+    """Return the template of a host, whose pages are in the order of a hash; ``None`` if too few of them differ.
+
+    Pages without words are ignored: they are never duplicates of each other, and would all count as different.
+    """
+    pages = [views for views in pages if any(map(str.isalnum, views.shown))]
     visible, heads, shared = _shared([views.shown for views in pages], [views.visible.whole for views in pages])
     view: PageView = "visible"
     lines, kept, seen = shared, heads, [visible]
