@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
-from heapq import heappush, heappushpop
+from heapq import heappush, heapreplace
 from itertools import starmap
 from operator import itemgetter
 from pathlib import Path
@@ -272,12 +272,10 @@ class _Gathered:
             return
         own, order, raw, *_ = page
         heap = self._largest[own]
-        if -order in heap:  # or an error page with thousands of copies could be all that is read of a host
+        full = len(heap) == MOST
+        if (full and order >= -heap[0]) or -order in heap:  # one page with many copies must not be the whole sample
             return
-        if len(heap) < MOST:
-            heappush(heap, -order)
-        elif heappushpop(heap, -order) == -order:
-            return
+        (heapreplace if full else heappush)(heap, -order)
         if PAGES <= len(heap) <= FROZEN:  # it is read, unless smaller hashes come
             self._seconds += len(raw) / _SPEED * (PAGES if len(heap) == PAGES else 1)
             self._processes.expect(self._seconds)
