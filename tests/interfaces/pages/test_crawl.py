@@ -31,9 +31,18 @@ def test_it_shows_hosts_mirrors_rules_and_templates():
     assert "\x1b" not in shown
 
 
+def test_translations_are_not_among_the_mirrors():
+    urls = [f"http://{name}.example/{n}" for name in ("a", "de-a", "www.a") for n in range(20)]
+    contents = [*range(20), *range(6), *range(100, 114), *range(20)]  # de-a has legal notices in common with a
+    mirrors, others = page(urls, contents).split("<h2>Mirrors</h2>")[1].split("<h2>")[:2]
+    assert ("www.a.example" in mirrors, "de-a.example" in mirrors) == (True, False)
+    assert "translations" in others
+    assert "<td>de-a.example</td><td>a.example</td>" in others
+
+
 def test_it_is_bounded():
     urls = [f"http://h{n}.example/{'x' * 3000}" for n in range(400)]
     shown = page(urls, [*range(400)])
     assert "300 more rows, not shown" in shown
     assert len(shown) < 200_000
-    assert page([], []).count("None found.") == 4
+    assert page([], []).count("None found.") == 5

@@ -27,10 +27,10 @@ def crawl_page(
     """Render a crawl: UTF-8, of bounded size. The same crawl gives the same bytes."""
     own = ((one.host, one.pages, one.contents, percent(one.share), one.elsewhere) for one in seen.by_host)
     repeated = ((one.host, one.pages, " ".join(one.examples)) for one in seen.repeated)
-    found = (
-        (one.host + one.prefix, one.mirror_of + one.main_prefix, one.kind, one.common, percent(one.share))
-        for one in mirrors.found
-    )
+    found: tuple[list[Any], list[Any]] = [], []  # mirrors, and hosts with the same paths only
+    for one in mirrors.found:
+        row = (one.host + one.prefix, one.mirror_of + one.main_prefix, one.kind, one.common, percent(one.share))
+        found[one.kind == "same paths"].append(row)
     tables = [
         _table(
             "Hosts by their share of repeats",
@@ -43,7 +43,13 @@ def crawl_page(
             ("host", "pages", "such as"),
             repeated,
         ),
-        _table("Mirrors", ("host", "pages of", "kind", "common paths", "same content"), found, len(mirrors.found)),
+        _table("Mirrors", ("host", "pages of", "kind", "common paths", "same content"), found[0], len(found[0])),
+        _table(
+            "Not mirrors: other contents at the same paths, such as translations",
+            ("host", "paths of", "common paths", "same content"),
+            [(host, main, common, share) for host, main, _, common, share in found[1]],
+            len(found[1]),
+        ),
         _table(
             "What makes no difference in addresses",
             ("host", "rule", "groups of pages that agree", "different contents", "share"),
