@@ -28,9 +28,11 @@ def expected(forms, own, contents):
     answer = []
     for rule in range(RULES):
         several = [urls for (of, _), urls in groups.items() if of == rule and len(urls) > 1]
-        one = [{contents[url] for url in urls} for urls in several]
-        one = [each for each in one if len(each) == 1 and -1 not in each]
-        answer.append((len(one), len(several), len(set().union(*one))))
+        all_ = [{contents[url] for url in urls} for urls in several]
+        one = [each for each in all_ if len(each) == 1 and -1 not in each]
+        lost = sum(map(len, all_)) - len(all_)
+        saved = sum(map(len, several)) - sum(map(len, all_))
+        answer.append((len(one), len(several), len(set().union(*one)), lost, saved))
     return answer
 
 
@@ -41,8 +43,8 @@ def expected(forms, own, contents):
 )
 def test_equals_its_definition(forms, own, contents):
     evidence = found(forms, own, contents)
-    rows = zip(evidence.agreeing.tolist(), evidence.groups.tolist(), evidence.contents.tolist(), strict=True)
-    assert list(rows) == expected(forms, own, contents)
+    counts = (evidence.agreeing, evidence.groups, evidence.contents, evidence.lost, evidence.saved)
+    assert list(zip(*(each.tolist() for each in counts), strict=True)) == expected(forms, own, contents)
 
 
 def test_a_crawl_without_urls_has_no_evidence():
@@ -53,5 +55,10 @@ def test_a_crawl_without_urls_has_no_evidence():
 
 def test_ten_groups_ten_contents_and_nine_tenths_in_agreement_are_needed():
     rows = [(10, 11, 10), (9, 9, 9), (10, 12, 10), (30, 30, 9), (0, 0, 0)]
-    evidence = Support(*np.array(rows).T)
+    evidence = Support(*np.array([(*row, 0, 10) for row in rows]).T)
     assert evidence.chosen.tolist() == [True, False, False, False, False]
+
+
+def test_a_rule_that_loses_more_than_a_tenth_of_what_it_saves_and_loses_does_not_hold():
+    evidence = Support(*np.array([(30, 31, 30, lost, 27) for lost in (0, 3, 4, 29)]).T)
+    assert evidence.chosen.tolist() == [True, True, False, False]

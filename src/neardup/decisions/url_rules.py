@@ -28,22 +28,28 @@ class Support:
     """The evidence for each rule, int64 by its number.
 
     A group is at least two URLs that are equal without what the rule ignores, and it agrees if all have one content.
-    ``agreeing`` and ``groups`` count them, and ``contents`` counts the different contents of agreeing groups.
+    ``agreeing`` and ``groups`` count them, and ``contents`` counts the different contents of agreeing groups. If one
+    URL of each group is fetched, ``lost`` counts the other contents of the groups, which are missed, and ``saved`` the
+    URLs that only repeat a content of their group.
     """
 
     agreeing: Positions
     groups: Positions
     contents: Positions
+    lost: Positions
+    saved: Positions
 
     @property
     def chosen(self) -> Flags:
         """The rules with at least 10 agreeing groups, at least 10 contents, and at least 90 % of groups in agreement.
 
         Contents must be different, or a host that answers every request with one page would make each parameter look
-        irrelevant.
+        irrelevant. One group may have most pages of a host, those that only this parameter distinguishes, so at most a
+        tenth of the URLs that are not fetched may be lost.
         """
         enough = np.minimum(self.agreeing, self.contents) >= LEAST
-        return np.asarray(enough & (self.agreeing >= CONFIDENCE * self.groups))
+        harmless = self.saved >= CONFIDENCE * (self.lost + self.saved)
+        return np.asarray(enough & (self.agreeing >= CONFIDENCE * self.groups) & harmless)
 
 
 def support(forms: Forms, own: Words, contents: Positions, number: int) -> Support:
@@ -54,19 +60,28 @@ def support(forms: Forms, own: Words, contents: Positions, number: int) -> Suppo
     without a parameter is a page where it has no effect. Time and memory are those of sorting the forms.
     """
     rules, values, urls = _with_unchanged(forms, own)
-    order = np.lexsort((urls, values, rules))
-    rules, values, urls = rules[order], values[order], urls[order]
-    if len(rules) == 0:
-        nothing = np.zeros(number, np.int64)
-        return Support(nothing, nothing, nothing)
-    begins = np.flatnonzero(np.concatenate([[True], (rules[1:] != rules[:-1]) | (values[1:] != values[:-1])]))
     found = contents[urls]
-    least, most = np.minimum.reduceat(found, begins), np.maximum.reduceat(found, begins)
-    several = np.diff(np.append(begins, len(rules))) > 1
-    agree = several & (least == most) & (least >= 0)
+    order = np.lexsort((found, values, rules))
+    rules, values, found = rules[order], values[order], found[order]
+    if len(rules) == 0:
+        return Support(*np.zeros((5, number), np.int64))
+    first = np.concatenate([[True], (rules[1:] != rules[:-1]) | (values[1:] != values[:-1])])
+    different = first | np.concatenate([[True], found[1:] != found[:-1]])
+    begins = np.flatnonzero(first)
+    sizes = np.diff(np.append(begins, len(rules)))
+    lost = np.add.reduceat(different, begins, dtype=np.int64) - 1
+    agree = (sizes > 1) & (lost == 0) & (found[begins] >= 0)
     of = rules[begins]
-    different = np.unique(np.stack([of[agree], least[agree]]), axis=1)[0]
-    return Support(*(np.bincount(each, minlength=number) for each in (of[agree], of[several], different)))
+    own_contents = np.unique(np.stack([of[agree], found[begins][agree]]), axis=1)[0]
+
+    def total(counts: Positions) -> Positions:
+        sums = np.zeros(number, np.int64)
+        np.add.at(sums, of, counts)
+        return sums
+
+    ones, several = np.bincount(of[agree], minlength=number), np.bincount(of[sizes > 1], minlength=number)
+    counts = np.bincount(own_contents, minlength=number)
+    return Support(ones, several, counts, total(lost), total(sizes - 1 - lost))
 
 
 def _with_unchanged(forms: Forms, own: Words) -> tuple[Positions, Words, Positions]:

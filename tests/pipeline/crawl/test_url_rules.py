@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from invented_web import crawl_with_rules
 
 from neardup.sources.url_rules import KINDS
@@ -38,6 +39,23 @@ def test_a_url_with_several_contents_agrees_with_none():
     assert len(find_url_rules(urls, contents)) == 1
     again = np.concatenate([contents, np.full(3, 99)])
     assert len(find_url_rules([*urls, *urls[:6:2]], again)) == 0
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        {"p?id={}": 0, "p?id={}&slug=s{}": 0, "p?slug=s{}": 0},  # each parameter is only needed without the other
+        {"p?id={}": 0, "p?id={}&v=1": 0, "view?v={}": 100},  # v only matters at one path
+        {"p/{}": 0, "p/{};v=1": 0, "view;v={}": 100},
+    ],
+)
+def test_what_distinguishes_many_pages_in_one_group_is_no_rule(forms):
+    pages = [(f"http://a.example/{form.format(n, n)}", first + n) for form, first in forms.items() for n in range(30)]
+    urls, contents = zip(*pages, strict=True)
+    addresses = Addresses(rules=find_url_rules(urls, contents))
+    content_of = {}
+    for url, content in pages:
+        assert content_of.setdefault(addresses.normal(url), content) == content
 
 
 def test_pages_without_urls_have_no_rules():

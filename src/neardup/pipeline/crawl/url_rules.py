@@ -19,7 +19,8 @@ def find_url_rules(urls: Sequence[str], contents: Sequence[int] | AnyPositions) 
 
     *contents* are numbers, the same for pages of the same content: in a ``Result`` of ``dedup``, its ``clusters``. A
     rule holds if at least 10 groups of URLs that differ only in what it ignores have one content each, 10 different
-    contents in all, and at most a tenth of the groups has several. Values that are not URLs of the web are ignored.
+    contents in all; at most a tenth of the groups has several; and at most a tenth of the URLs that need not be fetched
+    by the rule has a content that is then missed. Values that are not URLs of the web are ignored.
     """
     number_of: dict[str, int] = {}
     content_of: list[int] = []
