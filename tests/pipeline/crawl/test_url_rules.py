@@ -27,10 +27,11 @@ def test_planted_rules_are_found_and_no_baits():
         assert content_of.setdefault(addresses.normal(url), content) == content
 
 
-def test_the_order_of_pages_does_not_matter():
+def test_the_order_of_pages_and_the_numbers_of_contents_do_not_matter():
     crawl = crawl_with_rules(hosts=5, pages=20)
     rules = find_url_rules(crawl.urls, crawl.column)
     assert find_url_rules(crawl.urls[::-1], crawl.column[::-1]) == rules
+    assert find_url_rules(crawl.urls, [~number for number in crawl.numbers]) == rules  # any numbers, such as hashes
 
 
 def test_a_url_with_several_contents_agrees_with_none():

@@ -27,7 +27,8 @@ def find_url_rules(urls: Sequence[str], contents: Sequence[int] | AnyPositions) 
     rules, numbers, digests = array("q"), array("q"), bytearray()
     rule_of: dict[tuple[str, str, str], int] = {}
     pages, numbered = addressed(urls, contents)
-    for url, content in zip(pages, numbered.tolist(), strict=True):
+    _, contents = np.unique(numbered, return_inverse=True)  # -1 has a meaning below
+    for url, content in zip(pages, contents.tolist(), strict=True):
         if (known := web_address(url)) is None:
             continue
         host, normal = known
