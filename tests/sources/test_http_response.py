@@ -2,6 +2,7 @@ import gzip
 import random
 import zlib
 from email.message import Message
+from time import process_time
 
 import pytest
 import zstandard
@@ -84,11 +85,59 @@ def test_a_body_that_is_damaged_in_the_middle_keeps_what_came():
         assert found.fault == f"damaged {coding} coding"
 
 
-def test_members_of_a_body_follow_each_other():
-    packed = gzip.compress(TEXT, mtime=0)
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+def test_members_of_a_body_follow_each_other(coding):
+    packed = (gzip if coding == "gzip" else zstandard).compress(TEXT)
     for body, expected in ((packed * 3, TEXT * 3), (packed + b"other", TEXT), (b"", b"")):
-        found = response(http(body, headers=["Content-Encoding: gzip"]))
+        found = response(http(body, headers=[f"Content-Encoding: {coding}"]))
         assert (found.body, found.fault) == (expected, "")
+
+
+def test_frames_of_zstd_may_be_skipped():
+    skipped = b"\x50\x2a\x4d\x18\x04\0\0\0meta"
+    found = response(http((skipped + zstandard.compress(TEXT)) * 2, headers=["Content-Encoding: zstd"]))
+    assert (found.body, found.fault) == (TEXT * 2, "")
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("chunked", b"0\r\n\r\n"),
+        ("gzip", gzip.compress(b"")),
+        ("deflate", raw(b"")),
+        ("zstd", zstandard.compress(b"")),
+        ("br", b"\x06"),
+    ],
+)
+def test_an_empty_body_is_empty_in_every_coding(coding, body):
+    found = response(http(body, headers=[f"Transfer-Encoding: {coding}"]))
+    assert (found.body, found.fault) == (b"", "")
+
+
+@pytest.mark.parametrize(
+    ("coding", "part", "text"),
+    [("chunked", b"1\r\na\r\n", b"a"), ("gzip", gzip.compress(b"a"), b"a"), ("zstd", zstandard.compress(b"a"), b"a")],
+)
+def test_a_body_in_very_many_parts_is_cut(coding, part, text):
+    found = response(http(part * 300_000, headers=[f"Transfer-Encoding: {coding}"]))
+    assert found.fault == "more than 131,072 parts, cut there"
+    assert found.body.strip(text) == b""
+    assert 60_000 < len(found.body) < 140_000
+
+
+@pytest.mark.parametrize("header", ["Link: a", "X-Robots-Tag: a", "Content-Encoding: identity"])
+def test_very_many_headers_cost_little_time(header):
+    block = http(TEXT, headers=[header] * 1_000_000)
+    started = process_time()
+    found = response(block)
+    assert process_time() - started < 1
+    assert (found.body, found.fault) == (TEXT, "headers longer than 256 KiB, cut there")
+
+
+def test_very_many_parameters_of_a_type_cost_little_time():
+    started = process_time()
+    assert media_type("text/html;" + "a;" * 500_000) == ("text/html", None)
+    assert process_time() - started < 1
 
 
 def test_a_header_may_continue_in_the_next_line():

@@ -44,6 +44,12 @@ _TOO_LONG: Final = f"longer than {LARGEST >> 20} MiB, cut there"
 _TOO_MANY: Final = f"more than {_CODINGS} codings"
 _UNKNOWN: Final = "unknown coding"
 _ZSTD_WINDOW: Final = 1 << 23  # what browsers accept
+_ZSTD: Final = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")  # a frame, or one that is skipped
+_HEAD: Final = 1 << 18  # bytes of headers that are read: browsers accept no more
+_LONG_HEAD: Final = f"headers longer than {_HEAD >> 10} KiB, cut there"
+_VALUE: Final = 1 << 12  # characters of a media type that are read: its parser takes quadratic time
+_PARTS: Final = 1 << 17  # chunks, members or frames of a body: each takes time, however short it is
+_MANY_PARTS: Final = f"more than {_PARTS:,} parts, cut there"
 
 
 class Response(NamedTuple):
@@ -67,8 +73,8 @@ def response(block: bytes) -> Response:
     """Return the response that the block of a record holds."""
     status = _STATUS.match(block)
     size = head_size(block)
-    headers = _fields(block[:size])
-    body, fault = block[size:], ""
+    headers = _fields(block[: min(size, _HEAD)])
+    body, fault = block[size:], _LONG_HEAD if size > _HEAD else ""
     codings = [*_listed(headers.get("content-encoding", "")), *_listed(headers.get("transfer-encoding", ""))]
     for coding in reversed(codings[-_CODINGS:]):
         body, found = _decoded(body, coding)
@@ -90,6 +96,7 @@ def head_size(block: bytes) -> int:
 
 def media_type(value: str) -> tuple[str, str | None]:
     """Return the type and the charset of a ``Content-Type``."""
+    value = value[:_VALUE]
     kind, _, rest = value.partition(";")
     if not rest:
         return kind.strip().lower(), None
@@ -147,11 +154,14 @@ def _decoded(body: bytes, coding: str) -> tuple[bytes, str]:
             if size > LARGEST:
                 fault = _TOO_LONG
                 break
+            if len(pieces) > _PARTS:
+                fault = _MANY_PARTS
+                break
     except (GzipError, zstandard.ZstdError, OSError, EOFError, ValueError):
         fault = f"damaged {name} coding" if size else f"unreadable {name} coding"
     except LookupError:
         return body, _UNKNOWN
-    return (b"".join(pieces) if size else body), fault
+    return (b"".join(pieces) if size or not fault else body), fault
 
 
 def _pieces(body: bytes, coding: str) -> Iterator[bytes]:
@@ -211,9 +221,13 @@ def _before_damage(body: bytes, at: int, bits: int) -> Iterator[bytes]:
 
 
 def _expanded(body: bytes) -> Iterator[bytes]:
-    expander = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
-    for begin in range(0, len(body), _ZSTD_STEP):
-        yield expander.decompress(body[begin : begin + _ZSTD_STEP])
-        if expander.eof:
-            return
-    raise EOFError("it is cut off")
+    """Yield what zstd frames hold, one after the other; anything after them is ignored."""
+    library, at = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW), 0
+    while at == 0 or _ZSTD.match(body, at):
+        expander = library.decompressobj()
+        while not expander.eof:
+            if at >= len(body):
+                raise EOFError("it is cut off")
+            yield expander.decompress(body[at : at + _ZSTD_STEP])
+            at += _ZSTD_STEP
+        at = min(at, len(body)) - len(expander.unused_data)
