@@ -1,7 +1,8 @@
 """What a reader sees of a page, and what no page can do to the scanner."""
 
-from html import escape
+from html import escape, unescape
 from html.parser import HTMLParser
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -270,6 +271,8 @@ def test_an_attribute_of_twenty_megabytes():
 def test_the_title_is_given_apart_too():
     assert visible_content("<title>A &amp;\n b</title><p>text") == PageContent("text", "A & b", None, None)
     assert visible_content("<p>text").title is visible_content("<title></title><title>b</title>").title is None
+    title = "&notit;&#x80;&#xD800;\0 A&nbsp;\r\n&lt &#9;B"
+    assert visible_content(f"<title>{title}</title>").title == " ".join(unescape(title.replace("\0", "")).split())
     page = "<title>A</title><li><a href=a>One</a> | <a href=b>two</a><pre>See <a href=c>three</a>"
     assert visible_contents(page) == (visible_content(page), visible_content(page, links=False))
     assert [one.text for one in visible_contents(page)] == ["One | two\n\nSee three", "See three"]
@@ -347,6 +350,25 @@ def test_a_head_of_very_many_tags():
     page = "<title>t</title>" + "<link href=/b>" * html.MOST_TAGS + "<link rel=canonical href=/a>"
     assert visible_content(page).canonical is None
     assert visible_content(page.replace("<link href=/b>", "", 1)).canonical == "/a"
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<html " + "a " * 8_000_000 + ">",
+        '<html lang="' + "&lt;" * 4_000_000 + '">',
+        '<base href="http://a.example/' + "../" * 5_000_000 + '"><link rel=canonical href=x>',
+        "<link rel=canonical " + " ".join(f"a{number}=1" for number in range(1_000_000)) + ">",
+        "<title>" + "&#65;" * 3_000_000,
+    ],
+    ids=["attributes", "references", "address", "names", "title"],
+)
+def test_a_head_of_megabytes_costs_little_time(markup):
+    visible_content(markup[:100])
+    started = process_time()
+    found = visible_content(markup)
+    assert process_time() - started < 1
+    assert (found.canonical or "") in {"", "x"}
 
 
 @pytest.mark.parametrize(

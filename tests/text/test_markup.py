@@ -1,3 +1,5 @@
+from time import process_time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -60,6 +62,21 @@ def test_hostile_shapes_are_over_a_limit(name, page):
     found = shape(page)
     assert getattr(found, name) > MOST[name]
     assert not found.bearable
+
+
+@pytest.mark.parametrize("tag", [b"<p>", b"</p>", b"<a b c>", b"<!>"])
+def test_a_page_of_very_many_tags_is_not_scanned_to_its_end(tag):
+    page = tag * (MOST_BYTES // len(tag))
+    shape(page[:100_000])
+    started = process_time()
+    assert not shape(page).bearable
+    assert process_time() - started < 0.4
+
+
+def test_a_page_that_is_too_long_is_not_scanned():
+    found = shape(b"<p>" + b"a" * MOST_BYTES)
+    assert not found.bearable
+    assert found.tags == 0
 
 
 @given(st.lists(st.one_of(TAGS, st.sampled_from(["x", "<![CDATA[", "]]>", "<a href=x>"])), min_size=1, max_size=9))

@@ -44,6 +44,8 @@ NUMBERS = 12
 
 DEEPEST = 1024  # open elements
 MOST_OPEN = 64  # formatting elements
+MOST_TAGS = 250_000
+MOST_VALUES = 500_000  # attributes of all tags
 MOST_NAMES = 16384  # different names of elements and attributes
 PLACES = 2 * MOST_NAMES  # of the table of their hashes: a power of two
 _CLONES = 7  # special elements in a formatting element that a parser closes for certain
@@ -285,8 +287,8 @@ def shape(page, names, kinds, table, found):
     attributes times those of their element, with which a parser compares them; ``SHOWN``: the bytes of text that are
     not white space, or more. With a *table* (uint64[PLACES], zeros; or ``None``) also ``NAMES``: the different names of
     elements and attributes, as they are written; and ``SOUGHT``: the sum over all names in tags of the different names
-    up to there, which a parser may search. The scan ends where ``DEEPEST``, ``MOST_OPEN`` or ``MOST_NAMES`` is
-    exceeded.
+    up to there, which a parser may search. The scan ends where ``DEEPEST``, ``MOST_OPEN``, ``MOST_TAGS``,
+    ``MOST_VALUES`` or ``MOST_NAMES`` is exceeded.
 
     *names* (uint64, ascending, packed: see ``neardup.kernels.tags``) and *kinds* (int64) list the elements that are not
     ordinary. The content of ``RAW`` elements is not shown. The scan is that of ``neardup.kernels.visible_text``; its
@@ -300,6 +302,8 @@ def shape(page, names, kinds, table, found):
     position = literal = different = 0
     size = page.size
     while position < size and deepest <= DEEPEST and most_open <= MOST_OPEN and different <= MOST_NAMES:
+        if tags > MOST_TAGS or values > MOST_VALUES:
+            break
         if not opens(page, position):
             shown += page[position] > _SPACE
             position += 1

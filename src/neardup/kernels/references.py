@@ -3,7 +3,7 @@
 import numpy as np
 
 from neardup.kernels.characters import encode
-from neardup.kernels.compile import njit
+from neardup.kernels.compile import kernel, njit
 from neardup.kernels.tags import is_digit, is_letter
 
 NAME = 32  # bytes of a name in the table of names, padded with zeros; the rest of a row is what it means
@@ -51,6 +51,12 @@ def put(page, begin, end, names, codes, out, count):
                 out[count] = names[row, place]
                 count += 1
     return count
+
+
+@kernel
+def decode(page, names, codes, out):
+    """Write *page* (uint8) to *out* with references decoded, as ``put`` does; return the bytes of *out*."""
+    return put(page, 0, page.size, names, codes, out, 0)
 
 
 @njit(nogil=True)

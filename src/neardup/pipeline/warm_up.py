@@ -137,7 +137,7 @@ def _weights() -> None:
 def _pages() -> None:
     Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
     for links in (False, True):
-        visible_content(_TEXTS[0], links=links)
+        visible_content(f"<title>{_TEXTS[0]}</title>{_TEXTS[0]}", links=links)
     pages = [f"<p>{_TEXTS[0]}<p>{' '.join(f'{page}-{word}' for word in range(50))}" for page in range(_PAGES)]
     with suppress(ExtraMissing):
         templates = learn_templates([(f"http://h.example/{page}", text) for page, text in enumerate(pages)], threads=1)

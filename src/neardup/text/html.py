@@ -23,6 +23,7 @@ from neardup.text.unicode import unicode_tables
 
 MOST_CANONICALS: Final = 64  # links with the address of a page
 MOST_TAGS: Final = 1024  # links and other tags of a head
+MOST_HEAD: Final = 1 << 18  # bytes of the attributes of those that are read
 
 # What elements do, in the words of ``neardup.kernels.visible_text``.
 _ELEMENTS: Final = {
@@ -157,9 +158,18 @@ def _scanned(markup: str, *, links: bool) -> tuple[Bytes, PageContent]:
     tags, found = np.empty((MOST_TAGS, 3), np.int64), np.empty(kernels.NUMBERS, np.int64)
     kernels.pieces(np.frombuffer(page, np.uint8), *_elements(), *_references(), links, tags, pieces, found)
     size, title_begin, title_end, listed = found.tolist()
-    title = " ".join(_unescaped(page[title_begin:title_end].decode()).split()) if title_begin >= 0 else None
+    title = _title(page[title_begin:title_end]) if title_begin >= 0 else None
     canonical, lang, noindex = _head((kind, page[begin:end]) for kind, begin, end in tags[:listed].tolist())
     return pieces[:size], PageContent("", title or None, canonical, lang, noindex)
+
+
+def _title(content: bytes) -> str:
+    from neardup.kernels import references
+
+    most, of = references.GROWTH
+    out = np.empty(len(content) * most // of + 1, np.uint8)
+    size = references.decode(np.frombuffer(content, np.uint8), *_references(), out)
+    return " ".join(out[:size].tobytes().decode().split())
 
 
 def _without_links(pieces: Bytes, *, lines: bool) -> Bytes:
@@ -210,10 +220,13 @@ def _head(tags: Iterable[tuple[int, bytes]]) -> tuple[str | None, str | None, bo
     """
     from neardup.kernels.visible_text import BASE, LINK, META
 
-    links, base, lang, noindex = [], None, None, False
+    links, base, lang, noindex, room = [], None, None, False, MOST_HEAD
     for kind, attributes in tags:
         if kind in {LINK, META} and not _NAMED.search(attributes):
             continue
+        room -= len(attributes)
+        if room < 0:
+            break
         values = _values(attributes.decode())
         if kind == BASE:
             base = values.get("href") if base is None else base

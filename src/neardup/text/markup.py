@@ -21,8 +21,8 @@ MOST: Final = {
     "choices": 4096,
     "reopened": 500_000,
     "walked": 15_000_000,
-    "tags": 250_000,
-    "values": 500_000,
+    "tags": kernels.MOST_TAGS,
+    "values": kernels.MOST_VALUES,
     "compared": 250_000_000,
     "sought": 100_000_000,
 }
@@ -90,12 +90,14 @@ class Shape(NamedTuple):
 
 
 def shape(page: bytes) -> Shape:
-    """Measure the markup of a page in UTF-8; names are only counted where they can matter."""
-    found = np.empty(kernels.NUMBERS, np.int64)
-    data = np.frombuffer(page, np.uint8)
-    kernels.shape(data, *_elements(), None, found)
-    if found[kernels.TAGS] + found[kernels.VALUES] > FEW_NAMES:
-        kernels.shape(data, *_elements(), np.zeros(kernels.PLACES, np.uint64), found)
+    """Measure the markup of a page in UTF-8, unless it is too long; names are only counted where they can matter."""
+    found = np.zeros(kernels.NUMBERS, np.int64)
+    if len(page) <= MOST_BYTES:
+        data = np.frombuffer(page, np.uint8)
+        kernels.shape(data, *_elements(), None, found)
+        many = found[kernels.TAGS] + found[kernels.VALUES] > FEW_NAMES
+        if many and Shape(*[*found.tolist(), len(page)]).bearable:
+            kernels.shape(data, *_elements(), np.zeros(kernels.PLACES, np.uint64), found)
     return Shape(*[*found.tolist(), len(page)])
 
 
