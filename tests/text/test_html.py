@@ -328,6 +328,18 @@ def test_utf_16_that_http_declares_counts_without_a_byte_order_mark():
     assert decoded(page.encode(), "utf-16le") == page
 
 
+@given(st.lists(st.sampled_from([0, 0x41, 0xD8, 0xDB, 0xDC, 0xDF, 0xFF]), max_size=11), st.sampled_from("lb"))
+def test_invalid_bytes_of_utf_16_are_replaced_as_by_python(units, order):
+    charset = f"utf-16-{order}e"
+    assert html._decoded(bytes(units), charset) == bytes(units).decode(charset, "replace")
+
+
+def test_invalid_bytes_of_utf_16_cost_little_time():
+    started = process_time()
+    assert decoded(b"\xff\xfe" + b"\0\xd8" * 8_000_000 + b"a\0").count("\ufffd") == 8_000_000
+    assert process_time() - started < 1
+
+
 def test_names_of_charsets_that_python_does_not_know():
     assert decoded("<meta charset=x-sjis>日本語".encode("cp932"))[-3:] == "日本語"
     assert decoded("<p>ไทย".encode("cp874"), "windows-874")[-3:] == "ไทย"

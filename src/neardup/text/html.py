@@ -70,6 +70,8 @@ _ORDER_MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_UNITS: Final = {"utf-16-le": "<u2", "utf-16-be": ">u2"}
+_HIGH, _LOW = 0xD800 >> 10, 0xDC00 >> 10  # surrogates
 
 
 class PageContent(NamedTuple):
@@ -311,10 +313,27 @@ def decoded(page: bytes, declared: str | None = None) -> str:
     """Decode a page by its byte order mark, its *declared* charset, or that of its markup; see ``visible_text``."""
     for mark, encoding in _ORDER_MARKS:
         if page.startswith(mark):
-            return page[len(mark) :].decode(encoding, "replace")
+            return _decoded(page[len(mark) :], encoding)
     head = page[:_META_WINDOW]
     charset = charset_of(declared, zeros=b"\0" in head) if declared else None
-    return page.decode(charset or _charset_in(head) or "utf-8", "replace")
+    return _decoded(page, charset or _charset_in(head) or "utf-8")
+
+
+def _decoded(page: bytes, encoding: str) -> str:
+    """Return ``page.decode(encoding, "replace")``; of UTF-16, without the codec's long time for invalid bytes."""
+    if encoding in _UNITS and len(page) > 1:
+        units = np.frombuffer(page, _UNITS[encoding], len(page) // 2)
+        halves = units >> 10
+        paired = (halves[:-1] == _HIGH) & (halves[1:] == _LOW)
+        alone = np.append(halves[:-1] == _HIGH, False)  # noqa: FBT003 - what follows the last one decides about it
+        alone[:-1] &= ~paired
+        alone[1:] |= (halves[1:] == _LOW) & ~paired
+        alone[0] |= halves[0] == _LOW
+        if alone.any():
+            page = (
+                np.where(alone, units.dtype.type(0xFFFD), units).astype(units.dtype).tobytes() + page[2 * len(units) :]
+            )
+    return page.decode(encoding, "replace")
 
 
 def _charset_in(head: bytes) -> str | None:
