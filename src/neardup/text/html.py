@@ -325,7 +325,7 @@ def _decoded(page: bytes, encoding: str) -> str:
         units = np.frombuffer(page, _UNITS[encoding], len(page) // 2)
         halves = units >> 10
         paired = (halves[:-1] == _HIGH) & (halves[1:] == _LOW)
-        alone = np.append(halves[:-1] == _HIGH, False)  # noqa: FBT003 - what follows the last one decides about it
+        alone = np.append(halves[:-1] == _HIGH, False)  # what follows the last one decides about it
         alone[:-1] &= ~paired
         alone[1:] |= (halves[1:] == _LOW) & ~paired
         alone[0] |= halves[0] == _LOW
