@@ -5,11 +5,12 @@ import pytest
 from archives_made import packed, page
 
 from neardup import Checksum, DataError, Extraction, Index, MinHash, ParameterError
-from neardup.model.errors import FieldMissing
+from neardup.model.errors import FieldMissing, StorageRefused
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.files import visits
 from neardup.pipeline.files.visits import FileAnswers
 from neardup.pipeline.index.page_terms import require_extraction
+from neardup.text import extraction
 from neardup.text.host_templates import HostTemplates, Template
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
@@ -77,6 +78,15 @@ def test_only_a_writer_admits_and_a_reader_sees_what_it_admits(tmp_path, archive
         first, second = (FileAnswers(one, admit=one is made) for one in (made, reader))
         assert {answer["verdict"] for some in first.answer([archive]) for answer in some} != {"known"}
         assert {answer["verdict"] for some in second.answer([archive]) for answer in some} == {"known"}
+
+
+def test_a_reader_refuses_pages_of_another_version(tmp_path, archive, monkeypatch):
+    answers(tmp_path / "made", [archive])
+    monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
+    with Index.open(tmp_path / "made") as reader:
+        for one in (None, Extraction()):
+            with pytest.raises(StorageRefused, match="not text view auto by resiliparse 9"):
+                [*FileAnswers(reader, extraction=one).answer([archive])]
 
 
 def test_fields_that_do_not_exist_are_reported(tmp_path, archive):

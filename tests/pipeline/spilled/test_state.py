@@ -32,10 +32,12 @@ from neardup.model.errors import (
     StorageFailed,
     StorageRefused,
 )
+from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.spilled import state as states
 from neardup.pipeline.spilled.state import State
 from neardup.text import extraction
 from neardup.text.extraction import Extraction
+from neardup.text.host_templates import HostTemplates
 
 SCHEMES = [
     MinHash(),
@@ -383,6 +385,19 @@ def test_pages_of_a_state_are_extracted_in_one_way(tmp_path, batches, monkeypatc
     monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
     with pytest.raises(StorageRefused, match="not text view main by resiliparse 9"):
         dedup_files([tmp_path / "pages"], state=tmp_path / "state", extraction=main)
+
+
+def test_pages_with_templates_of_another_version_are_refused_as_such(tmp_path, monkeypatch):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text("<title>Bees</title><p>They have left the harbour.")
+    with_templates = Extraction(templates=HostTemplates((), rule_of(Extraction())))
+    dedup_files([tmp_path / "pages"], state=tmp_path / "state", extraction=with_templates)
+    monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
+    for run in ({"state": tmp_path / "state"}, {"against": tmp_path / "state"}):
+        with pytest.raises(StorageRefused, match=r"view auto by resiliparse.*not text view auto by resiliparse 9"):
+            dedup_files([tmp_path / "pages"], **run)
+    with State.open(tmp_path / "state", write=True) as state, pytest.raises(StorageRefused, match="by resiliparse 9"):
+        state.compact()
 
 
 def test_results_have_a_short_repr(batches, tmp_path):

@@ -47,7 +47,7 @@ def require_extraction(index: "Index", extraction: Extraction) -> None:
         if store.writes and (known != own or not _are_kept(index)):
             templates = extraction.templates
             store.restate({} if templates is None else {TEMPLATES: templates.to_bytes()}, extraction=own)
-    elif store.writes or not kept_extraction(index).follows(own):
+    elif store.writes or known["extractor"] != own["extractor"] or not kept_extraction(index).follows(own):
         raise StorageRefused(str(store.folder), *other_extraction(known, own))
 
 

@@ -200,15 +200,19 @@ class State(AbstractContextManager["State"]):
             raise StorageRefused(str(self.folder), *other_extraction(known, own.identity))
 
     def check(self) -> None:
-        """Raise ``StorageDamaged`` unless all files have the content that was written, and it can be used."""
+        """Raise ``StorageDamaged`` unless all files have the content that was written, and it can be used.
+
+        Raises ``StorageRefused`` if this library extracts texts otherwise than the runs did.
+        """
         for part in self.segments:
             if (found := self._digests(part.name)) != part.digests:
                 names = [name for name, *both in zip(_FILES, found, part.digests, strict=True) if both[0] != both[1]]
                 raise StorageDamaged(str(self._folder(part.name) / names[0]), _DAMAGED)
+        _ = self.extraction  # files of another one cannot be read
         check_segments(_segments(self.folder, [part.name for part in self.segments]))
 
     def earlier(self) -> Earlier:
-        """Map all segments; raises ``StorageDamaged`` if ``check`` does."""
+        """Map all segments; raises what ``check`` does."""
         self.check()
         return earlier_of(self.folder, [part.name for part in self.segments])
 
