@@ -1,4 +1,6 @@
+import base64
 import gzip
+import hashlib
 import random
 import struct
 import tracemalloc
@@ -316,8 +318,6 @@ def test_a_flipped_bit_loses_only_what_is_near_it(tmp_path, compression):
 
 
 def sha1(block):
-    import hashlib
-
     return hashlib.sha1(block, usedforsecurity=False).hexdigest()
 
 
@@ -380,6 +380,14 @@ def test_other_files_are_refused(tmp_path):
 
 def test_an_empty_file_is_a_gap(tmp_path):
     assert [one.reason for one in found(tmp_path, b"")] == ["the file is empty"]
+
+
+@pytest.mark.parametrize("encode", [base64.b16encode, base64.b32encode, base64.b64encode, base64.urlsafe_b64encode])
+def test_block_digests_are_written_in_several_ways(tmp_path, encode):
+    digest = hashlib.sha256(b"text").digest()
+    path = tmp_path / "pages.warc"
+    path.write_bytes(record(headers=[f"WARC-Block-Digest: SHA-256:{encode(digest).decode()}"], block=b"text"))
+    assert blocks(records(str(path), None)) == [b"text"]
 
 
 def test_a_block_digest_is_checked_in_plain_files(tmp_path):
