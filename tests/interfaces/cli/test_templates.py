@@ -610,7 +610,7 @@ def test_why_nothing_was_learned_is_shown(part, capsys):
     few.write_text((part / "one.jsonl").read_text().splitlines(keepends=True)[0])
     capsys.readouterr()
     assert run("templates", "learn", few, "--out", part / "few.arrow") == 0
-    assert "no host has a template: that needs at least 20 different pages" in capsys.readouterr().out
+    assert "no host has a template: that needs at least 20 different HTML pages" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("way", ["memory", "pieces", "state", "index"])

@@ -77,7 +77,9 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
         _summarise(found)
         if not len(found):
             show_lines(
-                [f"no host has a template: that needs at least {LEAST} different pages of one host, with their URLs"]
+                [
+                    f"no host has a template: that needs at least {LEAST} different HTML pages of one host, with their URLs"
+                ]
             )
         show_rejected(rejected)
     return 1 if rejected else 0
