@@ -76,11 +76,8 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     else:
         _summarise(found)
         if not len(found):
-            show_lines(
-                [
-                    f"no host has a template: that needs at least {LEAST} different HTML pages of one host, with their URLs"
-                ]
-            )
+            rule = f"that needs at least {LEAST} different HTML pages of one host, with their URLs"
+            show_lines([f"no host has a template: {rule}"])
         show_rejected(rejected)
     return 1 if rejected else 0
 
