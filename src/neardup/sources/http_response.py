@@ -38,7 +38,6 @@ _JOINED: Final = {"content-encoding": ", ", "transfer-encoding": ", ", "link": "
 _AGENT: Final = re.compile(
     r"\s*(?!unavailable_after|max-)([\w*-]+)\s*:"
 )  # the crawler that the rest of a header is for
-_PARAMETERS: Final = 1000  # characters of the parameters of a type that are read
 _CODINGS: Final = 5  # more are an attack
 _TOO_LONG: Final = f"longer than {LARGEST >> 20} MiB, cut there"
 _TOO_MANY: Final = f"more than {_CODINGS} codings"
@@ -102,7 +101,7 @@ def media_type(value: str) -> tuple[str, str | None]:
         return kind.strip().lower(), None
     if plain := _CHARSET.fullmatch(rest):
         return kind.strip().lower(), plain[1]
-    return kind.strip().lower(), _charset(rest[:_PARAMETERS])
+    return kind.strip().lower(), _charset(rest)
 
 
 @lru_cache(maxsize=256)  # nearly all records of an archive have one of a few
