@@ -326,11 +326,14 @@ def faulty(tmp_path, monkeypatch):
     ]
     path = tmp_path / "faulty.warc.gz"
     kind = ["Content-Type: application/http"]
+    resource = record(
+        "resource", uri="http://a.example/r", headers=["Content-Type: text/html"], block=body + b" text" * 2000
+    )
     records = [
         record(uri=f"http://a.example/{number}", number=number, headers=kind, block=http(own, headers=[coding]))
         for number, (own, coding) in enumerate(bodies)
     ]
-    path.write_bytes(packed(records))
+    path.write_bytes(packed([*records, resource]))
     return path
 
 
@@ -338,7 +341,7 @@ FAULTS = {
     "damaged gzip coding": 1,
     "unreadable gzip coding": 1,
     "unknown coding": 1,
-    "longer than 16 MiB, cut there": 1,
+    "longer than 16 MiB, cut there": 2,
     "more than 5 codings": 1,
 }
 
@@ -348,7 +351,7 @@ def test_pages_with_faults_in_their_bodies_are_documents_and_are_counted(tmp_pat
     own = {"work": tmp_path / "work"} if pieces else {}
     report = tmp_path / "report.html"
     done = dedup_files([faulty], report=report, page=lambda done: report_page(done, MinHash()), **own)
-    assert (len(done.documents), done.documents.body_faults, done.documents.skipped) == (6, FAULTS, {})
+    assert (len(done.documents), done.documents.body_faults, done.documents.skipped) == (7, FAULTS, {})
     assert "1 damaged gzip coding" in report.read_text()
 
 

@@ -31,7 +31,7 @@ from neardup.sources.collection import (
     silent,
 )
 from neardup.sources.formats import WARC, display, kind
-from neardup.sources.http_response import Response, media_type, response
+from neardup.sources.http_response import Response, capped, media_type, response
 from neardup.sources.members import CHANGED, CUT, Members, packed
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic
@@ -453,7 +453,7 @@ def _payload(kind_: str, headers: dict[str, str], block: bytes) -> Response | st
     """Return what a record holds, or the reason why it is not a page."""
     mime, charset = media_type(headers.get("content-type", ""))
     if kind_ in {"conversion", "resource"} and mime != "application/http":
-        return Response(None, mime, charset, block)
+        return Response(None, mime, charset, *(capped(block) if kind_ == "resource" else (block,)))
     if kind_ not in {"conversion", "resource", "response"}:
         return kind_ if kind_ in {"revisit", "continuation"} else "unknown record type"
     if mime != "application/http" and not block.startswith(b"HTTP/"):

@@ -80,11 +80,16 @@ def response(block: bytes) -> Response:
         fault = fault or found
     if len(codings) > _CODINGS:
         fault = _TOO_MANY
-    if len(body) > LARGEST:
-        body, fault = body[:LARGEST], fault or _TOO_LONG
+    body, long = capped(body)
+    fault = fault or long
     kind, charset = media_type(headers.get("content-type", ""))
     robots = ",".join(tag for tag in headers.get("x-robots-tag", "").split("\n") if not _AGENT.match(tag))
     return Response(int(status[1]) if status else None, kind, charset, body, fault, _canonical(headers), robots)
+
+
+def capped(body: bytes) -> tuple[bytes, str]:
+    """Return the first ``LARGEST`` bytes of a body, and the fault if these are not all."""
+    return (body[:LARGEST], _TOO_LONG) if len(body) > LARGEST else (body, "")
 
 
 def head_size(block: bytes) -> int:
