@@ -44,7 +44,7 @@ def joined(
     found = [*columns]
     for piece, (begin, end) in zip(pieces, pairwise(edges), strict=True):
         found[piece] = pa.chunked_array([values[begin:end]])
-    return _concatenated([column for column in found if len(column)])
+    return concatenated([column for column in found if len(column)])
 
 
 def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, int]]) -> pa.Array:
@@ -71,7 +71,7 @@ def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, 
     return pa.array([literal_of(token) for token in tokens], pa.large_string())
 
 
-def _concatenated(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+def concatenated(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Return the values of columns as one column; empty columns of nulls may have any type."""
     if len({column.type for column in columns}) > 1:
         columns = [pa.chunked_array([pa.nulls(len(c))]) if c.null_count == len(c) else c for c in columns]

@@ -30,6 +30,22 @@ def test_files_in_pieces_are_audited_as_documents_in_memory(files, tmp_path, mon
     assert expected.missed[0].id == f"d{expected.missed[0].position}"
 
 
+def test_a_field_may_have_different_types_in_different_files(tmp_path):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "text": TEXTS[0], "score": 9}) + "\n")
+    (tmp_path / "b.csv").write_text(f"id,text,score\nb,{TEXTS[0]},10.5\n")
+    paths, report = [tmp_path / "a.jsonl", tmp_path / "b.csv"], tmp_path / "why.parquet"
+    done = dedup_files(paths, keep="max:score", work=tmp_path / "w", report=report)
+    assert done.result.kept.tolist() == [1]
+    assert audit_files(paths, report).recall.value == 1
+
+
+def test_ids_of_tables_in_a_state_rank(tmp_path):
+    path, ids = tmp_path / "a.parquet", ["https://b.example/long", "https://a.example/"]
+    pq.write_table(pa.table({"id": ids, "text": TEXTS[:1] * 2}), path)
+    assert dedup_files([path], keep="shortest-id", state=tmp_path / "s").result.kept.tolist() == [1]
+    assert audit_files([path], tmp_path / "s").recall.value == 1
+
+
 def test_a_field_that_no_record_has_is_refused(files, tmp_path):
     report = tmp_path / "why.parquet"
     dedup_files(files, report=report, scheme=LEAKY)

@@ -32,6 +32,7 @@ from neardup.pipeline.spilled.state_decisions import StateDecisions
 from neardup.pipeline.spilled.work_decisions import work_decisions
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Collection, Rejected
+from neardup.sources.fields import concatenated
 from neardup.sources.output import AnyPath
 from neardup.sources.read import nothing_left, read, request_of
 from neardup.sources.shards import Shards, local_shards
@@ -219,12 +220,13 @@ def _ranked(collections: Iterable[Collection], keep: str) -> tuple[pa.ChunkedArr
         if not len(piece):
             continue
         table, name = ranked_table(piece, piece.text, (), policy)
-        tables.append(table.drop_columns([piece.text]).append_column(_LENGTH, [text_lengths(piece.texts)]))
+        texts = {piece.text}.difference(Policy(keep=name).fields)
+        tables.append(table.drop_columns([*texts]).append_column(_LENGTH, [text_lengths(piece.texts)]))
     if not tables:
         return pa.chunked_array([], pa.large_string()), np.empty(0, np.int64), rejected
-    documents = pa.concat_tables(tables, promote_options="permissive")
     policy = Policy(keep=name)
-    values = {name: documents[name] for name in policy.fields}
+    values = {name: concatenated([table[name] for table in tables]) for name in policy.fields}
+    documents = pa.concat_tables([table.drop_columns([*values]) for table in tables], promote_options="permissive")
     addresses = documents[ADDRESS if ADDRESS in documents.column_names else DOCUMENT]
     order = ranking(policy, documents[_LENGTH].to_numpy(), values, address_ranks(policy, addresses, values))
     return documents[DOCUMENT].cast(pa.large_string()), order, rejected

@@ -202,13 +202,13 @@ class Earlier:
         inside = slice(*np.searchsorted(positions, edges))
         return leaders[inside], positions[inside] - int(edges[0])
 
-    def pieces(self, shard: int) -> Iterator[InputPiece]:
-        """Yield the documents of a shard, as ``Shards.pieces`` does; they may be without ids.
+    def pieces(self, shard: int, *, ids: bool = False) -> Iterator[InputPiece]:
+        """Yield the documents of a shard, as ``Shards.pieces`` does; they may be without *ids*, unless these count.
 
         Raises ``DataError`` if its input was changed after the run that added it.
         """
         _, texts, own = self._shards[shard]
-        documents = int(texts.edges[own + 1] - texts.edges[own])
+        documents = None if ids else int(texts.edges[own + 1] - texts.edges[own])
         try:
             yield from texts.shards.pieces(texts.shards.shards[own], documents=documents)
         except DataError as error:

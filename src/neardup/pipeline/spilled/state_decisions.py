@@ -79,7 +79,7 @@ class StateDecisions:
         """Yield the documents of some shards, or of all; raises ``DataError`` if an input was changed since."""
         try:
             for shard in range(len(self._earlier.sizes)) if shards is None else shards:
-                yield from self._earlier.pieces(shard)
+                yield from self._earlier.pieces(shard, ids=True)
         except DataError as error:
             if error.code != "earlier input":
                 raise
