@@ -279,6 +279,34 @@ def test_canonical_ties_go_to_https_then_to_the_shortest_id():
     assert order.tolist() == [1, 2, 3, 0]
 
 
+@pytest.mark.parametrize(
+    ("values", "last"),
+    [
+        (pa.array([0, 1, None, 2]), [1]),
+        (pa.array([0, 1, None, 1.5]), [1]),
+        (pa.array([False, True, None, False]), [1]),
+        (pa.array(["true", " TRUE ", "", "no"]), [0, 1]),
+        (pa.array(["1.0", "01", "10", "0"]).dictionary_encode(), [0, 1]),
+        (pa.array([b"1", b"0", None, b"11"]), [0]),
+        (pa.nulls(4), []),
+        (None, []),
+    ],
+)
+def test_canonical_ties_go_to_documents_that_may_be_indexed(values, last):
+    addresses = AddressRanks(np.ones(4, np.int64), np.ones(4, np.bool_), np.arange(4))
+    columns = {"canonical": pa.chunked_array([pa.nulls(4)])}
+    columns |= {} if values is None else {"noindex": pa.chunked_array([values])}
+    order = ranking(Policy(keep="canonical"), np.zeros(4, np.int64), columns, addresses)
+    assert order.tolist() == [*(place for place in range(4) if place not in last), *last]
+
+
+def test_lists_do_not_decide_canonical_ties():
+    addresses = AddressRanks(np.ones(1, np.int64), np.ones(1, np.bool_), np.ones(1, np.int64))
+    columns = {"canonical": pa.chunked_array([[""]]), "noindex": pa.chunked_array([[[1]]])}
+    with pytest.raises(DataError, match="'noindex' has the type list"):
+        ranking(Policy(keep="canonical"), np.zeros(1, np.int64), columns, addresses)
+
+
 @given(st.lists(st.integers(0, 5), max_size=9), st.lists(st.integers(0, 5), max_size=9))
 def test_addresses_are_counted(own, named):
     found = times_named(np.array(own, np.uint64), np.array(named, np.uint64))

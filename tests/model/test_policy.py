@@ -21,6 +21,22 @@ def test_what_is_kept(keep, field):
 
 
 @pytest.mark.parametrize(
+    ("keep", "required", "optional"),
+    [
+        ("canonical,max:score", ["canonical", "score"], ["noindex"]),
+        ("canonical,min:noindex", ["canonical", "noindex"], []),
+        ("canonical,first", ["canonical"], []),
+        ("https,shortest-id", [], []),
+        ("max:noindex", ["noindex"], []),
+    ],
+)
+def test_only_the_field_that_decides_ties_may_be_missing(keep, required, optional):
+    policy = Policy(keep=keep)
+    assert [*policy.required_fields] == required
+    assert [*policy.fields] == required + optional
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("keep", ""),

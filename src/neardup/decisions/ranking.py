@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions, Words, not_utf8
 from neardup.model.errors import DataError, ValueRefused
-from neardup.model.policy import CANONICAL, HTTPS, SHORTEST_ID, Policy
+from neardup.model.policy import CANONICAL, HTTPS, NOINDEX, SHORTEST_ID, Policy
 
 _BLANKS: Final = " \t\r\n"
+_TRUE: Final = r"(?i)^(true|0*1(\.0*)?)$"
 _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
 _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
@@ -68,13 +69,13 @@ def ranking(
 ) -> Positions:
     """Return positions from best to worst; ties go to the smallest position.
 
-    *lengths* are the texts' bytes; *values* are the columns of the policy, by name; *addresses* are needed if it ranks
-    them. Documents without a value (null, NaN, an empty or blank string) rank last. Ordered categories rank by their
-    order. If any string is a number, strings rank as numbers, exactly, with any number of digits; then all must be
-    numbers, and ``ValueRefused`` has the row of the first that is not. If any is a date, such as ``2026-01-31``, all
-    must be dates, and rank by the moments that they mean. Other strings rank as text, with a ``RuntimeWarning`` if they
-    look like quantities or dates. White space around a string does not count. Bytes are strings, which must be UTF-8,
-    as in files. Raises ``DataError`` for a column without an order.
+    *lengths* are the texts' bytes; *values* are the columns of the policy, by name, at least those that it requires;
+    *addresses* are needed if it ranks them. Documents without a value (null, NaN, an empty or blank string) rank last.
+    Ordered categories rank by their order. If any string is a number, strings rank as numbers, exactly, with any number
+    of digits; then all must be numbers, and ``ValueRefused`` has the row of the first that is not. If any is a date,
+    such as ``2026-01-31``, all must be dates, and rank by the moments that they mean. Other strings rank as text, with
+    a ``RuntimeWarning`` if they look like quantities or dates. White space around a string does not count. Bytes are
+    strings, which must be UTF-8, as in files. Raises ``DataError`` for a column without an order.
     """
     keys = [_key(kind, field, lengths, values, addresses) for kind, field in policy.keys]
     order: Positions = np.lexsort(keys[::-1])
@@ -92,10 +93,10 @@ def _key(
             return np.arange(len(lengths))
         case "last":
             return -np.arange(len(lengths))
-        case "longest":
-            return -lengths
-        case "shortest":
-            return lengths
+        case "longest" | "shortest":
+            return lengths if kind == "shortest" else -lengths
+        case "noindex":
+            return _are_true(values[NOINDEX]) if NOINDEX in values else np.zeros_like(lengths)
         case _:
             return _by_value(values[field], field, descending=kind == "max")
 
@@ -104,6 +105,19 @@ def _of_address(kind: str, addresses: AddressRanks) -> Positions:
     if kind == CANONICAL:
         return -addresses.named
     return -addresses.https.astype(np.int64) if kind == HTTPS else addresses.sizes
+
+
+def _are_true(values: pa.ChunkedArray) -> Positions:
+    """Return 1 for the values 1 and true in any spelling, and 0 for others and nulls."""
+    if pa.types.is_dictionary(values.type):
+        values = _decoded(values)
+    try:
+        written = pc.utf8_trim(values.cast(pa.large_string()), _BLANKS)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
+        rule = f"has the type {values.type}, but must hold numbers, booleans or strings"
+        raise DataError(f"column {NOINDEX!r}", rule) from error
+    found = pc.fill_null(pc.match_substring_regex(written, _TRUE), fill_value=False)
+    return np.asarray(found.to_numpy().astype(np.int64))
 
 
 def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Positions:

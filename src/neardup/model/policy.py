@@ -11,6 +11,7 @@ Representative = Literal["best-ranked", "closest"]
 CANONICAL: Final = "canonical"
 HTTPS: Final = "https"
 SHORTEST_ID: Final = "shortest-id"
+NOINDEX: Final = "noindex"
 SIMPLE_KEEPS: Final = ("first", "last", "longest", "shortest", CANONICAL, HTTPS, SHORTEST_ID)
 FIELD_KEEPS: Final = ("max", "min")
 _POSITIONS: Final = ("first", "last")
@@ -30,7 +31,9 @@ class Policy:
         ``canonical``: a document names the address in its field ``canonical``, which may be relative to its own one;
         without one, or with an invalid one, it names its own. It ranks by the number of documents that name its
         address, of all that are ranked together; http and https are the same. Ties at the end of the list go to https,
-        then to the shortest address. It only ranks: no document is dropped without a match.
+        then to documents that search engines may index, then to the shortest address. Search engines may not index a
+        document whose field ``noindex``, if there is one, is 1 or true. It only ranks: no document is dropped without a
+        match.
     ``verify``
         ``exact``: the scheme's rule on the documents themselves (for MinHash the resemblance of the two feature
         sets); ``estimate``: the rule on their signatures; ``none``: every candidate is a match. ``none`` is
@@ -70,14 +73,20 @@ class Policy:
         """The parts of *keep* in order of importance, each with its field (or nothing), and what decides ties."""
         named = self.keep.split(",")
         if CANONICAL in named and named[-1] not in _POSITIONS:
-            named += [HTTPS, SHORTEST_ID]
+            ranks_it = any(each.partition(":")[2] == NOINDEX for each in named)
+            named += [HTTPS, *([] if ranks_it else [NOINDEX]), SHORTEST_ID]
         return tuple((kind, field) for kind, _, field in (each.partition(":") for each in named))
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The columns that rank the documents."""
-        named = [kind if kind == CANONICAL else field for kind, field in self.keys]
+        """The columns that rank the documents; only the ``required_fields`` must exist."""
+        named = [kind if kind in {CANONICAL, NOINDEX} else field for kind, field in self.keys]
         return tuple(dict.fromkeys(filter(None, named)))
+
+    @property
+    def required_fields(self) -> tuple[str, ...]:
+        """The columns that must exist: all but the one that only decides ties where documents have it."""
+        return tuple(name for name in self.fields if name != NOINDEX or (NOINDEX, "") not in self.keys)
 
     @property
     def ranks_addresses(self) -> bool:

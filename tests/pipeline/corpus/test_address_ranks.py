@@ -1,4 +1,6 @@
 import json
+from collections import Counter
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +12,7 @@ import neardup
 from neardup import DataError
 from neardup.model.policy import Policy
 from neardup.pipeline.corpus.address_ranks import HintCounts, address_ranks, hint_counts, named_address
+from neardup.text.containers import records_as_table
 
 STORY = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings"
 OTHER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
@@ -209,6 +212,123 @@ def test_a_run_in_pieces_and_one_against_a_state_have_the_same_answer(tmp_path, 
     with_state = neardup.dedup_files([tmp_path / f"new.{form}"], state=tmp_path / "state", **options)
     with_files = neardup.dedup_files([tmp_path / f"new.{form}"], against=[tmp_path / f"old.{form}"], **options)
     assert with_state.result.mask.tolist() == with_files.result.mask.tolist()
+
+
+NOT_LISTED = "<meta name=robots content=noindex>"
+
+
+def test_pages_that_search_engines_may_not_index_rank_between_https_and_the_shortest_address(tmp_path):
+    kept = partial(of_archive, tmp_path / "x.warc.gz")
+    assert kept([(C, NOT_LISTED, ()), (B, "", ()), (A, NOT_LISTED, ())]) == [B]
+    assert kept([(C, "", ["X-Robots-Tag: noindex"]), (B, "", ()), (A, NOT_LISTED, ())]) == [B]
+    assert kept([(C, NOT_LISTED, ()), ("http://d.example/", "", ())]) == [C]  # https counts more
+    assert kept([(A, NOT_LISTED, ()), (B, ONE, ())]) == [A]  # and so do declarations
+    assert kept([(C, "", ()), (A, NOT_LISTED, ())], keep="canonical,last") == [A]
+    assert kept([(C, NOT_LISTED, ()), (A, "", ())], keep="canonical,max:noindex") == [C]
+
+
+def world(random, *, having):
+    """Pages of a few texts, each with the key by which it ranks; some have the field ``noindex``, if they may."""
+    rows = []
+    for place in range(int(random.integers(1, 24))):
+        url = f"http{'s' * int(random.random() < 0.7)}://{'x' * int(random.integers(1, 4))}.example/{place % 9}"
+        canonical = None if random.random() < 0.8 else f"//x.example/{random.integers(9)}"
+        row = {"id": url, "canonical": canonical, "text": (STORY, OTHER, STORY[::-1])[random.integers(3)]}
+        rows.append(row | ({"noindex": int(random.integers(2))} if having and random.random() < 0.8 else {}))
+    return rows
+
+
+def best(rows):
+    """The places of the best page of each text, by definition."""
+    named = Counter((row["canonical"] or row["id"]).partition("//")[2] for row in rows)
+
+    def key(place):
+        url = rows[place]["id"]
+        votes = named[url.partition("//")[2]]
+        return -votes, not url.startswith("https:"), rows[place].get("noindex") == 1, len(url), place
+
+    places = sorted(range(len(rows)), key=key)
+    return sorted({rows[place]["text"]: place for place in reversed(places)}.values())
+
+
+def as_jsonl(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def as_csv(path, rows):
+    fields = ["id", "canonical", "text", *(["noindex"] if any("noindex" in row for row in rows) else [])]
+    lines = [fields, *([str(row.get(name) if row.get(name) is not None else "") for name in fields] for row in rows)]
+    path.write_text("".join(",".join(line) + "\n" for line in lines))
+
+
+def as_parquet(path, rows):
+    pq.write_table((records_as_table(rows, ["id", "canonical", "text"], ["noindex"])), path)
+
+
+FORMS = {"jsonl": as_jsonl, "csv": as_csv, "parquet": as_parquet}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("having", [True, False])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_the_best_pages_are_those_by_definition(tmp_path, small_parts, form, having):
+    random = np.random.default_rng([7, len(form), having])
+    for turn in range(8):
+        rows, path = world(random, having=having), tmp_path / f"{turn}.{form}"
+        FORMS[form](path, rows)
+        small_parts(400)
+        expected = best(rows)
+        done = neardup.dedup_files([path], keep="canonical")
+        assert done.result.kept.tolist() == expected
+        assert neardup.dedup(rows, keep="canonical").kept.tolist() == expected
+        report = tmp_path / f"{turn}-why.parquet"
+        in_pieces = neardup.dedup_files([path], keep="canonical", work=tmp_path / "w", report=report)
+        assert in_pieces.result.kept.tolist() == expected
+        assert in_pieces.result.summary.as_dict() == done.result.summary.as_dict()
+        neardup.audit_files([path], report)  # raises an error if its ranks differ
+        neardup.audit(neardup.dedup(rows, keep="canonical"))
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("forms", [("jsonl", "jsonl"), ("csv", "parquet"), ("parquet", "jsonl")])
+def test_a_state_may_grow_by_pages_with_and_without_the_field(tmp_path, forms, first):
+    random = np.random.default_rng([8, first])
+    for turn in range(4):
+        worlds = [world(random, having=first), world(random, having=not first)]
+        paths = [tmp_path / f"{turn}-{place}.{form}" for place, form in enumerate(forms)]
+        for path, rows in zip(paths, worlds, strict=True):
+            FORMS[path.suffix[1:]](path, rows)
+        old, new = worlds
+        known = {row["text"] for row in old}
+        expected = [place for place in best(new) if new[place]["text"] not in known]
+        state = tmp_path / f"state{turn}"
+        assert neardup.dedup_files(paths[:1], keep="canonical", state=state).result.kept.tolist() == best(old)
+        for way in ({"against": paths[:1]}, {"state": state}):
+            assert neardup.dedup_files(paths[1:], keep="canonical", **way).result.kept.tolist() == expected
+        neardup.audit_files(paths, state)
+
+
+def test_archives_may_follow_tables_without_the_field(tmp_path):
+    table, archive = tmp_path / "a.jsonl", tmp_path / "b.warc.gz"
+    as_jsonl(table, [{"id": "https://old.example/", "canonical": None, "text": OTHER}])
+    pages = [(C, NOT_LISTED, ()), (B, "", ()), (A, NOT_LISTED, ())]
+    for how in ({"work": tmp_path / "w"}, {"against": [table]}):
+        assert of_archive(archive, pages, **how) == [B]
+    neardup.dedup_files([table], keep="canonical", state=tmp_path / "s")
+    assert of_archive(archive, pages, state=tmp_path / "s") == [B]
+    done = neardup.dedup_files([table], keep="canonical", against=[archive]).result
+    assert done.kept.tolist() == [0]
+
+
+def test_audits_read_fields_of_different_types_in_different_files(tmp_path):
+    rows = [{"id": url, "canonical": None, "text": STORY, "noindex": url != B} for url in (C, B)]
+    as_jsonl(tmp_path / "a.jsonl", rows[:1])
+    as_csv(tmp_path / "b.csv", [rows[1] | {"noindex": 0}])
+    paths = [tmp_path / name for name in ("a.jsonl", "b.csv")]
+    report = tmp_path / "why.parquet"
+    done = neardup.dedup_files(paths, keep="canonical", work=tmp_path / "w", report=report)
+    assert done.result.kept.tolist() == [1]
+    assert neardup.audit_files(paths, report).recall.value == 1
 
 
 def test_hints_are_counted(tmp_path):

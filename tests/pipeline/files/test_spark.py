@@ -104,6 +104,15 @@ def test_times_rank_as_in_memory(spark, tmp_path, records):
     assert repr(found.toArrow().to_pylist()) == repr(expected.to_pylist())
 
 
+@pytest.mark.parametrize("having", [True, False])
+def test_a_frame_may_have_the_field_that_decides_ties(spark, tmp_path, having):
+    urls = ["https://c.example/", "https://b.example/story", "https://a.example/story"]
+    values = [(url, None, "one text of some words", url != urls[1])[: 3 + having] for url in urls]
+    fields = "id string, canonical string, text string" + ", noindex boolean" * having
+    done = neardup.spark.dedup(spark.createDataFrame(values, fields), keep="canonical", work=tmp_path / "w")
+    assert [row.id for row in done.decisions.where("kept").collect()] == [urls[having]]
+
+
 def test_names_are_those_of_whole_columns_and_rejected_rows_are_listed(spark, tmp_path):
     rows = [("a", b"one text of some words", 1), ("b", b"one text of some words", 2), ("c", b"no text \xff", 3)]
     frame = spark.createDataFrame(rows, "`doc.id` string, `te``xt` binary, `*` int")

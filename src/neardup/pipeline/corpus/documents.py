@@ -74,6 +74,10 @@ class Documents:
         """The addresses of all documents, by which they may be ranked: the ids, unless there is such a column."""
         return self.table.column(ADDRESS) if ADDRESS in self.table.column_names else self.ids
 
+    def columns(self, names: Iterable[str]) -> dict[str, pa.ChunkedArray]:
+        """Return the existing ones of these columns, by name."""
+        return {name: self.table.column(name) for name in names if name in self.table.column_names}
+
     def duplicate_ids(self) -> int:
         """Count the documents with the id of an earlier document."""
         return count_repeats(map(as_it_lies, self.ids.chunks)) if self.named else 0

@@ -102,7 +102,8 @@ def deduplicated(  # noqa: PLR0913, PLR0917 - as dedup
     progress: Progress,
 ) -> Result:
     """Return the result of a collection; see ``dedup``. *scheme* and *common* are those of ``chosen_scheme``."""
-    documents = Documents.of(source, text, id_, [*policy.fields, *_required(scheme)], scheme.columns)
+    needed = [*policy.required_fields, *_required(scheme)]
+    documents = Documents.of(source, text, id_, needed, [*scheme.columns, *policy.fields])
     if common is not None:
         scheme = scheme.with_common(fitted_common(scheme, documents.texts, common))
     warn_if_short(scheme, documents.texts, exact=policy.verify == "exact")
@@ -173,7 +174,7 @@ class _Run:
         self._fields = documents.fields(scheme.columns) if scheme.columns else None
 
     def result(self) -> Result:
-        values = {name: self._documents.table[name] for name in self._policy.fields}
+        values = self._documents.columns(self._policy.fields)
         shingled = self._shingle()
         addresses = address_ranks(self._policy, self._documents.addresses, values)
         order = ranking(self._policy, shingled.lengths, values, addresses)

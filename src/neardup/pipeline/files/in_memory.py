@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from neardup.engines.local import LocalEngine
 from neardup.model.errors import FieldMissing, ValueRefused
-from neardup.model.policy import CANONICAL, Policy
+from neardup.model.policy import CANONICAL, NOINDEX, Policy
 from neardup.pipeline.corpus.documents import ADDRESS, SITE
 from neardup.pipeline.corpus.report_terms import reading_terms, with_terms
 from neardup.pipeline.corpus.result import Result, marks_of, require_unmarked, with_places
@@ -130,6 +130,11 @@ def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy
             if name != BODY:  # the text replaces it
                 raise
     keep = ",".join(_add_ranking(table, documents, each) for each in policy.keep.split(","))
+    if NOINDEX not in {*table, *policy.required_fields} and NOINDEX in policy.fields:
+        try:
+            table[NOINDEX] = documents.column(NOINDEX)
+        except FieldMissing:
+            table[NOINDEX] = pa.nulls(len(documents))
     return pa.table(table), keep
 
 

@@ -96,7 +96,8 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     policy = Policy(keep=keep)
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common)
     fields = [name for name in chosen.columns if name != BODY or name in frame.columns]
-    columns = [*dict.fromkeys([id, text, *fields, *policy.fields])]
+    ranking = [name for name in policy.fields if name in policy.required_fields or name in frame.columns]
+    columns = [*dict.fromkeys([id, text, *fields, *ranking])]
     for parameter, name in (("text", text), ("id", id), *(("columns", name) for name in columns)):
         if name not in frame.columns:
             raise ParameterError(parameter, name, f"must be a column; the DataFrame has {', '.join(frame.columns)}")

@@ -109,11 +109,11 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     require_texts(chosen)
     if own is None:
         chosen = _as_in(result.summary, chosen)
-    table = Documents.of(source, text, id, policy.fields)
+    table = Documents.of(source, text, id, policy.required_fields, policy.fields)
     if len(table.texts) != len(result.representatives):
         rule = f"are {len(table.texts):,}, but the run had {len(result.representatives):,}"
         raise DataError("the documents", rule)
-    values = {name: table.table[name] for name in policy.fields}
+    values = table.columns(policy.fields)
     order = ranking(policy, text_lengths(table.texts), values, address_ranks(policy, table.addresses, values))
     run = audited(result.decisions, lambda: iter([(table.texts, table.sites)]), table.ids, order, chosen)
     return audit_run(run, chosen, sample=sample, until=until, seed=seed, threads=threads, progress=progress)

@@ -135,7 +135,8 @@ def decided(
         again = partial(sign, job, body=True)
         records = stages.each("sign_text", job.signing, again, sizes, "read")
     documents = StoredDocuments(job, records)
-    replaced = {BODY} - {job.shards.request.text, job.shards.request.id, *job.policy.fields}  # by the text
+    needed = {job.shards.request.text, job.shards.request.id, *job.policy.required_fields}
+    replaced = {BODY, *set(job.policy.fields).difference(job.scheme.columns)} - needed  # by the text, or not needed
     require_documents(job, documents.records, documents.names, replaced)
     _require_compared(job, records, replaced)
     signed = documents.signed
