@@ -320,6 +320,16 @@ def test_archives_may_follow_tables_without_the_field(tmp_path):
     assert done.kept.tolist() == [0]
 
 
+def test_audits_rank_pages_by_their_addresses_and_records_by_their_ids(tmp_path):
+    pages, path, report = [(A, "", ())], tmp_path / "a.jsonl", tmp_path / "why.parquet"
+    of_archive(tmp_path / "x.warc.gz", pages)
+    as_jsonl(path, [{"record": B, "text": STORY}])
+    options = {"id": "record", "keep": "shortest-id", "work": tmp_path / "w", "learn_templates": False}
+    paths = [path, tmp_path / "x.warc.gz"]
+    assert neardup.dedup_files(paths, report=report, **options).result.kept.tolist() == [1]
+    assert neardup.audit_files(paths, report, id="record", learn_templates=False).recall.value == 1
+
+
 def test_audits_read_fields_of_different_types_in_different_files(tmp_path):
     rows = [{"id": url, "canonical": None, "text": STORY, "noindex": url != B} for url in (C, B)]
     as_jsonl(tmp_path / "a.jsonl", rows[:1])

@@ -120,7 +120,7 @@ def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy
     table: dict[str, Any] = {text: documents.texts, DOCUMENT: documents.ids}
     if documents.sites is not None:
         table[SITE] = documents.sites
-    if policy.ranks_addresses and documents.address is not None:
+    if policy.ranks_addresses:
         table[ADDRESS] = documents.addresses
     for name in fields:  # those that are signed, as they are written
         try:
