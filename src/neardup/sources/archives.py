@@ -72,9 +72,7 @@ _PLAIN_TYPES: Final = frozenset({_PLAIN, ""})
 _ACCESSORIES: Final = frozenset({"warcinfo", "request", "metadata"})
 _MARKUP: Final = frozenset({"response", "resource"})
 _DECIDING: Final = ("warc-type", "warc-target-uri", "content-type", "warc-identified-payload-type")
-RECORDS: Final = pa.schema({"block": pa.large_binary()} | dict.fromkeys(_DECIDING, pa.large_string()))
-"""The columns of records that are not decoded yet: what is after their headers, and those that decide what they are."""
-
+_RECORDS: Final = pa.schema({"block": pa.large_binary()} | dict.fromkeys(_DECIDING, pa.large_string()))
 _TYPES: Final = frozenset({"application", "audio", "font", "image", "message", "model", "multipart", "text", "video"})
 _MANY: Final = 1 << 14  # accessories that are held together, if their captures end
 _MOST: Final = 1 << 16  # accessories that are held together, even of one capture
@@ -275,8 +273,8 @@ def undecoded(path: str) -> Iterator[tuple[pa.Table, int]]:
     size = 0
 
     def table() -> pa.Table:
-        columns = zip(*rows, strict=True) if rows else [()] * len(RECORDS)
-        return pa.table([*map(pa.array, columns, RECORDS.types)], RECORDS)
+        columns = zip(*rows, strict=True) if rows else [()] * len(_RECORDS)
+        return pa.table([*map(pa.array, columns, _RECORDS.types)], _RECORDS)
 
     for one in _records(path, 0, None):
         if isinstance(one, Gap) or _type(one.headers) not in _MARKUP:

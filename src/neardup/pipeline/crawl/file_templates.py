@@ -11,7 +11,6 @@ import pyarrow as pa
 from neardup.model.errors import ParameterError, require
 from neardup.pipeline.crawl.templates import Page, learn_templates, require_rule, rule_of, updated
 from neardup.pipeline.progress import Progress
-from neardup.sources.archives import undecoded
 from neardup.sources.collection import Rejected, Request
 from neardup.sources.formats import FOLDER, WARC, display, expand, local
 from neardup.sources.output import AnyPath, check_file, write_file
@@ -191,6 +190,8 @@ def _pages(shards: Shards, rejected: list[Rejected], progress: Progress = lambda
 
 def _records(paths: Sequence[str], progress: Progress) -> Iterator[tuple[pa.Table, float]]:
     """Yield the records of archives that may be HTML, and the share of all that was read."""
+    from neardup.sources.archives import undecoded  # which other runs do without
+
     sizes = [Path(path).stat().st_size for path in paths]
     before, total = 0, sum(sizes)
     for path, size in zip(paths, sizes, strict=True):

@@ -24,7 +24,6 @@ from neardup.model.arrays import Positions, Words
 from neardup.model.errors import DataError, counted, kind_of, require, require_kind
 from neardup.pipeline.corpus.run import dedup
 from neardup.schemes.minhash import MinHash
-from neardup.sources.archives import RECORDS, html_in
 from neardup.sources.output import temporary_files
 from neardup.sources.pages import BATCH, Reader, answered, both_views, host_of, views, views_reader
 from neardup.sources.read import AUTO
@@ -224,8 +223,10 @@ def _answer(read: Reader, table: pa.Table) -> pa.Table:
 
     Then there is a last row with the number of these records, without a host.
     """
-    if table.schema != RECORDS:
+    if table.schema == _SCHEMA:
         return read(table)
+    from neardup.sources.archives import html_in  # most runs have no archives
+
     found: list[tuple[Any, ...]] = []
     size = 0
     for row, page in enumerate(html_in(table)):
@@ -286,6 +287,8 @@ class _Gathered:
 
     def add_records(self, records: Iterable[tuple[pa.Table, float]]) -> None:
         """Add the pages in records of archives, which the processes decode."""
+        from neardup.sources.archives import html_in
+
         share = 0.0
 
         def tables() -> Iterator[tuple[pa.Table, pa.Table]]:
