@@ -6,6 +6,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from archives_made import packed, page
 from audits import LEAKY, TEXTS, written
 
 from neardup import DataError, FracMinHash, MinHash, ParameterError, audit, audit_files, dedup, dedup_files
@@ -36,6 +37,16 @@ def test_a_field_may_have_different_types_in_different_files(tmp_path):
     paths, report = [tmp_path / "a.jsonl", tmp_path / "b.csv"], tmp_path / "why.parquet"
     done = dedup_files(paths, keep="max:score", work=tmp_path / "w", report=report)
     assert done.result.kept.tolist() == [1]
+    assert audit_files(paths, report).recall.value == 1
+
+
+def test_archives_and_texts_are_audited_together(tmp_path):
+    records = [page(n, f"{TEXTS[0]} {n % 2}", uri=f"https://a.example/{n}") for n in range(4)]
+    (tmp_path / "a.warc.gz").write_bytes(packed(records))
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps({"id": str(n), "text": TEXTS[n]}) + "\n" for n in range(3)))
+    paths, report = [tmp_path / "a.warc.gz", tmp_path / "b.jsonl"], tmp_path / "why.parquet"
+    done = dedup_files(paths, work=tmp_path / "w", report=report)
+    assert (done.hosts_learned, len(done.result.kept)) == (0, 3)
     assert audit_files(paths, report).recall.value == 1
 
 

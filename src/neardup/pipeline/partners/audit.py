@@ -332,13 +332,14 @@ class _Sample:
         for texts, own in self._run.pieces():
             inside = self._positions[(self._positions >= first) & (self._positions < first + len(texts))] - first
             chosen.append(gathered(texts, inside).cast(pa.large_string()))
-            sites.append(own[inside] if len(own) else own)
+            sites.append((len(own) > 0, own[inside] if len(own) else np.zeros(len(inside), np.uint64)))
             first += len(texts)
         if first != len(self._run.ranks):
             raise DataError("the documents", f"are {first:,}, but the run had {len(self._run.ranks):,}")
         found = pa.chunked_array(chosen, pa.large_string())
         features = self._scheme.shingling.batch_features(whole_batch(found))
-        numbers = np.concatenate([NO_SITES, *sites])
+        separate_ones = any(given for given, _ in sites)  # texts beside pages belong to no site
+        numbers = np.concatenate([NO_SITES, *(own for _, own in sites)]) if separate_ones else NO_SITES
         separate(features, numbers, np.arange(len(found)))
         return found, features, numbers
 
@@ -374,10 +375,11 @@ class _Sample:
         """
         run, first = self._run, 0
         total = len(run.ranks)
-        for texts, own in run.pieces():
+        for texts, given in run.pieces():
             inside = slice(first, first + len(texts))
             kept = np.flatnonzero((run.representatives[inside] < 0) & ~run.known[inside])
             chosen = pa.chunked_array([gathered(texts, kept)]) if len(kept) < len(texts) else texts
+            own = given if len(given) or not len(sites) else np.zeros(len(texts), np.uint64)
             numbers = own[kept] if len(own) else own
             begin = 0
 
