@@ -43,7 +43,7 @@ def main() -> None:
     contents = [content(page.markup.decode(errors="replace")) for page in pages]
     truths = {size: Truth(contents, size) for size in SIZES}
     learn_templates([(page.url, page.markup) for page in pages[:50]])  # compiles
-    templates, learning = timed(lambda: learn_templates([(page.url, page.markup) for page in pages]))
+    templates, learning = timed(lambda: learn_templates([(page.url, page.markup) for page in pages], threads=1))
     texts(pages[:10], templates)
     reading, applying = (
         min(timed(lambda known=known: texts(pages, known))[1] for _ in range(REPEATS)) for known in (None, templates)

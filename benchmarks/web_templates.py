@@ -39,7 +39,7 @@ def main() -> None:
     pages, names = web()
     learn_templates(pages[:100])
     plain, reading = timed(lambda: texts(pages, None))
-    templates, learning = timed(lambda: learn_templates(pages))
+    templates, learning = timed(lambda: learn_templates(pages, threads=1))
     texts(pages[:10], templates)
     compared, applying = timed(lambda: texts(pages, templates))
     visible = Extraction(view="visible").pages([page for _, page in pages]).texts
