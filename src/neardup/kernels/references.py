@@ -7,7 +7,7 @@ from neardup.kernels.compile import kernel, njit
 from neardup.kernels.tags import is_digit, is_letter
 
 NAME = 32  # bytes of a name in the table of names, padded with zeros; the rest of a row is what it means
-SHORT = 6  # bytes of the longest name without a semicolon
+SHORTS = 106  # names without a semicolon
 GROWTH = (6, 5)  # the bytes of what a reference means to its own, at most: those of "&nLt;"
 
 _AMPERSAND, _HASH, _SEMICOLON, _LINE_FEED, _RETURN = 0x26, 0x23, 0x3B, np.uint8(0x0A), 0x0D
@@ -20,8 +20,9 @@ def put(page, begin, end, names, codes, out, count):
 
     NUL is left out, and CR, or CR and LF, is written as LF, unless a reference means CR.
 
-    A row of *names* (uint8[:, NAME + 8], ascending) is a name, with its semicolon if it has one, and what it means,
-    both padded with zeros. *codes* (int64) are what the first code points mean as numbers, -1 for nothing.
+    A row of *names* (uint8[:, NAME + 8]) is a name, with its semicolon if it has one, and what it means, both padded
+    with zeros: first ``SHORTS`` names without a semicolon, ascending, then those with one, ascending. *codes* (int64)
+    are what the first code points mean as numbers, -1 for nothing.
     """
     while begin < end:
         byte = page[begin]
@@ -104,30 +105,30 @@ def _named(page, begin, end, names):
     while last < end and last - begin < NAME and (is_letter(page[last]) or is_digit(page[last])):
         last += 1
     if last < end and last - begin < NAME and page[last] == _SEMICOLON:
-        row = _row(page, begin, last + 1, names)
-        if row >= 0:
+        row = _up_to(page, begin, last + 1, names, SHORTS, names.shape[0])
+        if row >= SHORTS and _order(page, begin, last + 1, names[row]) == 0:
             return row, last + 1
-    for stop in range(min(last, begin + SHORT), begin + 1, -1):
-        row = _row(page, begin, stop, names)
-        if row >= 0:
+    row = _up_to(page, begin, last, names, 0, SHORTS)
+    while row >= 0 and begin < last and names[row, 0] == page[begin]:  # longer ones first
+        stop = begin
+        while stop < last and names[row, stop - begin] == page[stop]:
+            stop += 1
+        if names[row, stop - begin] == 0:
             return row, stop
+        row -= 1
     return -1, begin
 
 
 @njit(nogil=True)
-def _row(page, begin, end, names):
-    """Return the row of the name ``page[begin:end]``, or -1."""
-    low, high = 0, names.shape[0]
+def _up_to(page, begin, end, names, low, high):
+    """Return the last of some rows whose name does not follow ``page[begin:end]``; the row before them without one."""
     while low < high:
         middle = (low + high) >> 1
-        order = _order(page, begin, end, names[middle])
-        if order == 0:
-            return middle
-        if order < 0:
+        if _order(page, begin, end, names[middle]) <= 0:
             low = middle + 1
         else:
             high = middle
-    return -1
+    return low - 1
 
 
 @njit(nogil=True)

@@ -281,10 +281,11 @@ def _elements() -> tuple[Any, Any]:
 
 @cache
 def _references() -> tuple[Any, Any]:
-    """Return the names of characters with what they mean, ascending, and what small numbers mean, for the kernel."""
+    """Return the names of characters with what they mean, and what small numbers mean, for the kernel."""
     from neardup.kernels.references import NAME
 
-    rows = sorted(name.encode().ljust(NAME, b"\0") + text.encode().ljust(8, b"\0") for name, text in html5.items())
+    names = sorted(html5, key=lambda name: (name.endswith(";"), name))
+    rows = [name.encode().ljust(NAME, b"\0") + html5[name].encode().ljust(8, b"\0") for name in names]
     meant = [unescape(f"&#{code};") for code in range(160)]
     codes = np.array([ord(text) if text else -1 for text in meant], np.int64)
     return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1), codes
