@@ -28,8 +28,8 @@ def expected(forms, own, contents):
     answer = []
     for rule in range(RULES):
         several = [urls for (of, _), urls in groups.items() if of == rule and len(urls) > 1]
-        all_ = [{contents[url] for url in urls} for urls in several]
-        one = [each for each in all_ if len(each) == 1 and -1 not in each]
+        all_ = [{contents[url] if contents[url] >= 0 else -1 - url for url in urls} for urls in several]
+        one = [each for each in all_ if len(each) == 1 and min(each) >= 0]
         lost = sum(map(len, all_)) - len(all_)
         saved = sum(map(len, several)) - sum(map(len, all_))
         answer.append((len(one), len(several), len(set().union(*one)), lost, saved))

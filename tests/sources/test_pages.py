@@ -3,7 +3,6 @@
 import json
 import sys
 from contextlib import contextmanager, nullcontext
-from functools import partial
 
 import pyarrow as pa
 import pytest
@@ -12,9 +11,11 @@ from archives_made import http, packed, record
 from neardup import Extraction, dedup_files
 from neardup.engines import processes as engine
 from neardup.engines.processes import Processes
+from neardup.pipeline.crawl import templates
 from neardup.sources import archives, collection, folder, pages
 from neardup.sources.pages import Batch, extracted, processes_for, table_of
 from neardup.sources.read import read
+from neardup.text.host_templates import HostTemplates
 
 WORKER = """
 import os, signal, sys
@@ -36,11 +37,16 @@ def reader(settings):
 """
 VIEWS_WORKER = """
 import os
-from neardup.sources import pages
+from neardup.pipeline.crawl import templates
 
 def reader(settings):
-    read = pages.views_reader(settings)
-    return lambda table: os._exit(1) if b"DEADLY" in b"".join(table["markup"].to_pylist()) else read(table)
+    read = templates.reader(settings)
+
+    def answer(table):
+        pages = table["block" if "block" in table.column_names else "markup"].to_pylist()
+        return os._exit(1) if b"DEADLY" in b"".join(pages) else read(table)
+
+    return answer
 """
 ARTICLE = "<p>The bees have left the harbour, and page {} has to say why they did, at some length. " * 4
 MARKUP = [
@@ -192,16 +198,16 @@ def learning(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(engine, "_START", 0)
     monkeypatch.setattr("neardup.pipeline.crawl.templates.BATCH", 5_000)
-    visible = partial(pages.views, Extraction(view="visible"))
-    page = pa.table({"markup": [b"<p>"], "decoded": [False], "charset": pa.nulls(1, pa.string())})
-    with Processes("views_worker:reader", Extraction().to_dict(), 2, visible) as processes:
+    instead = templates.processes_for(Extraction(), 1)._instead
+    page = pa.Table.from_pylist([{"host": "h.example", "markup": b"<p>", "decoded": False}], templates._SCHEMA)
+    with Processes("views_worker:reader", Extraction().to_dict(), 2, instead) as processes:
         while not processes._ready.is_set():
             list(processes.map([page]))
         monkeypatch.setattr("neardup.pipeline.crawl.templates.processes_for", lambda *_: nullcontext(processes))
         yield
 
 
-def test_templates_are_learned_by_processes_as_by_one(request):
+def test_templates_are_learned_by_processes_as_by_one(request, tmp_path):
     from invented_sites import Site, article
 
     from neardup.pipeline.crawl.templates import learn_templates
@@ -213,6 +219,12 @@ def test_templates_are_learned_by_processes_as_by_one(request):
     request.getfixturevalue("learning")
     assert learn_templates(made) == expected
     assert [one.kept for one in learn_templates([*made, deadly]).templates] == [25, 24]
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(packed([record(uri=url, block=http(one.encode())) for url, one in [*made, deadly]]))
+    records = [(table.slice(row, 2), 1.0) for table, _ in archives.undecoded(str(path)) for row in range(0, 49, 2)]
+    known = HostTemplates((), templates.rule_of(Extraction()))
+    found = templates.updated(known, (), Extraction(), ignored=set(), threads=2, records=records)
+    assert found == learn_templates([*made, deadly])
 
 
 def test_items_keep_their_tables():

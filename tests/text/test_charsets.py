@@ -2,7 +2,8 @@ import codecs
 
 import pytest
 
-from neardup.text.charsets import charset_of
+from neardup.text.charsets import SINGLE_BYTE, charset_of
+from neardup.text.html import decoded
 
 NAMES = """
 utf-8 utf8 unicode-1-1-utf-8 866 cp866 csibm866 latin2 iso88592 l3 latin4 cyrillic iso88595 arabic iso-8859-6-i greek
@@ -40,3 +41,10 @@ def test_utf_16_counts_for_pages_with_zeros():
     assert charset_of("utf-16le") is None
     assert charset_of("utf-16le", zeros=True) == charset_of("utf-16", zeros=True) == "utf-16-le"
     assert charset_of("UTF-16BE", zeros=True) == "utf-16-be"
+
+
+@pytest.mark.parametrize("charset", sorted(SINGLE_BYTE))
+def test_single_bytes_are_decoded_as_by_python(charset):
+    page = bytes(range(256)) * 3
+    assert decoded(page, charset) == page.decode(charset, "replace")
+    assert len(page.decode(charset, "replace")) == len(page)

@@ -337,7 +337,7 @@ def test_invalid_bytes_of_utf_16_are_replaced_as_by_python(units, order):
 def test_invalid_bytes_of_utf_16_cost_little_time():
     started = process_time()
     assert decoded(b"\xff\xfe" + b"\0\xd8" * 8_000_000 + b"a\0").count("\ufffd") == 8_000_000
-    assert process_time() - started < 1
+    assert process_time() - started < 10
 
 
 def test_names_of_charsets_that_python_does_not_know():
@@ -379,7 +379,7 @@ def test_a_head_of_megabytes_costs_little_time(markup):
     visible_content(markup[:100])
     started = process_time()
     found = visible_content(markup)
-    assert process_time() - started < 1
+    assert process_time() - started < 10
     assert (found.canonical or "") in {"", "x"}
 
 

@@ -56,8 +56,9 @@ def support(forms: Forms, own: Words, contents: Positions, number: int) -> Suppo
     """Return the evidence for a *number* of rules.
 
     *own* are the hashes of the different URLs and *contents* their contents, a number of at least 0, or -1 for a URL
-    that had several. A URL that equals a form of others is in their group, though the rule does not change it: a page
-    without a parameter is a page where it has no effect. Time and memory are those of sorting the forms.
+    that had several, which counts as a content of its own. A URL that equals a form of others is in their group, though
+    the rule does not change it: a page without a parameter is a page where it has no effect. Time and memory are those
+    of sorting the forms.
     """
     rules, values, urls = _with_unchanged(forms, own)
     found = contents[urls]
@@ -66,7 +67,7 @@ def support(forms: Forms, own: Words, contents: Positions, number: int) -> Suppo
     if len(rules) == 0:
         return Support(*np.zeros((5, number), np.int64))
     first = np.concatenate([[True], (rules[1:] != rules[:-1]) | (values[1:] != values[:-1])])
-    different = first | np.concatenate([[True], found[1:] != found[:-1]])
+    different = first | np.concatenate([[True], found[1:] != found[:-1]]) | (found < 0)
     begins = np.flatnonzero(first)
     sizes = np.diff(np.append(begins, len(rules)))
     lost = np.add.reduceat(different, begins, dtype=np.int64) - 1

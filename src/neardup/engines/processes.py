@@ -42,7 +42,7 @@ class Processes(AbstractContextManager["Processes"]):
     """Up to *number* processes that apply a function to tables; with 1, this process does.
 
     *function* is the name of a function, ``MODULE:NAME``, which returns the function of the tables for some
-    *settings* (values of JSON). It must return a table with a row for each row, which depends on nothing else, so that
+    *settings* (values of JSON). It must return a table whose rows depend only on the rows of the given table, so that
     no result depends on the number of processes.
 
     This process does the work until the first other one is ready, and if none can be started. The others are started

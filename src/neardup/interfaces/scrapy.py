@@ -27,7 +27,7 @@ from neardup.interfaces.client import Client
 from neardup.model.errors import ParameterError, StorageDamaged, StorageError, require
 from neardup.model.verdicts import Known, NearDuplicate, Verdict, as_record
 from neardup.pipeline.crawl.filter import CrawlFilter, extracted_pages
-from neardup.pipeline.crawl.templates import learn_templates
+from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.files.ingestion import is_index
 from neardup.pipeline.index.fields import field_kinds
 from neardup.pipeline.index.index import Index
@@ -427,11 +427,11 @@ def _with_templates(extraction: Extraction) -> Extraction:
     """Return an extraction with templates, of no host if it has none: pages of one host must then be more alike."""
     if extraction.templates is not None:
         return extraction
-    return replace(extraction, templates=learn_templates((), extraction=extraction))
+    return replace(extraction, templates=HostTemplates((), rule_of(extraction)))
 
 
 def _reading(index: Index | Client, extraction: Extraction, settings: Settings) -> Extraction:
-    """Return how pages are read for an index: with the templates that it keeps, or those of no host of a service."""
+    """Return how pages are read for an index: with its templates, or those of no host as a service."""
     if isinstance(index, Index):
         return extraction_for(index, extraction)
     of_no_host = _with_templates(extraction)
@@ -447,6 +447,10 @@ def _require_same(client: Client, extraction: Extraction | None, settings: Setti
     theirs = (known or {}).get("templates")
     how = "start it with neardup serve --templates and the same file, before its first page"
     how = how if theirs is None else "copy templates.arrow in the folder of its index"
+    rule = (
+        "cannot be used with this service, which has templates: a signature does not show which pages are of one site"
+    )
+    require(theirs is None or not settings.signatures, "NEARDUP_SIGNATURES", settings.signatures, rule)
     same = theirs == extraction.identity.get("templates")
     require(same, "NEARDUP_TEMPLATES", settings.templates, f"must be those of the service; {how}")
     rule = f"must extract texts as the service does: {known}"

@@ -70,6 +70,7 @@ _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _PLAIN: Final = "text/plain"
 _PLAIN_TYPES: Final = frozenset({_PLAIN, ""})
 _ACCESSORIES: Final = frozenset({"warcinfo", "request", "metadata"})
+_ROW: Final = 1 << 10  # bytes that an empty record counts as
 _MARKUP: Final = frozenset({"response", "resource"})
 _DECIDING: Final = ("warc-type", "warc-target-uri", "content-type", "warc-identified-payload-type")
 _RECORDS: Final = pa.schema({"block": pa.large_binary()} | dict.fromkeys(_DECIDING, pa.large_string()))
@@ -279,8 +280,9 @@ def undecoded(path: str) -> Iterator[tuple[pa.Table, int]]:
     for one in _records(path, 0, None):
         if isinstance(one, Gap) or _type(one.headers) not in _MARKUP:
             continue
-        rows.append((one.block, *map(one.headers.get, _DECIDING)))
-        size += len(one.block)
+        headers = [*map(one.headers.get, _DECIDING)]
+        rows.append((one.block, *headers))
+        size += _ROW + len(one.block) + sum(len(value or "") for value in headers)
         if size >= BATCH:
             yield table(), one.offset
             rows, size = [], 0

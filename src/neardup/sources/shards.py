@@ -190,7 +190,8 @@ class Shards:
 
     def without(self, inputs: Sequence[str]) -> Self:
         """Return the shards, not cut yet, of the other inputs."""
-        left = [pair for pair in zip(self.inputs, self.identities, strict=True) if pair[0] not in inputs]
+        others = {*inputs}
+        left = [pair for pair in zip(self.inputs, self.identities, strict=True) if pair[0] not in others]
         return replace(self, inputs=tuple(path for path, _ in left), identities=[one for _, one in left])
 
     def check_columns(self, sources: Sequence[int]) -> None:

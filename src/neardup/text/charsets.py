@@ -57,6 +57,10 @@ _LABELS: Final = {
     }.items()
     for label in labels.split()
 }
+_SEVERAL_BYTES: Final = frozenset({"big5hkscs", "cp932", "cp949", "euc_jp", "gb18030", "iso2022_jp"})
+SINGLE_BYTE: Final = frozenset(_CHARSETS.values()) - _SEVERAL_BYTES
+"""Python's names of the charsets that have a byte for each character."""
+
 _UTF_16: Final = {"utf-16": "utf-16-le", "utf-16-le": "utf-16-le", "utf-16-be": "utf-16-be"}
 
 

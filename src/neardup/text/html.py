@@ -18,7 +18,7 @@ import numpy as np
 
 from neardup.model.arrays import Bytes
 from neardup.model.errors import DataError, kind_of
-from neardup.text.charsets import charset_of
+from neardup.text.charsets import SINGLE_BYTE, charset_of
 from neardup.text.unicode import unicode_tables
 
 MOST_CANONICALS: Final = 64  # links with the address of a page
@@ -321,7 +321,9 @@ def decoded(page: bytes, declared: str | None = None) -> str:
 
 
 def _decoded(page: bytes, encoding: str) -> str:
-    """Return ``page.decode(encoding, "replace")``; of UTF-16, without the codec's long time for invalid bytes."""
+    """Return ``page.decode(encoding, "replace")``, without the long time that some codecs take for invalid bytes."""
+    if encoding in SINGLE_BYTE:
+        return codecs.charmap_decode(page, "strict", bytes(range(256)).decode(encoding, "replace"))[0]
     if encoding in _UNITS and len(page) > 1:
         units = np.frombuffer(page, _UNITS[encoding], len(page) // 2)
         halves = units >> 10

@@ -27,10 +27,12 @@ def crawl_page(
     """Render a crawl: UTF-8, of bounded size. The same crawl gives the same bytes."""
     own = ((one.host, one.pages, one.contents, percent(one.share), one.elsewhere) for one in seen.by_host)
     repeated = ((one.host, one.pages, " ".join(one.examples)) for one in seen.repeated)
-    found: tuple[list[Any], list[Any]] = [], []  # mirrors, and hosts with the same paths only
-    for one in mirrors.found:
-        row = (one.host + one.prefix, one.mirror_of + one.main_prefix, one.kind, one.common, percent(one.share))
-        found[one.kind == "same paths"].append(row)
+    pairs = [
+        (one.host + one.prefix, one.mirror_of + one.main_prefix, one.kind, one.common, percent(one.share))
+        for one in mirrors.found
+    ]
+    same = [row for row in pairs if row[2] != "same paths"]
+    other = [(host, main, common, share) for host, main, kind, common, share in pairs if kind == "same paths"]
     tables = [
         _table(
             "Hosts by their share of repeats",
@@ -43,12 +45,12 @@ def crawl_page(
             ("host", "pages", "such as"),
             repeated,
         ),
-        _table("Mirrors", ("host", "pages of", "kind", "common paths", "same content"), found[0], len(found[0])),
+        _table("Mirrors", ("host", "pages of", "kind", "common paths", "same content"), same, len(same)),
         _table(
             "Not mirrors: other contents at the same paths, such as translations",
             ("host", "paths of", "common paths", "same content"),
-            [(host, main, common, share) for host, main, _, common, share in found[1]],
-            len(found[1]),
+            other,
+            len(other),
         ),
         _table(
             "What makes no difference in addresses",

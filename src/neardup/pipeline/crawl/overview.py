@@ -46,7 +46,8 @@ class RepeatedContent:
 class CrawlOverview:
     """The ``MOST`` hosts with the most repeats, and the ``MOST`` contents with the most pages of one host.
 
-    The hosts are in the order of their share of repeats, so that small hosts do not displace large ones.
+    The hosts are in the order of their share of repeats. The number decides which are listed, or small hosts would
+    displace large ones.
 
     ``pages`` and ``hosts`` are the numbers of all; values that are not URLs with a host are ignored.
     """

@@ -46,7 +46,7 @@ _SAME: Final = MinHash()  # decides which pages of a host count as different
 _PARTS: Final = (str | None, bytes | str, str | None)  # the kinds of the parts of a page
 _SHOWN: Final = 100  # characters of the example of a line
 _SPEED: Final = 1e7  # bytes of pages whose views a fast processor reads in a second
-_EXPANDED: Final = 1 << 25  # bytes of pages that are decoded together; records of an attack expand to 16 MiB each
+_EXPANDED: Final = 1 << 23  # bytes of pages that are decoded together; records of an attack expand to 16 MiB each
 _FOLDS: Final = 32  # files that hold the pages of some hosts each
 _TOGETHER: Final = 1 << 23  # bytes of pages that are written together
 _SCHEMA: Final = pa.schema(
@@ -71,11 +71,12 @@ def learn_templates(
     """Learn the template of each host: the lines that many of its different pages share, and the view they are read in.
 
     *pages* are pairs of an address and the HTML of the page, or triples with the charset that HTTP declares. A page
-    whose address has no host has that of the absolute address that it names as canonical, or is ignored. The pages of
+    whose address has no host has that of the absolute address that it names as canonical, or is ignored. Equal pages
+    count once, and pages without words not at all. The pages of
     a host are deduplicated, without lines of links in their visible text, and lines count once for each kept page (see
     ``neardup.decisions.templates``). Of a host, the ``FROZEN`` pages with the smallest hash of their HTML are used and,
     if fewer than ``FROZEN`` are kept, more of them, up to ``MOST``. So the result depends neither on the order of the
-    pages nor on other hosts. Pages are kept in temporary files; only those of one part of the hosts are in memory
+    pages nor on other hosts. Pages are kept in temporary files; only those of two parts of the hosts are in memory
     together. Many pages are read by as many processes as there are *threads* (``None``: every core). No pages have no
     templates.
 
@@ -200,28 +201,28 @@ def candidate(address: str | None, markup: bytes | str, declared: str | None = N
     raw = markup if isinstance(markup, bytes) else markup.encode(errors="replace")
     charset = None if declared is None else declared.encode(errors="replace").decode()
     hashed = blake2b(raw, digest_size=8)
-    hashed.update((charset or "").encode())
+    hashed.update(b"\0decoded" if isinstance(markup, str) else b"\0" + (charset or "").encode())
     return own, int.from_bytes(hashed.digest()), raw, isinstance(markup, str), charset
 
 
 def processes_for(extraction: Extraction, number: int) -> Processes:
     """Return up to *number* processes that find candidates in records of archives, and both views of candidates.
 
-    A page that ends its process twice has its visible view only.
+    A page that ends its process twice has its visible view only; a record that does is decoded by this one.
     """
     visible = partial(views, Extraction(view="visible"))
     return Processes(f"{__name__}:reader", extraction.to_dict(), number, partial(_answer, visible))
 
 
 def reader(settings: Mapping[str, Any]) -> Reader:
-    """Return the function of ``processes_for`` the extraction that ``to_dict`` described."""
+    """Return the function of the processes for the extraction that ``to_dict`` described."""
     return partial(_answer, views_reader(settings))
 
 
 def _answer(read: Reader, table: pa.Table) -> pa.Table:
-    """Return the views of pages, or the candidates in records: of the first ones, if these expand to much.
+    """Return the views of pages; of records, the candidates in them, or only in the first ones if these expand to much.
 
-    Then there is a last row with the number of these records, without a host.
+    Then a last row, without a host, has the number of these records.
     """
     if table.schema == _SCHEMA:
         return read(table)
@@ -287,8 +288,6 @@ class _Gathered:
 
     def add_records(self, records: Iterable[tuple[pa.Table, float]]) -> None:
         """Add the pages in records of archives, which the processes decode."""
-        from neardup.sources.archives import html_in
-
         share = 0.0
 
         def tables() -> Iterator[tuple[pa.Table, pa.Table]]:
@@ -301,6 +300,8 @@ class _Gathered:
                 if page[0] is not None:
                     self.add(page)
                     continue
+                from neardup.sources.archives import html_in  # here, because most runs have no archives
+
                 for one in filter(None, html_in(table.slice(page[1]))):
                     self.add(candidate(*one))
 

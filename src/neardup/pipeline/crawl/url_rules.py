@@ -27,7 +27,7 @@ def find_url_rules(urls: Sequence[str], contents: Sequence[int] | AnyPositions) 
     rules, numbers, digests = array("q"), array("q"), bytearray()
     rule_of: dict[tuple[str, str, str], int] = {}
     pages, numbered = addressed(urls, contents)
-    _, contents = np.unique(numbered, return_inverse=True)  # -1 has a meaning below
+    _, contents = np.unique(numbered, return_inverse=True)  # below, -1 is a URL with several contents
     for url, content in zip(pages, contents.tolist(), strict=True):
         if (known := web_address(url)) is None:
             continue

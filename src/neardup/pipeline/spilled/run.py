@@ -136,9 +136,10 @@ def decided(
         records = stages.each("sign_text", job.signing, again, sizes, "read")
     documents = StoredDocuments(job, records)
     needed = {job.shards.request.text, job.shards.request.id, *job.policy.required_fields}
-    replaced = {BODY, *set(job.policy.fields).difference(job.scheme.columns)} - needed  # by the text, or not needed
-    require_documents(job, documents.records, documents.names, replaced)
-    _require_compared(job, records, replaced)
+    # The text replaces the body, and an optional field may be missing.
+    dispensable = {BODY, *set(job.policy.fields).difference(job.scheme.columns)} - needed
+    require_documents(job, documents.records, documents.names, dispensable)
+    _require_compared(job, records, dispensable)
     signed = documents.signed
     stages.one("rank", job.deciding, lambda: rank(job, signed))
 
