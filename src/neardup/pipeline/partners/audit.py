@@ -338,7 +338,7 @@ class _Sample:
             raise DataError("the documents", f"are {first:,}, but the run had {len(self._run.ranks):,}")
         found = pa.chunked_array(chosen, pa.large_string())
         features = self._scheme.shingling.batch_features(whole_batch(found))
-        has_sites = any(given for given, _ in sites)  # texts beside pages belong to no site
+        has_sites = any(given for given, _ in sites)  # texts that are read with pages belong to no site
         numbers = np.concatenate([NO_SITES, *(own for _, own in sites)]) if has_sites else NO_SITES
         separate(features, numbers, np.arange(len(found)))
         return found, features, numbers
