@@ -292,12 +292,14 @@ def undecoded(path: str) -> Iterator[tuple[pa.Table, int]]:
 def html_in(records_: pa.Table) -> Iterator[tuple[str | None, str] | None]:
     """Yield the address and the HTML of each record that ``undecoded`` yielded; ``None`` if it is another one."""
     for block, *values in zip(*(column.to_pylist() for column in records_.columns), strict=True):
-        headers = {name: value for name, value in zip(_DECIDING, values, strict=True) if value is not None}
-        found = _page(headers, block)
-        if isinstance(found, str) or not found[2]:
-            yield None
-        else:
-            yield _bare(headers.get("warc-target-uri", "")) or None, decoded(found[1].body, found[1].charset)
+        yield _html({name: value for name, value in zip(_DECIDING, values, strict=True) if value is not None}, block)
+
+
+def _html(headers: dict[str, str], block: bytes) -> tuple[str | None, str] | None:
+    found = _page(headers, block)
+    if isinstance(found, str) or not found[2]:
+        return None
+    return _bare(headers.get("warc-target-uri", "")) or None, decoded(found[1].body, found[1].charset)
 
 
 def ranges_of(path: str, size: int) -> list[tuple[int, int]]:

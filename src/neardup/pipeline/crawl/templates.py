@@ -205,6 +205,10 @@ def candidate(address: str | None, markup: bytes | str, declared: str | None = N
     return own, int.from_bytes(hashed.digest()), raw, isinstance(markup, str), charset
 
 
+def _candidate_of(page: Page | None) -> Candidate | None:
+    return None if page is None else candidate(*page)
+
+
 def processes_for(extraction: Extraction, number: int) -> Processes:
     """Return up to *number* processes that find candidates in records of archives, and both views of candidates.
 
@@ -230,11 +234,11 @@ def _answer(read: Reader, table: pa.Table) -> pa.Table:
 
     found: list[tuple[Any, ...]] = []
     size = 0
-    for row, page in enumerate(html_in(table)):
+    for row, one in enumerate(map(_candidate_of, html_in(table))):
         if size > _EXPANDED:
             found.append((None, row, b"", False, None))
             break
-        if page is not None and (one := candidate(*page)) is not None:
+        if one is not None:
             found.append(one)
             size += len(one[2])
     return _table(found)
@@ -302,8 +306,8 @@ class _Gathered:
                     continue
                 from neardup.sources.archives import html_in  # here, because most runs have no archives
 
-                for one in filter(None, html_in(table.slice(page[1]))):
-                    self.add(candidate(*one))
+                for one in map(_candidate_of, html_in(table.slice(page[1]))):
+                    self.add(one)
 
     def templates(self) -> Iterator[Template]:
         """Yield the templates of the hosts with enough pages, once all pages were added.
