@@ -19,7 +19,8 @@ from types import SimpleNamespace
 import pytest
 from served import serving
 
-from neardup import CrawlFilter, Index, ParameterError, StorageError
+from neardup import CrawlFilter, Extraction, Index, ParameterError, StorageError
+from neardup.interfaces import scrapy
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.scrapy import SEEN, UNFINISHED, NearDuplicatePipeline
 
@@ -786,3 +787,15 @@ def test_a_broken_mark_is_told(pipeline, tmp_path):
     with pytest.raises(StorageError, match="unfinished-crawl is not as it was written; remove it"):
         pipeline()
     Index.open(tmp_path / "seen", "w").close()
+
+
+def test_signatures_are_refused_by_a_service_with_templates():
+    plain = Extraction()
+    client = SimpleNamespace(about={"extraction": scrapy._with_templates(plain).identity})
+    settings = SimpleNamespace(signatures=True, templates=None, text_view="auto")
+    with pytest.raises(
+        ParameterError, match="NEARDUP_SIGNATURES=True cannot be used with this service, which has templ"
+    ):
+        scrapy._require_same(client, plain, settings)
+    client.about["extraction"] = plain.identity
+    scrapy._require_same(client, plain, settings)

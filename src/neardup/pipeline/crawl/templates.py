@@ -205,6 +205,13 @@ def candidate(address: str | None, markup: bytes | str, declared: str | None = N
     return own, int.from_bytes(hashed.digest()), raw, isinstance(markup, str), charset
 
 
+def _candidates(records: pa.Table) -> Iterator[Candidate | None]:
+    """Yield the candidate in each record of an archive; ``None`` if it has none."""
+    from neardup.sources.archives import html_in  # most runs have no archives
+
+    return map(_candidate_of, html_in(records))
+
+
 def _candidate_of(page: Page | None) -> Candidate | None:
     return None if page is None else candidate(*page)
 
@@ -230,11 +237,9 @@ def _answer(read: Reader, table: pa.Table) -> pa.Table:
     """
     if table.schema == _SCHEMA:
         return read(table)
-    from neardup.sources.archives import html_in  # most runs have no archives
-
     found: list[tuple[Any, ...]] = []
     size = 0
-    for row, one in enumerate(map(_candidate_of, html_in(table))):
+    for row, one in enumerate(_candidates(table)):
         if size > _EXPANDED:
             found.append((None, row, b"", False, None))
             break
@@ -304,9 +309,7 @@ class _Gathered:
                 if page[0] is not None:
                     self.add(page)
                     continue
-                from neardup.sources.archives import html_in  # here, because most runs have no archives
-
-                for one in map(_candidate_of, html_in(table.slice(page[1]))):
+                for one in _candidates(table.slice(page[1])):
                     self.add(one)
 
     def templates(self) -> Iterator[Template]:
