@@ -198,12 +198,12 @@ def learning(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(engine, "_START", 0)
     monkeypatch.setattr("neardup.pipeline.crawl.templates.BATCH", 5_000)
-    instead = templates.processes_for(Extraction(), 1)._instead
+    instead = templates.learning_processes(Extraction(), 1)._instead
     page = pa.Table.from_pylist([{"host": "h.example", "markup": b"<p>", "decoded": False}], templates._SCHEMA)
     with Processes("views_worker:reader", Extraction().to_dict(), 2, instead) as processes:
         while not processes._ready.is_set():
             list(processes.map([page]))
-        monkeypatch.setattr("neardup.pipeline.crawl.templates.processes_for", lambda *_: nullcontext(processes))
+        monkeypatch.setattr("neardup.pipeline.crawl.templates.learning_processes", lambda *_: nullcontext(processes))
         yield
 
 

@@ -32,7 +32,7 @@ from neardup.text.extraction import OTHER_LINES, BothViews, Extraction, learned_
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
 
-Candidate = tuple[str, int, bytes, bool, str | None]  # a page: see ``_SCHEMA``
+OrderedPage = tuple[str, int, bytes, bool, str | None]  # see ``_SCHEMA``; the smallest orders of a host are its sample
 Page = tuple[str | None, bytes | str]  # its address, and its HTML
 GivenPage = Page | tuple[str | None, bytes | str, str | None]  # also with the charset that HTTP declares
 
@@ -112,10 +112,10 @@ def updated(  # noqa: PLR0913 - what templates are learned from, and how
     keeps them.
     """
     plain, number = replace(extraction, known=None), thread_count(threads)
-    with TemporaryDirectory(prefix="neardup-") as folder, processes_for(plain, number) as processes:
+    with TemporaryDirectory(prefix="neardup-") as folder, learning_processes(plain, number) as processes:
         gathered = _Gathered(Path(folder), extraction, ignored, processes)
         for page in _checked(pages):
-            gathered.add(candidate(*page))
+            gathered.add(ordered(*page))
         gathered.add_records(records)
         return known.updated(_following(known.get(one.host), one) for one in gathered.templates())
 
@@ -193,8 +193,8 @@ def rule_of(extraction: Extraction) -> dict[str, Any]:
     }
 
 
-def candidate(address: str | None, markup: bytes | str, declared: str | None = None) -> Candidate | None:
-    """Return a page as one that a template may be learned from; ``None`` if it has no host."""
+def ordered(address: str | None, markup: bytes | str, declared: str | None = None) -> OrderedPage | None:
+    """Return a page with its host and its order; ``None`` if it has no host."""
     own = host_of(address, markup)
     if own is None:
         return None
@@ -205,19 +205,19 @@ def candidate(address: str | None, markup: bytes | str, declared: str | None = N
     return own, int.from_bytes(hashed.digest()), raw, isinstance(markup, str), charset
 
 
-def _candidates(records: pa.Table) -> Iterator[Candidate | None]:
-    """Yield the candidate in each record of an archive; ``None`` if it has none."""
+def _ordered_pages(records: pa.Table) -> Iterator[OrderedPage | None]:
+    """Yield the page in each record of an archive; ``None`` if it has none, or one without a host."""
     from neardup.sources.archives import html_in  # most runs have no archives
 
-    return map(_candidate_of, html_in(records))
+    return map(_ordered_page, html_in(records))
 
 
-def _candidate_of(page: Page | None) -> Candidate | None:
-    return None if page is None else candidate(*page)
+def _ordered_page(page: Page | None) -> OrderedPage | None:
+    return None if page is None else ordered(*page)
 
 
-def processes_for(extraction: Extraction, number: int) -> Processes:
-    """Return up to *number* processes that find candidates in records of archives, and both views of candidates.
+def learning_processes(extraction: Extraction, number: int) -> Processes:
+    """Return up to *number* processes that find pages in records of archives, and both views of pages.
 
     A page that ends its process twice has its visible view only; a record that does is decoded by this one.
     """
@@ -231,7 +231,7 @@ def reader(settings: Mapping[str, Any]) -> Reader:
 
 
 def _answer(read: Reader, table: pa.Table) -> pa.Table:
-    """Return the views of pages; of records, the candidates in them, or only in the first ones if these expand to much.
+    """Return the views of pages; of records, the pages in them, or only in the first ones if these expand to much.
 
     Then a last row, without a host, has the number of these records.
     """
@@ -239,7 +239,7 @@ def _answer(read: Reader, table: pa.Table) -> pa.Table:
         return read(table)
     found: list[tuple[Any, ...]] = []
     size = 0
-    for row, one in enumerate(_candidates(table)):
+    for row, one in enumerate(_ordered_pages(table)):
         if size > _EXPANDED:
             found.append((None, row, b"", False, None))
             break
@@ -271,13 +271,13 @@ class _Gathered:
     def __init__(self, folder: Path, extraction: Extraction, ignored: AbstractSet[str], processes: Processes) -> None:
         self._folder, self._extraction, self._ignored, self._processes = folder, extraction, ignored, processes
         self._largest: defaultdict[str, list[int]] = defaultdict(list)  # heaps of the negative orders of chosen pages
-        self._waiting: defaultdict[int, list[Candidate]] = defaultdict(list)
+        self._waiting: defaultdict[int, list[OrderedPage]] = defaultdict(list)
         self._size = 0
         self._files: dict[int, Any] = {}
         self._seconds = 0.0  # that reading the pages takes at least
         self._expected = self._done = 0  # pages that are read at least, and those that were read
 
-    def add(self, page: Candidate | None) -> None:
+    def add(self, page: OrderedPage | None) -> None:
         """Add a page, unless its host has the same one, or enough pages that precede it."""
         if page is None or page[0] in self._ignored:
             return
@@ -309,7 +309,7 @@ class _Gathered:
                 if page[0] is not None:
                     self.add(page)
                     continue
-                for one in _candidates(table.slice(page[1])):
+                for one in _ordered_pages(table.slice(page[1])):
                     self.add(one)
 
     def templates(self) -> Iterator[Template]:
