@@ -158,7 +158,8 @@ def linked(keys, documents, pooled, latest, links):
                     seen[other] = document
                     if count == found.size:
                         longer = np.empty(2 * count, np.int64)
-                        longer[:count] = found
+                        for known in range(count):
+                            longer[known] = found[known]
                         found = longer
                     found[count] = other
                     count += 1

@@ -66,22 +66,13 @@ def _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, be
 
     Returns the numbers of ``_listed`` after the last part, and zeros before.
     """
-    of, by, heads = table[OF], table[BY], table[HEADS]
+    of, by = table[OF], table[BY]
     hits, rules = of.size, keeps.size
-    groups, sizes, firsts = groups  # by the first hit of each; by group; the first hit that stays, by code
-    if begin == 0:
-        sizes[:] = 0
-        firsts[:] = -1
-    signed = np.empty(end, np.int64)  # those that stay and can be compared, best first
-    comparable = 0
-    for hit in range(begin):
-        if of[hit] < 0 and present[hit]:
-            signed[comparable] = hit
-            comparable += 1
+    begun, sizes, firsts = groups[0], groups[1], groups[2]
+    signed, comparable = _begin(present, groups, table, begin, end)
     mates = np.empty(rules, np.int64)
     for hit in range(begin, end):
         of[hit] = by[hit] = -1
-        heads[hit] = hit
         for rule in range(rules):
             mate = np.int64(-1)
             if rule != near:
@@ -90,29 +81,54 @@ def _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, be
             elif present[hit]:
                 mate = _first(rows, more, terms, signed, comparable, hit)
             mates[rule] = mate
-            if mate >= 0 and sizes[rule, groups[rule, mate]] >= keeps[rule]:
+            if mate >= 0 and sizes[rule, begun[rule, mate]] >= keeps[rule]:
                 of[hit], by[hit] = mate, rule
                 break
-        if of[hit] >= 0:
-            continue
-        for rule in range(rules):
-            mate = mates[rule]
-            group = groups[rule, mate] if mate >= 0 else hit
-            groups[rule, hit] = group
-            sizes[rule, group] += 1
-            if rule != near and mate < 0 and codes[rule, hit] >= 0:
-                firsts[rule, codes[rule, hit]] = hit
-            if mate >= 0:
-                one, other = _root(heads, mate), _root(heads, hit)
-                heads[max(one, other)] = min(one, other)
-        if present[hit]:
-            signed[comparable] = hit
-            comparable += 1
+        if of[hit] < 0:
+            _stay(hit, mates, near, codes, groups, table)
+            if present[hit]:
+                signed[comparable] = hit
+                comparable += 1
     if end < hits:
         return 0, 0
-    for hit in range(hits):  # a head is before its members
-        heads[hit] = heads[heads[hit]] if of[hit] < 0 else heads[of[hit]]
     return _listed(table)
+
+
+@njit(nogil=True)
+def _begin(present, groups, table, begin, end):
+    """Return the hits before *begin* that stay and can be compared, best first, with room for those before *end*."""
+    of, heads = table[OF], table[HEADS]
+    if begin == 0:
+        for rule in range(groups.shape[1]):
+            for hit in range(of.size):
+                groups[1, rule, hit] = 0
+                groups[2, rule, hit] = -1
+    for hit in range(begin, end):
+        heads[hit] = hit
+    signed = np.empty(end, np.int64)
+    comparable = 0
+    for hit in range(begin):
+        if of[hit] < 0 and present[hit]:
+            signed[comparable] = hit
+            comparable += 1
+    return signed, comparable
+
+
+@njit(nogil=True)
+def _stay(hit, mates, near, codes, groups, table):
+    """Put a hit that stays into the groups of its *mates*, or begin groups."""
+    begun, sizes, firsts = groups[0], groups[1], groups[2]
+    heads = table[HEADS]
+    for rule in range(mates.size):
+        mate = mates[rule]
+        group = begun[rule, mate] if mate >= 0 else hit
+        begun[rule, hit] = group
+        sizes[rule, group] += 1
+        if rule != near and mate < 0 and codes[rule, hit] >= 0:
+            firsts[rule, codes[rule, hit]] = hit
+        if mate >= 0:
+            one, other = _root(heads, mate), _root(heads, hit)
+            heads[max(one, other)] = min(one, other)
 
 
 @njit(nogil=True)
@@ -120,6 +136,8 @@ def _listed(table):
     """List the hits that stay, removed hits, and those of each group."""
     of, heads, ranks, members, begins = table[OF], table[HEADS], table[RANKS], table[MEMBERS], table[BEGINS]
     hits = of.size
+    for hit in range(hits):  # a head is before its members
+        heads[hit] = heads[heads[hit]] if of[hit] < 0 else heads[of[hit]]
     places = np.zeros(hits, np.int64)  # the size of a group, by its head, and then the place of its next member
     stay = 0
     for hit in range(hits):
@@ -369,7 +387,10 @@ _FINDERS = {
 }
 
 
-@overload(_first, jit_options={"nogil": True, "forceinline": True})
+_OPTIONS = {"nogil": True, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # as in ``njit``
+
+
+@overload(_first, jit_options=_OPTIONS)
 def _finder(rows, more, terms, others, number, hit):  # noqa: ARG001 - Numba's protocol
     kind = str(more.dtype) if isinstance(more, types.Array) else ""
     return _FINDERS[str(rows.dtype), rows.ndim, kind]

@@ -387,7 +387,8 @@ def search(queries, layout, entries, bounds, guard, dense):
             if end - begin > FEW and ranges[slot] == own:
                 if listed_later == later.shape[0]:
                     later = _doubled(later)
-                later[listed_later] = probes[i]
+                for column in range(later.shape[1]):
+                    later[listed_later, column] = probes[i, column]
                 listed_later += 1
                 continue
             place = _next_near(lows[table], begin, end, np.uint32(words[i] & _LOW), distance)
