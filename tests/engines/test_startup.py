@@ -14,7 +14,9 @@ pytest.importorskip("pandas")
 
 pytest.importorskip("cffi")
 
-LOADED = "import sys; print(sorted({'cffi', 'pandas', 'numba', 'pyarrow'} & sys.modules.keys()))"
+pytest.importorskip("yaml")
+
+LOADED = "import sys; print(sorted({'cffi', 'pandas', 'numba', 'pyarrow', 'yaml'} & sys.modules.keys()))"
 
 
 def printed(code, *arguments):
@@ -22,9 +24,9 @@ def printed(code, *arguments):
     return done.stdout.splitlines()
 
 
-def test_kernels_run_without_cffi():
+def test_kernels_run_without_cffi_and_yaml():
     code = "import neardup; neardup.dedup(['one two three']);" + LOADED
-    assert printed(code) == ["['cffi', 'numba', 'pandas', 'pyarrow']"]  # or there is nothing to leave out
+    assert printed(code) == ["['cffi', 'numba', 'pandas', 'pyarrow', 'yaml']"]  # or there is nothing to leave out
     assert printed("from neardup.engines.startup import shorten_start; shorten_start();" + code) == [
         "['numba', 'pyarrow']"
     ]
@@ -36,7 +38,7 @@ def test_programs_compile_kernels_where_numba_is_switched_off(monkeypatch):
     assert printed("from neardup.engines.startup import shorten_start; shorten_start();" + code) == ["1"]
 
 
-def test_commands_do_not_load_pandas_and_cffi(tmp_path):
+def test_commands_load_none_of_pandas_cffi_and_yaml(tmp_path):
     documents = tmp_path / "documents.jsonl"
     documents.write_text(
         "".join(json.dumps({"id": name, "text": "a rose is a rose is a rose"}) + "\n" for name in "ab")

@@ -1,6 +1,7 @@
 """Output on the terminal: tables, and progress on standard error."""
 
 import json
+import os
 import sys
 import time
 from contextlib import closing, contextmanager, nullcontext
@@ -130,13 +131,9 @@ def summarise(
 
 def show_counts(rows: "Sequence[tuple[int, str, bool]]") -> None:
     """Print numbers with their descriptions: those that are not 0, or always shown."""
-    from rich.text import Text
-
     shown = [(count, words) for count, words, always in rows if count or always]
     width = max(len(f"{count:,}") for count, _ in shown)
-    screen = console()
-    for count, words in shown:
-        screen.print(Text.assemble((f"{count:>{width},}", "bold"), f"  {printable(words)}"), soft_wrap=True)
+    _show(((f"{count:>{width},}", "bold"), (f"  {printable(words)}", "")) for count, words in shown)
 
 
 def show_rejected(rejected: "Sequence[Rejected]", *, listed: str = "--json lists all") -> None:
@@ -148,11 +145,20 @@ def show_rejected(rejected: "Sequence[Rejected]", *, listed: str = "--json lists
 
 def show_lines(lines: "Iterable[str]", *, style: str = "") -> None:
     """Print lines of text, with control characters escaped."""
-    from rich.text import Text
+    _show(((printable(line), style),) for line in lines)
+
+
+def _show(lines: "Iterable[Sequence[tuple[str, str]]]") -> None:
+    """Print lines, each of them parts with their styles, which only a terminal shows."""
+    if sys.stdout is None or not (sys.stdout.isatty() or "FORCE_COLOR" in os.environ):
+        for line in lines:
+            print(*(part for part, _ in line), sep="")
+        return
+    from rich.text import Text  # slow to load
 
     screen = console()
     for line in lines:
-        screen.print(Text(printable(line), style), soft_wrap=True)
+        screen.print(Text.assemble(*line), soft_wrap=True)
 
 
 def complain(message: str) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -46,6 +45,8 @@ def with_terms(
 def terms_of_report(path: AnyPath) -> dict[str, Any] | None:
     """Return the terms of the run that wrote a report; ``None`` if they are not in it: only Parquet has them."""
     if os.fspath(path).lower().endswith(".parquet"):
+        import pyarrow.parquet as pq  # slow to load
+
         try:
             found = json.loads((pq.read_schema(path).metadata or {})[_KEY])
         except (OSError, pa.ArrowException, KeyError, ValueError, RecursionError):
