@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from neardup.engines import processes
-from neardup.engines.processes import Processes
+from neardup.engines.processes import Processes, TableFunction
 from neardup.errors import EngineFailed
 
 FUNCTIONS = """
@@ -50,7 +50,7 @@ def doubling(settings):
             if value == settings.get("once") and not os.path.exists(settings["mark"]):
                 open(settings["mark"], "w").close()
                 os.kill(os.getpid(), signal.SIGKILL)
-        values = [2 * value for value in table["value"].to_pylist()]
+        values = [settings.get("factor", 2) * value for value in table["value"].to_pylist()]
         if WORKER and "pandas" in sys.modules:
             raise ValueError
         return pa.table({"value": values, "process": [os.getpid()] * len(values)})
@@ -64,8 +64,9 @@ from neardup.engines import processes
 
 processes._START = 0
 table = pa.table({"value": [1]})
-settings = {"lock": sys.argv[1], "endless": 2}
-with processes.Processes("doubled:doubling", settings, 2, lambda table: table) as started:
+doubling = processes.TableFunction("doubled:doubling", {"lock": sys.argv[1], "endless": 2}, lambda table: table)
+with processes.Processes(2) as started:
+    started.turn_to(doubling)
     seen = set()
     while len(seen) < 3:  # both, and this one
         seen |= {value for part in started.map([table] * 4) for value in part["process"].to_pylist()}
@@ -89,8 +90,14 @@ def functions(tmp_path, monkeypatch):
     sys.modules.pop("doubled", None)
 
 
+def doubling(instead=None, **settings):
+    return TableFunction("doubled:doubling", settings, instead or (lambda _: pytest.fail("not needed")))
+
+
 def opened(number=2, instead=None, **settings):
-    return Processes("doubled:doubling", settings, number, instead or (lambda _: pytest.fail("not needed")))
+    started = Processes(number)
+    started.turn_to(doubling(instead, **settings))
+    return started
 
 
 def begin(started):
@@ -190,6 +197,27 @@ def test_processes_that_were_replaced_are_forgotten():
         for _ in range(3):
             assert values(started.map(VALUES)).count(-1) == 1
         assert len(started._programs) <= 1 + started._number  # the first one, which forked, and one for each worker
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_one_function_follows_another_in_the_same_processes(number):
+    with opened(number) as started:
+        if number > 1:
+            begin(started)
+        first = list(started.map(VALUES))
+        started.turn_to(doubling(factor=3))
+        second = list(started.map(VALUES))
+        assert (values(first), values(second)) == (DOUBLED, [3 * value for value in range(100)])
+        ids = [{row for part in parts for row in part["process"].to_pylist()} for parts in (first, second)]
+        assert ids[0] | ids[1] == {os.getpid()} if number == 1 else ids[0] & ids[1]
+
+
+def test_a_process_that_was_replaced_has_the_function_that_follows(tmp_path):
+    with opened(instead=minus) as started:
+        begin(started)
+        started.turn_to(doubling(minus, once=13, mark=str(tmp_path / "mark")))
+        assert values(started.map(VALUES)) == DOUBLED
+        assert (tmp_path / "mark").exists()
 
 
 def test_a_row_that_takes_for_ever_is_done_otherwise():
@@ -295,7 +323,8 @@ from neardup.engines import processes
 
 processes._START = 0
 table = pa.table({"value": [1]})
-with processes.Processes("doubled:doubling", {}, 2, lambda table: table) as started:
+with processes.Processes(2) as started:
+    started.turn_to(processes.TableFunction("doubled:doubling", {}, lambda table: table))
     seen = set()
     while len(seen) < 3:  # both, and this one
         found = [part for part in started.map([table] * 4)]

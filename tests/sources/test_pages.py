@@ -10,10 +10,10 @@ from archives_made import http, packed, record
 
 from neardup import Extraction, dedup_files
 from neardup.engines import processes as engine
-from neardup.engines.processes import Processes
+from neardup.engines.processes import Processes, TableFunction, open_processes
 from neardup.pipeline.crawl import templates
 from neardup.sources import archives, collection, folder, pages
-from neardup.sources.pages import Batch, extracted, processes_for, table_of
+from neardup.sources.pages import Batch, extracted, extracting, table_of
 from neardup.sources.read import read
 from neardup.text.host_templates import HostTemplates
 
@@ -64,6 +64,7 @@ MARKUP = [
     b"<select>" + b"<option>x" * 5_000,
 ]
 CHARSETS = [None, "utf-8", "windows-1252"]
+READING = TableFunction("pages_worker:reader", Extraction().to_dict(), pages._visible)
 
 
 @pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.soak)])
@@ -74,7 +75,8 @@ def workers(request, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
         patch.setattr(engine, "_START", 0)
-        with Processes("pages_worker:reader", Extraction().to_dict(), request.param, pages._visible) as processes:
+        with Processes(request.param) as processes:
+            processes.turn_to(READING)
             while next(processes.map([table_of([b"<p>ask"], [""])]))["langs"].to_pylist() != ["worker"]:
                 pass
             yield processes
@@ -84,8 +86,10 @@ def workers(request, tmp_path_factory):
 @pytest.fixture
 def started(workers, monkeypatch):
     """Have all readers use the processes that are ready."""
+    for name in ("sources.read.open_processes", "pipeline.files.dedup.Processes"):
+        monkeypatch.setattr(f"neardup.{name}", lambda *_: nullcontext(workers))
     for module in ("sources.read", "pipeline.spilled.files"):
-        monkeypatch.setattr(f"neardup.{module}.processes_for", lambda *_: nullcontext(workers))
+        monkeypatch.setattr(f"neardup.{module}.extracting", lambda _: READING)
 
 
 @pytest.fixture(params=["archive", "folder", "field"])
@@ -122,7 +126,8 @@ def inputs(request, tmp_path):
 def alone():
     """Have this process extract pages."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("neardup.sources.read.processes_for", processes_for)
+        patch.setattr("neardup.sources.read.open_processes", open_processes)
+        patch.setattr("neardup.sources.read.extracting", extracting)
         yield
 
 
@@ -185,7 +190,8 @@ def test_templates_are_sent_to_the_processes(monkeypatch):
     assert expected != Extraction().pages(markup).texts
     monkeypatch.setattr(engine, "_START", 0)
     table = table_of(pa.array(markup), [""] * 24, hosts=["host.example"] * 24)
-    with processes_for(extraction, 2) as processes:
+    with Processes(2) as processes:
+        processes.turn_to(extracting(extraction))
         while not processes._ready.is_set():
             list(processes.map([table[:1]]))
         assert [found["texts"].to_pylist() for found in processes.map([table])] == [expected]
@@ -193,18 +199,20 @@ def test_templates_are_sent_to_the_processes(monkeypatch):
 
 @pytest.fixture
 def learning(tmp_path, monkeypatch):
-    """Have templates learned by a process that ends at a deadly page."""
+    """Have templates learned by processes that end at a deadly page; return these."""
     (tmp_path / "views_worker.py").write_text(VIEWS_WORKER)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(engine, "_START", 0)
     monkeypatch.setattr("neardup.pipeline.crawl.templates.BATCH", 5_000)
-    instead = templates.learning_processes(Extraction(), 1)._instead
+    function = templates.learning(Extraction())._replace(name="views_worker:reader")
     page = pa.Table.from_pylist([{"host": "h.example", "markup": b"<p>", "decoded": False}], templates._SCHEMA)
-    with Processes("views_worker:reader", Extraction().to_dict(), 2, instead) as processes:
+    with Processes(2) as processes:
+        processes.turn_to(function)
         while not processes._ready.is_set():
             list(processes.map([page]))
-        monkeypatch.setattr("neardup.pipeline.crawl.templates.learning_processes", lambda *_: nullcontext(processes))
-        yield
+        monkeypatch.setattr("neardup.pipeline.crawl.templates.learning", lambda _: function)
+        monkeypatch.setattr("neardup.pipeline.crawl.templates.Processes", lambda _: nullcontext(processes))
+        yield processes
 
 
 def test_templates_are_learned_by_processes_as_by_one(request, tmp_path):
@@ -216,14 +224,14 @@ def test_templates_are_learned_by_processes_as_by_one(request, tmp_path):
     made = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in sites for n in range(24)]
     deadly = sites[0].page("deadly", f"{article('deadly')} DEADLY {article('deadly')}")
     expected = learn_templates(made, threads=1)
-    request.getfixturevalue("learning")
+    processes = request.getfixturevalue("learning")
     assert learn_templates(made) == expected
     assert [one.kept for one in learn_templates([*made, deadly]).templates] == [25, 24]
     path = tmp_path / "a.warc.gz"
     path.write_bytes(packed([record(uri=url, block=http(one.encode())) for url, one in [*made, deadly]]))
     records = [(table.slice(row, 2), 1.0) for table, _ in archives.undecoded(str(path)) for row in range(0, 49, 2)]
     known = HostTemplates((), templates.rule_of(Extraction()))
-    found = templates.updated(known, (), Extraction(), ignored=set(), threads=2, records=records)
+    found = templates.updated(known, (), Extraction(), processes, ignored=set(), records=records)
     assert found == learn_templates([*made, deadly])
 
 

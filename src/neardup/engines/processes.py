@@ -1,9 +1,9 @@
-"""Runs a function over tables in worker processes, for functions that hold the interpreter lock or may crash.
+"""Runs functions over tables in worker processes, for functions that hold the interpreter lock or may crash.
 
-A worker is a new interpreter that is given the name of the function, never code: the script of a user is not imported
+A worker is a new interpreter that is given the name of a function, never code: the script of a user is not imported
 again, and nothing is pickled. It reads tables from a pipe and writes the results to another one, all as Arrow streams.
 It ends when its input ends, so also if the process that started it is killed; a Ctrl-C in a terminal does not reach it.
-On Linux, the workers are forks of a single new interpreter, which has loaded the function.
+On Linux, the workers are forks of a single new interpreter, which has loaded the first function.
 """
 
 import gc
@@ -14,13 +14,13 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib import import_module
 from queue import SimpleQueue
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from threading import Event, Lock
 from time import perf_counter
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -36,34 +36,37 @@ _SECONDS: Final = 600  # that a table may take
 _MEMORY: Final = 8 << 30  # bytes of address space of a worker
 _FORKS: Final = sys.platform == "linux"  # elsewhere, libraries of the system may not work in a fork
 _END: Final = 5  # seconds that idle workers have to end
+_NAME: Final = b"neardup.function"  # in the metadata of a table with the settings of the next function
+
+
+class TableFunction(NamedTuple):
+    """A function of tables: what ``MODULE:NAME`` returns for some *settings* (values of JSON).
+
+    It must return a table whose rows depend only on the rows of the given table, so that no result depends on the
+    number of processes. *instead* is applied to a row that ends its process.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+    instead: Function
 
 
 class Processes(AbstractContextManager["Processes"]):
-    """Up to *number* processes that apply a function to tables; with 1, this process does.
-
-    *function* is the name of a function, ``MODULE:NAME``, which returns the function of the tables for some
-    *settings* (values of JSON). It must return a table whose rows depend only on the rows of the given table, so that
-    no result depends on the number of processes.
+    """Up to *number* processes that apply functions to tables, one after the other; with 1, this process does.
 
     This process does the work until the first other one is ready, and if none can be started. The others are started
     as soon as they would save more time than their start takes. The estimate is made of the time that this process has
     needed so far; before the first table, of the time that a first table is expected to take.
 
     A process that ends, or that takes more than 10 minutes or 8 GiB of address space, is replaced, and its table is
-    repeated row by row. A row that ends its process again is given to *instead*.
+    repeated row by row. A row that ends its process again is given to the function's *instead*.
 
     Use it as a context manager, whose end ends the processes. Several threads may use it.
     """
 
-    def __init__(
-        self,
-        function: str,
-        settings: Mapping[str, Any],
-        number: int,
-        instead: Function,
-    ) -> None:
-        self._name, self._settings, self._number = function, settings, number
-        self._instead = instead
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._function: TableFunction | None = None
         self._own: Function | None = None
         self._spent = 0.0  # seconds of this process
         self._lock, self._ready, self._closed = Lock(), Event(), False
@@ -82,6 +85,11 @@ class Processes(AbstractContextManager["Processes"]):
         for program in self._programs:
             program.close()
 
+    def turn_to(self, function: TableFunction) -> None:
+        """Apply this function from now on, to the tables that come."""
+        with self._lock:
+            self._function, self._own = function, None
+
     def map(self, tables: Iterable[pa.Table], read: Callable[[], float] = lambda: 1.0) -> Iterator[pa.Table]:
         """Yield the results in order; at any time, up to three tables for each process are under way.
 
@@ -98,7 +106,7 @@ class Processes(AbstractContextManager["Processes"]):
                 done = read()
                 yield found
                 continue
-            waiting.append(pool.submit(self._there, table))
+            waiting.append(pool.submit(self._there, self._applied, table))
             if len(waiting) >= _UNDER_WAY * self._number:
                 yield waiting.popleft().result()
         while waiting:
@@ -107,6 +115,12 @@ class Processes(AbstractContextManager["Processes"]):
     def expect(self, seconds: float) -> None:
         """Start the others now if *seconds* of work will come, and this saves more than their start takes."""
         self._started(seconds)
+
+    @property
+    def _applied(self) -> TableFunction:
+        if self._function is None:
+            raise ValueError("turn to a function first")
+        return self._function
 
     def _started(self, left: float) -> ThreadPoolExecutor | None:
         """Return the threads of the workers if one of these is ready; start them if many seconds of work are *left*.
@@ -132,37 +146,37 @@ class Processes(AbstractContextManager["Processes"]):
             if self._closed:
                 return ()
             try:
-                program = _Program(self._name, number)
+                program = _Program(self._applied, number)
             except OSError:
                 return ()
             self._programs.append(program)
-        return program.load(self._settings)
+        return program.load()
 
     def _here(self, table: pa.Table) -> pa.Table:
         if self._own is None:
-            self._own = _function(self._name, self._settings)
+            self._own = _loaded(self._applied.name, self._applied.settings)
         begin = perf_counter()
         found = self._own(table)
         with self._lock:
             self._spent += perf_counter() - begin
         return found
 
-    def _there(self, table: pa.Table) -> pa.Table:
+    def _there(self, function: TableFunction, table: pa.Table) -> pa.Table:
         worker = self._idle.get()
         try:
             worker = self._alive(worker)
-            if (found := worker.ask(table)) is not None:
+            if (found := worker.apply(function, table)) is not None:
                 return found
             parts = []
             for row in range(len(table)):
                 worker = self._alive(worker)
                 one = table.slice(row, 1)
-                found = worker.ask(one)
+                found = worker.apply(function, one)
                 if found is None:
                     self._require_open()
-                    found = self._instead(one)
+                    found = function.instead(one)
                 parts.append(found)
-            return pa.concat_tables(parts) if parts else self._instead(table)
+            return pa.concat_tables(parts) if parts else function.instead(table)
         finally:
             self._idle.put(worker)
 
@@ -191,7 +205,8 @@ class Processes(AbstractContextManager["Processes"]):
 class _Program:
     """A new interpreter that loads a function and then becomes workers: itself, or several forks that it waits for."""
 
-    def __init__(self, function: str, number: int) -> None:
+    def __init__(self, function: TableFunction, number: int) -> None:
+        self._settings = function.settings
         ends: list[int] = []  # of each worker: to read tables from and to write them to, and the same for answers
         try:
             for _ in range(2 * number):
@@ -201,11 +216,11 @@ class _Program:
                 os.close(end)
             raise
         own = zip(ends[1::4], ends[2::4], strict=True)
-        self.workers = [_Worker(os.fdopen(there, "wb"), os.fdopen(back, "rb")) for there, back in own]
+        self.workers = [_Worker(function, os.fdopen(there, "wb"), os.fdopen(back, "rb")) for there, back in own]
         theirs = [end for pair in zip(ends[::4], ends[3::4], strict=True) for end in pair]
         try:
             self._process = Popen(  # noqa: S603 - names of this package
-                [sys.executable, "-P", "-m", __name__, function, *map(str, theirs)],
+                [sys.executable, "-P", "-m", __name__, function.name, *map(str, theirs)],
                 stdin=PIPE,
                 stdout=DEVNULL,
                 stderr=DEVNULL,
@@ -225,13 +240,13 @@ class _Program:
     def ended(self) -> bool:
         return all(worker.ended for worker in self.workers)
 
-    def load(self, settings: Mapping[str, Any]) -> "list[_Worker]":
+    def load(self) -> "list[_Worker]":
         """Return the workers, ready; none if the program has ended."""
         stream = self._process.stdin
         try:
             if stream is not None:
                 with stream:
-                    stream.write(json.dumps(settings).encode())
+                    stream.write(json.dumps(self._settings).encode())
         except OSError:
             return []
         return [worker for worker in self.workers if worker.answer() is not None]
@@ -255,12 +270,20 @@ class _Program:
 class _Worker:
     """A process that answers a table with a table, by a pipe there and one back."""
 
-    def __init__(self, there: IO[bytes], back: IO[bytes]) -> None:
-        self._there, self._back = there, back
+    def __init__(self, function: TableFunction, there: IO[bytes], back: IO[bytes]) -> None:
+        self._function, self._there, self._back = function, there, back
         self.ended = False
 
-    def ask(self, table: pa.Table) -> pa.Table | None:
-        """Return the answer; ``None`` if the process has ended."""
+    def apply(self, function: TableFunction, table: pa.Table) -> pa.Table | None:
+        """Return the function's answer to a table; ``None`` if the process has ended."""
+        if function is not self._function:
+            settings = pa.table({"settings": [json.dumps(function.settings)]})
+            if self._ask(settings.replace_schema_metadata({_NAME: function.name})) is None:
+                return None
+            self._function = function
+        return self._ask(table)
+
+    def _ask(self, table: pa.Table) -> pa.Table | None:
         try:
             _write(self._there, table)
         except (OSError, ValueError):  # also of a pipe that is closed
@@ -283,6 +306,11 @@ class _Worker:
                 stream.close()
 
 
+def open_processes(processes: Processes | None, number: int) -> AbstractContextManager[Processes]:
+    """Return *processes*, which stay open at the end of the context, or up to a *number* of new ones."""
+    return Processes(number) if processes is None else nullcontext(processes)
+
+
 def _above_standard_streams(end: int) -> int:
     """Return a copy of a descriptor above 2, and close it: a program with closed standard streams gets lower ones."""
     from fcntl import F_DUPFD_CLOEXEC, fcntl
@@ -299,7 +327,7 @@ def _write(stream: IO[bytes], table: pa.Table) -> None:
     stream.flush()
 
 
-def _function(name: str, settings: Mapping[str, Any]) -> Function:
+def _loaded(name: str, settings: Mapping[str, Any]) -> Function:
     module, _, own = name.partition(":")
     function: Function = getattr(import_module(module), own)(settings)
     return function
@@ -308,13 +336,14 @@ def _function(name: str, settings: Mapping[str, Any]) -> Function:
 def serve(name: str, ends: Sequence[int]) -> None:
     """Answer the tables of pipes until they end; *ends* are those of each pair of pipes, to read from and to write to.
 
-    Standard input has the settings. For several pairs there is a fork each.
+    Standard input has the settings of the function *name*; a table may have those of another one, for what follows. For
+    several pairs there is a fork each.
     """
     shorten_start()
     _limit_memory()
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(_SECONDS)  # which ends the process wherever it is
-    function = _function(name, json.load(sys.stdin))
+    function = _loaded(name, json.load(sys.stdin))
     signal.alarm(0)
     pairs = [*zip(ends[::2], ends[1::2], strict=True)]
     own = pairs[0] if len(pairs) == 1 else _forked(pairs)
@@ -329,7 +358,11 @@ def serve(name: str, ends: Sequence[int]) -> None:
     _write(answers, pa.table({}))  # it is ready
     while tables.peek(1):
         signal.alarm(_SECONDS)
-        answer = function(pa.ipc.open_stream(tables).read_all())
+        table = pa.ipc.open_stream(tables).read_all()
+        if (next_name := (table.schema.metadata or {}).get(_NAME)) is None:
+            answer = function(table)
+        else:
+            function, answer = _loaded(next_name.decode(), json.loads(table["settings"][0].as_py())), pa.table({})
         signal.alarm(0)
         _write(answers, answer)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.engines.local import thread_count
-from neardup.engines.processes import Processes
+from neardup.engines.processes import Processes, TableFunction
 from neardup.evaluation.comparison import compare
 from neardup.index.disk.columns import encoded
 from neardup.index.hamming.tables import HammingTables
@@ -58,7 +58,8 @@ def warm(processes: int | None = None) -> None:
     """
     dedup(_TEXTS, scheme=registry.default(), threads=1)
     steps = [pa.table({"step": [number]}) for number in range(len(_steps()))]
-    with Processes(f"{__name__}:taker", {}, thread_count(processes), taker({})) as workers:
+    with Processes(thread_count(processes)) as workers:
+        workers.turn_to(TableFunction(f"{__name__}:taker", {}, taker({})))
         for _ in workers.map(steps):
             pass
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.engines.processes import Processes
+from neardup.engines.processes import Processes, TableFunction
 from neardup.model.errors import ExtraMissing
 from neardup.text.extraction import BothViews, Extraction
 from neardup.text.html import PageContent
@@ -122,7 +122,7 @@ def extracted(
     """Yield what was given with each table of pages, and a table of what was found in them: see ``Pages``.
 
     The number is the share of the input, from 0 to 1, that was read up to the end of the table. The *processes* are
-    those of ``processes_for`` the same *extraction*; without them, this process reads the pages.
+    extracting by the same *extraction*; without them, this process reads the pages.
     """
     read = 0.0
 
@@ -152,10 +152,10 @@ def answered(
         yield under_way.popleft(), answer
 
 
-def processes_for(extraction: Extraction, number: int) -> Processes:
-    """Return up to *number* processes that extract pages; a page that ends its process twice is read as visible."""
+def extracting(extraction: Extraction) -> TableFunction:
+    """Return the function of processes that extract pages; a page that ends its process twice is read as visible."""
     known = {} if extraction.known is None else {"known": extraction.known.path}
-    return Processes(f"{__name__}:reader", extraction.to_dict() | known, number, _visible)
+    return TableFunction(f"{__name__}:reader", extraction.to_dict() | known, _visible)
 
 
 def reader(settings: Mapping[str, Any]) -> Reader:

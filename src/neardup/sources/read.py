@@ -13,6 +13,7 @@ from weakref import finalize
 import pyarrow as pa
 
 from neardup.engines.local import thread_count
+from neardup.engines.processes import open_processes
 from neardup.model.errors import (
     NothingRead,
     require,
@@ -34,7 +35,7 @@ from neardup.sources.collection import (
     with_address,
 )
 from neardup.sources.formats import FOLDER, WARC, common_format, expand, require_once
-from neardup.sources.pages import processes_for
+from neardup.sources.pages import extracting
 from neardup.sources.remote import fetched
 from neardup.text.extraction import Extraction
 
@@ -88,14 +89,16 @@ def read_requested(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> WholeInputs:
-    """Read the documents of inputs as ``read`` does, by a request of ``request_of``."""
+    """Read the documents of inputs as ``read`` does, by a request of ``request_of``; its processes stay open."""
     extraction = request.extraction
     request = with_address(request)
     paths = require_once(expand(inputs), request.globs)
     found = common_format(paths, request.format)
     forms = {found, *(common_format([path], request.format) for path in (expand(others) if others else ()))}
     require_used(request, forms, folders=FOLDER in forms)
-    with fetched(paths) as (local, folder), processes_for(extraction, thread_count(threads)) as processes:
+    opened = open_processes(request.processes, thread_count(threads))
+    with fetched(paths) as (local, folder), opened as processes:
+        processes.turn_to(extracting(extraction))
         request = replace(request, processes=processes)
         advance = _advance(local, progress)
         documents = (

@@ -8,6 +8,8 @@ from typing import Final, Literal
 
 import pyarrow as pa
 
+from neardup.engines.local import thread_count
+from neardup.engines.processes import open_processes
 from neardup.model.errors import ParameterError, require
 from neardup.pipeline.crawl.templates import Page, learn_templates, require_rule, rule_of, updated
 from neardup.pipeline.progress import Progress
@@ -80,8 +82,9 @@ class RunTemplates:
     ) -> Extraction:
         """Return how pages are read with the templates of hosts without known ones, too, learned from the inputs.
 
-        *request* is that of the run. The file, if there is one, is replaced if it changes. The pages that templates are
-        learned from are not extracted again. Without any, pages of one host must resemble each other more.
+        *request* is that of the run, whose processes stay open. The file, if there is one, is replaced if it changes.
+        The pages that templates are learned from are not extracted again. Without any, pages of one host must resemble
+        each other more.
         """
         if not self.learns:
             return self.extraction
@@ -91,7 +94,8 @@ class RunTemplates:
         extraction = replace(self.plain, known=PageContents.temporary())
         own = {one.host for one in self.known.templates}
         records = _records(archives, progress)
-        found = updated(self.known, pages, extraction, ignored=own, threads=threads, records=records)
+        with open_processes(request.processes, thread_count(threads)) as processes:
+            found = updated(self.known, pages, extraction, processes, ignored=own, records=records)
         self.save(found)
         return replace(extraction, templates=found)
 
@@ -174,6 +178,7 @@ def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | 
 
 def _asked(request: Request) -> Request:
     """Return a request for pages with their addresses; it rejects the same records as a run with templates."""
+    request = replace(request, processes=None)  # pages are not extracted
     if not request.html:
         return replace(request, columns=())
     extraction = request.extraction

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from neardup.decisions.templates import PAGES, RULE, shared_lines, view_of
 from neardup.engines.local import thread_count
-from neardup.engines.processes import Processes
+from neardup.engines.processes import Processes, TableFunction
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import DataError, counted, kind_of, require, require_kind
 from neardup.pipeline.corpus.run import dedup
@@ -93,16 +93,17 @@ def learn_templates(
     require_kind("known", known, HostTemplates)
     require_rule(known, extraction)
     frozen = {one.host for one in known.templates if one.kept >= FROZEN}
-    return updated(known, pages, extraction, ignored=frozen, threads=threads)
+    with Processes(thread_count(threads)) as processes:
+        return updated(known, pages, extraction, processes, ignored=frozen)
 
 
 def updated(  # noqa: PLR0913 - what templates are learned from, and how
     known: HostTemplates,
     pages: Iterable[Any],
     extraction: Extraction,
+    processes: Processes,
     *,
     ignored: AbstractSet[str],
-    threads: int | None,
     records: Iterable[tuple[pa.Table, float]] = (),
 ) -> HostTemplates:
     """Return the known templates with those of the hosts of some pages that are not ignored.
@@ -111,8 +112,8 @@ def updated(  # noqa: PLR0913 - what templates are learned from, and how
     of all that was read up to its end. The contents of the pages are added to those that the *extraction* knows, if it
     keeps them.
     """
-    plain, number = replace(extraction, known=None), thread_count(threads)
-    with TemporaryDirectory(prefix="neardup-") as folder, learning_processes(plain, number) as processes:
+    processes.turn_to(learning(replace(extraction, known=None)))
+    with TemporaryDirectory(prefix="neardup-") as folder:
         gathered = _Gathered(Path(folder), extraction, ignored, processes)
         for page in _checked(pages):
             gathered.add(ordered(*page))
@@ -216,13 +217,13 @@ def _ordered_page(page: Page | None) -> OrderedPage | None:
     return None if page is None else ordered(*page)
 
 
-def learning_processes(extraction: Extraction, number: int) -> Processes:
-    """Return up to *number* processes that find pages in records of archives, and both views of pages.
+def learning(extraction: Extraction) -> TableFunction:
+    """Return the function of processes that find pages in records of archives, and both views of pages.
 
     A page that ends its process twice has its visible view only; a record that does is decoded by this one.
     """
     visible = partial(views, Extraction(view="visible"))
-    return Processes(f"{__name__}:reader", extraction.to_dict(), number, partial(_answer, visible))
+    return TableFunction(f"{__name__}:reader", extraction.to_dict(), partial(_answer, visible))
 
 
 def reader(settings: Mapping[str, Any]) -> Reader:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from neardup.engines.executors import Executors
 from neardup.engines.local import LocalEngine, thread_count
 from neardup.engines.memory import available_memory
+from neardup.engines.processes import Processes
 from neardup.model.errors import (
     ParameterConflict,
     ParameterError,
@@ -199,9 +200,15 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         return _in_memory(inputs, settings, page, threads, progress)
     # Without a work folder there is nothing to continue a run for.
     place = TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) if work is None else nullcontext(work)
-    with place as folder, followed(progress) as follow, LocalEngine(threads) as engine:
+    with (
+        place as folder,
+        followed(progress) as follow,
+        LocalEngine(threads) as engine,
+        Processes(threads) as processes,
+    ):
         settings = replace(
             settings,
+            request=replace(settings.request, processes=processes),
             work=local_folder("work", folder),
             page=None if page is None else lambda done: page(_stored(done)),
             announce=_announce if unasked else lambda _: None,
@@ -226,9 +233,11 @@ def _in_memory(
         settings = _reading(settings, own.extraction)
     check_outputs(inputs, settings, or_page=page is not None)
     with followed(progress) as follow, LocalEngine(threads) as engine:
-        if own is not None:
-            settings = _reading(settings, own.extended(inputs, settings.request, follow, threads))
-        documents = read_requested(inputs, settings.request, threads=threads, progress=follow)
+        with Processes(threads) as processes:
+            settings = replace(settings, request=replace(settings.request, processes=processes))
+            if own is not None:
+                settings = _reading(settings, own.extended(inputs, settings.request, follow))
+            documents = read_requested(inputs, settings.request, progress=follow)
         check_documents(documents, settings.outputs)
         result, originals = decided_documents(documents, settings, engine, follow)
     extraction = settings.request.extraction
@@ -257,7 +266,7 @@ def _in_pieces(
         if own is not None:
             settings = replace(_reading(settings, own.extraction), templates=own.known.identity)
             check_run(inputs, settings, state)
-            settings = _reading(settings, _learned(own, settings, everything, progress, engine.threads))
+            settings = _reading(settings, _learned(own, settings, everything, progress))
             indexes = tuple(index.reopened() for index in settings.earlier.indexes)  # they may have grown
             settings = replace(settings, earlier=replace(settings.earlier, indexes=indexes))
         done = _stored(dedup_in_pieces(inputs, settings, state, engine, progress))
@@ -277,15 +286,13 @@ def _reading(settings: RunSettings, extraction: Extraction) -> RunSettings:
     return replace(settings, request=replace(settings.request, extraction=extraction))
 
 
-def _learned(
-    own: RunTemplates, settings: RunSettings, inputs: Sequence[AnyPath], progress: Progress, threads: int
-) -> Extraction:
+def _learned(own: RunTemplates, settings: RunSettings, inputs: Sequence[AnyPath], progress: Progress) -> Extraction:
     """Return how pages are read with the templates of the inputs: of the run that is continued, or new ones."""
     from neardup.pipeline.spilled.workers import begun_extraction
 
     found = None if settings.restart else begun_extraction(settings.folder, own.known.identity)
     if found is None or found.templates is None:
-        return own.extended(inputs, settings.request, progress, threads)
+        return own.extended(inputs, settings.request, progress)
     own.save(found.templates)
     return found
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.engines.local import LocalEngine
+from neardup.engines.processes import Processes
 from neardup.model.errors import (
     OutputRefused,
     ParameterError,
@@ -33,7 +34,7 @@ from neardup.pipeline.spilled.signed import rejected_in
 from neardup.sources.collection import Rejected
 from neardup.sources.formats import display
 from neardup.sources.output import AnyPath, check_table, write_table
-from neardup.sources.pages import processes_for
+from neardup.sources.pages import extracting
 from neardup.sources.read import request_of
 from neardup.sources.shards import SHARD, Shards, is_distant
 
@@ -96,8 +97,9 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     with (
         followed(progress) as follow,
         LocalEngine(threads) as engine,
-        processes_for(request.extraction, engine.threads) as processes,
+        Processes(engine.threads) as processes,
     ):
+        processes.turn_to(extracting(request.extraction))
         request = replace(request, processes=processes)
         compared = len(Shards.opened(inputs, request, others=others or ()).inputs) if rule.between else 0
         shards = Shards.opened(names, request)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.engines.local import thread_count
+from neardup.engines.processes import Processes
 from neardup.index.disk.columns import STRING
 from neardup.model.errors import require_share
 from neardup.model.verdicts import as_record
@@ -23,7 +24,7 @@ from neardup.sources.addresses import Addresses
 from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, InputPiece, Rejected
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import AnyPath
-from neardup.sources.pages import processes_for
+from neardup.sources.pages import extracting
 from neardup.sources.read import AUTO, request_of
 from neardup.sources.shards import has_pages, local_shards
 from neardup.text.extraction import Extraction
@@ -81,9 +82,10 @@ class FileAnswers:
         if has_pages(inputs, self._request):
             extraction = extraction_for(self._index, self._extraction)
             self._request = replace(self._request, extraction=extraction)
-        with local_shards(inputs, self._request) as cut, processes_for(extraction, thread_count(threads)) as found:
+        with local_shards(inputs, self._request) as cut, Processes(thread_count(threads)) as processes:
+            processes.turn_to(extracting(extraction))
             self.ignored = cut.ignored
-            shards = replace(cut, size=TOGETHER, request=replace(cut.request, processes=found))
+            shards = replace(cut, size=TOGETHER, request=replace(cut.request, processes=processes))
             begun = False
             for piece in shards.every_piece(progress=partial(progress or (lambda *_: None), "read")):
                 if len(piece) and not begun:

@@ -58,7 +58,7 @@ from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
 from neardup.sources.formats import SPOOLED, STDIN, kind
 from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
-from neardup.sources.pages import processes_for
+from neardup.sources.pages import extracting
 from neardup.sources.remote import fetch, place
 from neardup.sources.shards import SHARD, Shards, is_distant
 from neardup.sources.standard_input import check_same, standard_input
@@ -78,10 +78,9 @@ def dedup_in_pieces(
     errors of ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its
     removal was left, and ``StorageBusy`` if another process uses it.
     """
-    extraction, number = settings.request.extraction, engine.threads if settings.executors is None else 1
-    with processes_for(extraction, number) as processes:
-        settings = replace(settings, request=replace(settings.request, processes=processes))
-        return _run(inputs, settings, state, engine, progress)
+    if settings.request.processes is not None:
+        settings.request.processes.turn_to(extracting(settings.request.extraction))
+    return _run(inputs, settings, state, engine, progress)
 
 
 def check_run(inputs: Any, settings: RunSettings, state: State | None) -> None:
