@@ -57,7 +57,8 @@ def _fold(rows, more, terms, present, near, codes, keeps, table):
     """Decide hit by hit; those that are *present* can match."""
     hits = present.size
     groups = np.empty((3, keeps.size, hits), np.int64)
-    return _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, 0, hits)
+    begin = np.int64(0)  # for a plain 0 helpers would be compiled again
+    return _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, begin, hits)
 
 
 @njit(nogil=True, forceinline=True)

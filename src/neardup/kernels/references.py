@@ -57,7 +57,8 @@ def put(page, begin, end, names, codes, out, count):
 @kernel
 def decode(page, names, codes, out):
     """Write *page* (uint8) to *out* with references decoded, as ``put`` does; return the bytes of *out*."""
-    return put(page, 0, page.size, names, codes, out, 0)
+    begin = count = np.int64(0)  # for a plain 0 it would be compiled again
+    return put(page, begin, page.size, names, codes, out, count)
 
 
 @njit(nogil=True)

@@ -54,14 +54,13 @@ def pieces(page, names, kinds, references, codes, links, tags, out, found):
     *names* (uint64, ascending, packed: see ``neardup.kernels.tags``) and *kinds* (int64) list the elements that are not
     ordinary. *references* and *codes* are those of ``neardup.kernels.references``. The time is linear.
     """
-    count = listed = 0
+    count = position = verbatim = np.int64(0)  # for a plain 0 helpers would be compiled again
+    listed = 0
     title_begin = title_end = -1
     in_head = head_is_over = False
-    verbatim = 0  # the <pre> elements that are open
     depth = 0  # elements open with the name of the one that is hidden
     hidden_begin = hidden_end = 0  # this name
     hidden_from = 0  # the bytes of out before it
-    position = 0
     while position < page.size:
         begin = position
         while position < page.size and not opens(page, position):
@@ -89,7 +88,7 @@ def pieces(page, names, kinds, references, codes, links, tags, out, found):
             if links and kind & ANCHOR:
                 out[count] = LINK_END
                 count += 1
-            if kind & PRE and verbatim:
+            if kind & PRE and verbatim:  # the number of these elements that are open
                 verbatim -= 1
             if depth and _same_name(page, begin, end, hidden_begin, hidden_end):
                 depth -= 1
@@ -171,8 +170,7 @@ def paragraphs(marked, out):
     empty lines become one, and are removed at the ends. In a paragraph with ``VERBATIM``, only line feeds before it and
     white space behind it are removed.
     """
-    size = 0
-    begin = 0
+    size = begin = np.int64(0)  # for a plain 0 helpers would be compiled again
     while begin < marked.size:
         end = begin
         verbatim = False
