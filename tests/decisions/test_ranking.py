@@ -257,9 +257,9 @@ def test_no_documents(keep):
 def test_several_keys_are_in_order_of_importance(rows, order, end):
     named = [len(rows) - place for place in range(len(rows))]
     secure, sizes = np.array([row[2] for row in rows], np.bool_), np.array([row[3] for row in rows], np.int64)
-    addresses = AddressRanks(np.array(named, np.int64), secure, sizes)
+    addresses = AddressRanks(np.array(named, np.int64), secure, np.zeros(len(rows), np.bool_), sizes)
     policy = Policy(keep=",".join([*order[:3], *end]))
-    values = {name: pa.chunked_array([pa.array([row[1] for row in rows], pa.int64())]) for name in policy.fields}
+    values = {name: pa.chunked_array([pa.array([row[1] for row in rows], pa.int64())]) for name in policy.value_fields}
     found = ranking(policy, np.array([row[0] for row in rows], np.int64), values, addresses)
 
     def key(place):
@@ -270,41 +270,13 @@ def test_several_keys_are_in_order_of_importance(rows, order, end):
     assert found.tolist() == sorted(range(len(rows)), key=key)
 
 
-def test_canonical_ties_go_to_https_then_to_the_shortest_id():
-    addresses = AddressRanks(np.array([1, 2, 2, 2]), np.array([True, False, True, True]), np.array([1, 1, 9, 8]))
-    values = {"canonical": pa.chunked_array([pa.array([""] * 4)])}
-    order = ranking(Policy(keep="canonical"), np.zeros(4, np.int64), values, addresses)
-    assert order.tolist() == [3, 2, 1, 0]
-    order = ranking(Policy(keep="canonical,first"), np.zeros(4, np.int64), values, addresses)
-    assert order.tolist() == [1, 2, 3, 0]
-
-
-@pytest.mark.parametrize(
-    ("values", "last"),
-    [
-        (pa.array([0, 1, None, 2]), [1]),
-        (pa.array([0, 1, None, 1.5]), [1]),
-        (pa.array([False, True, None, False]), [1]),
-        (pa.array(["true", " TRUE ", "", "no"]), [0, 1]),
-        (pa.array(["1.0", "01", "10", "0"]).dictionary_encode(), [0, 1]),
-        (pa.array([b"1", b"0", None, b"11"]), [0]),
-        (pa.nulls(4), []),
-        (None, []),
-    ],
-)
-def test_canonical_ties_go_to_documents_that_may_be_indexed(values, last):
-    addresses = AddressRanks(np.ones(4, np.int64), np.ones(4, np.bool_), np.arange(4))
-    columns = {"canonical": pa.chunked_array([pa.nulls(4)])}
-    columns |= {} if values is None else {"noindex": pa.chunked_array([values])}
-    order = ranking(Policy(keep="canonical"), np.zeros(4, np.int64), columns, addresses)
-    assert order.tolist() == [*(place for place in range(4) if place not in last), *last]
-
-
-def test_lists_do_not_decide_canonical_ties():
-    addresses = AddressRanks(np.ones(1, np.int64), np.ones(1, np.bool_), np.ones(1, np.int64))
-    columns = {"canonical": pa.chunked_array([[""]]), "noindex": pa.chunked_array([[[1]]])}
-    with pytest.raises(DataError, match="'noindex' has the type list"):
-        ranking(Policy(keep="canonical"), np.zeros(1, np.int64), columns, addresses)
+def test_canonical_ties_go_to_https_then_to_what_may_be_indexed_then_to_the_shortest_id():
+    secure, noindex = np.array([True, False, True, True, True]), np.array([False, False, False, False, True])
+    addresses = AddressRanks(np.array([1, 2, 2, 2, 2]), secure, noindex, np.array([1, 1, 9, 8, 7]))
+    order = ranking(Policy(keep="canonical"), np.zeros(5, np.int64), {}, addresses)
+    assert order.tolist() == [3, 2, 4, 1, 0]
+    order = ranking(Policy(keep="canonical,first"), np.zeros(5, np.int64), {}, addresses)
+    assert order.tolist() == [1, 2, 3, 4, 0]
 
 
 @given(st.lists(st.integers(0, 5), max_size=9), st.lists(st.integers(0, 5), max_size=9))

@@ -1,10 +1,11 @@
 import json
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from neardup.model.errors import DataError, FieldMissing
-from neardup.sources.fields import joined
+from neardup.sources.fields import are_true, joined
 from neardup.sources.read import read
 
 
@@ -41,6 +42,41 @@ def test_an_error_names_the_place_in_its_piece():
         DataError, match=r"^piece 2:1: its 'n' is a string \(\"b\"\), but earlier records have a number"
     ):
         joined("n", [tokens(1), column(7, 8), tokens(2, "b")], [True, False, True], place)
+
+
+@pytest.mark.parametrize(
+    ("values", "true"),
+    [
+        (pa.array([0, 1, None, 2]), [1]),
+        (pa.array([0, 1, None, 1.5]), [1]),
+        (pa.array([False, True, None, False]), [1]),
+        (pa.array(["true", " TRUE ", "", "no"]), [0, 1]),
+        (pa.array(["1.0", "01", "10", None]).dictionary_encode(), [0, 1]),
+        (pa.array([b"1", b"\xff", None, b"11"]), [0]),
+        (pa.array(["0", "1"], pa.string_view()), [1]),
+        (pa.array([[1], None]), []),
+        (pa.array([{"a": 1}]), []),
+        (pa.nulls(4), []),
+    ],
+)
+def test_only_1_and_true_are_true(values, true):
+    found = are_true(pa.chunked_array([values]))
+    assert found.to_pylist() == [row in true for row in range(len(values))]
+
+
+def test_flags_are_those_of_each_record(tmp_path):
+    """A list, an object, and any other value is not true; nor is a record, a file or a column without the field."""
+    written = ["1", "[1]", "true", '"1"', '{"a": 1}', "0", '"x"', "1.0", "null", "1e400"]
+    (tmp_path / "a.jsonl").write_text("".join(f'{{"text": "t", "n": {one}}}\n' for one in written))
+    (tmp_path / "b.jsonl").write_text('{"text": "t"}\n')
+    found = read([str(tmp_path / f"{name}.jsonl") for name in "ab"]).flags("n")
+    assert found.to_pylist() == [one in {"1", "true", '"1"', "1.0"} for one in written] + [False]
+    (tmp_path / "a.csv").write_text("text,n\nt,1\nt,\n")
+    assert read([str(tmp_path / "a.csv")]).flags("n").to_pylist() == [True, False]
+    assert read([str(tmp_path / "a.csv")]).flags("m").to_pylist() == [False, False]
+    pq.write_table(pa.table({"text": ["t"], "n": [[1]]}), tmp_path / "a.parquet")
+    assert read([str(tmp_path / "a.parquet")]).flags("n").to_pylist() == [False]
+    assert read([str(tmp_path / "a.parquet")]).flags("n.m").to_pylist() == [False]
 
 
 def test_a_field_of_some_inputs_is_null_in_the_others(tmp_path):

@@ -248,18 +248,13 @@ def table_of_pages(path, rows):
             pq.write_table(pa.Table.from_pylist(rows, pa.schema([(name, pa.string()) for name in names])), path)
 
 
-def raw_column(piece, name):
-    lacks = piece.lacking(name) is not None
-    return pa.chunked_array([pa.nulls(len(piece))]) if lacks else piece.raw_column(name)
-
-
 def columns(path, name, **reading):
     """Return a field of the pages of a file as all ways of reading return it; they must agree."""
     reading |= {"html": "page", "extraction": Extraction(view="visible")}
     late, early = (read([path], columns=some, **reading) for some in ([], [name]))
     shards = Shards.opened([path], request_of(columns=[name], **reading)).cut(SHARD)
     pieces = [piece for one in shards.shards for piece in shards.pieces(one)]
-    found = shards.column(name, [raw_column(piece, name) for piece in pieces])
+    found = shards.column(name, [piece.raw_column(name) for piece in pieces])
     assert late.column(name).to_pylist() == early.column(name).to_pylist() == found.to_pylist()
     return found.to_pylist()
 

@@ -424,9 +424,7 @@ def values_of(inputs, name, size=1):
     for shard in shards.shards:
         chunks = []
         for piece in shards.pieces(shard):
-            lacks = piece.lacking(name) is not None
-            column = pa.chunked_array([pa.nulls(len(piece), pa.large_binary())]) if lacks else piece.raw_column(name)
-            chunks += column.chunks if len(piece) else []
+            chunks += piece.raw_column(name).chunks if len(piece) else []
         parts.append(pa.chunked_array(chunks) if chunks else nothing)
     return shards.column(name, parts)
 

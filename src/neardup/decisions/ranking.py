@@ -15,7 +15,6 @@ from neardup.model.errors import DataError, ValueRefused
 from neardup.model.policy import CANONICAL, HTTPS, NOINDEX, SHORTEST_ID, Policy
 
 _BLANKS: Final = " \t\r\n"
-_TRUE: Final = r"(?i)^(true|0*1(\.0*)?)$"
 _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
 _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
@@ -44,11 +43,13 @@ _DAY, _HOUR, _MINUTE = 86_400, 3_600, 60  # seconds
 class AddressRanks:
     """What ranks documents by their addresses.
 
-    ``named``: by how many documents the address is named; ``https``: whether it begins so; ``sizes``: bytes of the id.
+    ``named``: by how many documents the address is named; ``https``: whether it begins so; ``noindex``: whether search
+    engines must not index it; ``sizes``: bytes of the id.
     """
 
     named: Positions
     https: Flags
+    noindex: Flags
     sizes: Positions
 
 
@@ -69,8 +70,8 @@ def ranking(
 ) -> Positions:
     """Return positions from best to worst; ties go to the smallest position.
 
-    *lengths* are the texts' bytes; *values* are the columns of the policy, by name, at least those that it requires;
-    *addresses* are needed if it ranks them. Documents without a value (null, NaN, an empty or blank string) rank last.
+    *lengths* are the texts' bytes; *values* are the ``value_fields`` of the policy, by name; *addresses* are needed if
+    it ranks them. Documents without a value (null, NaN, an empty or blank string) rank last.
     Ordered categories rank by their order. If any string is a number, strings rank as numbers, exactly, with any number
     of digits; then all must be numbers, and ``ValueRefused`` has the row of the first that is not. If any is a date,
     such as ``2026-01-31``, all must be dates, and rank by the moments that they mean. Other strings rank as text, with
@@ -86,7 +87,7 @@ def _key(
     kind: str, field: str, lengths: Positions, values: Mapping[str, pa.ChunkedArray], addresses: AddressRanks | None
 ) -> Positions:
     """Return integers by position: the smallest ranks best."""
-    if addresses is not None and kind in {CANONICAL, HTTPS, SHORTEST_ID}:
+    if addresses is not None and kind in {CANONICAL, HTTPS, NOINDEX, SHORTEST_ID}:
         return _of_address(kind, addresses)
     match kind:
         case "first":
@@ -95,8 +96,6 @@ def _key(
             return -np.arange(len(lengths))
         case "longest" | "shortest":
             return lengths if kind == "shortest" else -lengths
-        case "noindex":
-            return _are_true(values[NOINDEX]) if NOINDEX in values else np.zeros_like(lengths)
         case _:
             return _by_value(values[field], field, descending=kind == "max")
 
@@ -104,20 +103,9 @@ def _key(
 def _of_address(kind: str, addresses: AddressRanks) -> Positions:
     if kind == CANONICAL:
         return -addresses.named
-    return -addresses.https.astype(np.int64) if kind == HTTPS else addresses.sizes
-
-
-def _are_true(values: pa.ChunkedArray) -> Positions:
-    """Return 1 for the values 1 and true in any spelling, and 0 for others and nulls."""
-    if pa.types.is_dictionary(values.type):
-        values = _decoded(values)
-    try:
-        written = pc.utf8_trim(values.cast(pa.large_string()), _BLANKS)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        rule = f"has the type {values.type}, but must hold numbers, booleans or strings"
-        raise DataError(f"column {NOINDEX!r}", rule) from error
-    found = pc.fill_null(pc.match_substring_regex(written, _TRUE), fill_value=False)
-    return np.asarray(found.to_numpy().astype(np.int64))
+    if kind == SHORTEST_ID:
+        return addresses.sizes
+    return addresses.noindex.astype(np.int64) if kind == NOINDEX else -addresses.https.astype(np.int64)
 
 
 def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Positions:

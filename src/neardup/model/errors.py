@@ -364,6 +364,11 @@ class ValueRefused(DataError):  # noqa: N818 - the name of the event
         self.args = (where, rule, code, row, field)
         self.row, self.field = row, field
 
+    def at(self, place: tuple[str, int]) -> "ValueRefused":
+        """Return the same error for a record at a *place*, of a source and a line or number."""
+        where, number = place
+        return ValueRefused(f"{where}:{number}", f"its {self.field!r} {self.rule}", self.code, self.row, self.field)
+
 
 class OutputRefused(OutputError):  # noqa: N818 - the name of the event
     """An output that may not be written to this path: it exists, is an input, or has no folder."""

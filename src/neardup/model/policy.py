@@ -32,8 +32,8 @@ class Policy:
         without one, or with an invalid one, it names its own. It ranks by the number of documents that name its
         address, of all that are ranked together; http and https are the same. Ties at the end of the list go to https,
         then to documents that search engines may index, then to the shortest address. Search engines may not index a
-        document whose field ``noindex``, if there is one, is 1 or true. It only ranks: no document is dropped without a
-        match.
+        document whose field ``noindex``, if there is one, is 1 or true; no other value counts. It only ranks: no
+        document is dropped without a match.
     ``verify``
         ``exact``: the scheme's rule on the documents themselves (for MinHash the resemblance of the two feature
         sets); ``estimate``: the rule on their signatures; ``none``: every candidate is a match. ``none`` is
@@ -80,13 +80,22 @@ class Policy:
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that rank the documents; only the ``required_fields`` must exist."""
-        named = [kind if kind in {CANONICAL, NOINDEX} else field for kind, field in self.keys]
-        return tuple(dict.fromkeys(filter(None, named)))
+        return tuple(dict.fromkeys(field or kind for kind, field in self.keys if field or kind in {CANONICAL, NOINDEX}))
+
+    @property
+    def value_fields(self) -> tuple[str, ...]:
+        """The columns that rank by their values: those that ``max`` and ``min`` name."""
+        return tuple(dict.fromkeys(field for _, field in self.keys if field))
+
+    @property
+    def written_fields(self) -> tuple[str, ...]:
+        """The columns that rank by what documents declare: ``canonical``, and ``noindex`` unless it ranks by value."""
+        return tuple(kind for kind in (CANONICAL, NOINDEX) if (kind, "") in self.keys)
 
     @property
     def required_fields(self) -> tuple[str, ...]:
         """The columns that must exist: all but the one that only decides ties where documents have it."""
-        return tuple(name for name in self.fields if name != NOINDEX or (NOINDEX, "") not in self.keys)
+        return tuple(name for name in self.fields if name != NOINDEX or name in self.value_fields)
 
     @property
     def ranks_addresses(self) -> bool:

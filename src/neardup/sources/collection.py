@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from neardup.engines.processes import Processes
 from neardup.model.errors import DataError, FieldMissing, ParameterError, require
-from neardup.sources.fields import joined
+from neardup.sources.fields import are_true, joined
 from neardup.sources.formats import FOLDER, WARC, Kind, display, full_name, kind
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.output import atomic, check_target, output_kind
@@ -218,6 +218,10 @@ class Collection(ABC):
         """
 
     @abstractmethod
+    def flags(self, name: str) -> pa.Array:
+        """Return whether a field is 1 or true, in any spelling: false for other values, and where a record lacks it."""
+
+    @abstractmethod
     def place(self, row: int) -> tuple[str, int]:
         """Return the place of a record: the source, and its line or, if that is unknown, its number."""
 
@@ -288,7 +292,12 @@ class InputPiece(Collection):
 
         It is all null if no record of the piece has the field.
         """
-        return pa.chunked_array([self.column(name)])
+        lacks = self.lacking(name) is not None
+        return pa.chunked_array([pa.nulls(len(self)) if lacks else self.column(name)])
+
+    def flags(self, name: str) -> pa.Array:
+        """Return whether a field is 1 or true, in any spelling; see ``Collection.flags``."""
+        return are_true(self.raw_column(name)).combine_chunks()
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the fields that there are if no record has the field *name*, otherwise ``None``.
@@ -420,6 +429,10 @@ class WholeInputs(Collection):
         columns = [of(piece) for piece in self.pieces]
         found = joined(name, columns, [written] * len(columns), lambda piece, row: self.pieces[piece].place(row))
         return found.unify_dictionaries().combine_chunks()
+
+    def flags(self, name: str) -> pa.Array:
+        """Return whether a field is 1 or true, in any spelling; see ``Collection.flags``."""
+        return pa.concat_arrays([piece.flags(name) for piece in self.pieces])
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the place of a record: the source, and its line or, if that is unknown, its number."""

@@ -8,12 +8,14 @@ from typing import Final
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.model.errors import DataError
 from neardup.sources.records import kind_of, literal_of
 
 _PROMOTED: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_timestamp)
 _SHOWN: Final = 40  # characters of a value in a message
+_TRUE: Final = r"(?i)^[ \t\r\n]*(true|0*1(\.0*)?)[ \t\r\n]*$"
 _TYPES: Final = (  # in this order: the first type that can represent every value
     (list[int | None], pa.int64()),
     (list[str | None], pa.large_string()),
@@ -69,6 +71,23 @@ def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, 
             rule = f"its {name!r} is {found} ({token.decode()[:_SHOWN]}), but earlier records have {first}"
             raise DataError("{}:{}".format(*place(row)), rule, "kinds")
     return pa.array([literal_of(token) for token in tokens], pa.large_string())
+
+
+def are_true(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return whether values are 1 or true, in any spelling; others, such as lists and nulls, are not.
+
+    >>> are_true(pa.chunked_array([["True", "1.0", "2", None]])).to_pylist()
+    [True, True, False, False]
+    """
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        chunks = [are_true(pa.chunked_array([c.dictionary])).combine_chunks().take(c.indices) for c in values.chunks]
+        return pc.fill_null(pa.chunked_array(chunks, pa.bool_()), fill_value=False)
+    try:
+        written = values.cast(pa.large_binary() if "binary" in str(kind) else pa.large_string())
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):  # of a type without such values
+        return pa.chunked_array([np.zeros(len(values), np.bool_)])
+    return pc.fill_null(pc.match_substring_regex(written.cast(pa.large_binary()), _TRUE), fill_value=False)
 
 
 def concatenated(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:

@@ -32,7 +32,7 @@ import pyarrow as pa
 from neardup.model.errors import DataError, require
 from neardup.sources.collection import Advance, Append, InputPiece, Mask, Rejected, Request, silent
 from neardup.sources.compression import Contents, check_plain, compressed, load
-from neardup.sources.fields import typed
+from neardup.sources.fields import are_true, typed
 from neardup.sources.formats import STDIN, display, input_kind
 from neardup.sources.ids import id_of
 from neardup.sources.lines import BOM, Positions, Spans, blocks_of_lines, invalid_utf8, start_of_text
@@ -91,6 +91,11 @@ class JsonLines(InputPiece):
         if literal:
             return pa.array([self._literal(row, name, token) for row, token in enumerate(tokens)], pa.large_string())
         return typed(name, tokens, self.place)
+
+    def flags(self, name: str) -> pa.Array:
+        """Return whether a field is 1 or true, in any spelling; see ``Collection.flags``."""
+        tokens = [token.strip(b'"') for token in self.raw_column(name).to_pylist()]
+        return are_true(pa.chunked_array([tokens], pa.large_binary())).combine_chunks()
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file and the line of a record."""

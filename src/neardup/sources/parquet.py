@@ -27,6 +27,7 @@ from neardup.model.arrays import not_utf8
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Mask, Rejected, Request, named, silent
 from neardup.sources.compression import check_size, sniff
+from neardup.sources.fields import are_true
 from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
 from neardup.sources.missing_fields import missing_field
@@ -111,6 +112,12 @@ class ParquetTable(InputPiece):
             rule = f"the column {name!r} must hold numbers, strings or times, not {column.type}"
             raise DataError(self.source, rule)
         return column.combine_chunks()
+
+    def flags(self, name: str) -> pa.Array:
+        """Return whether a field is 1 or true, in any spelling; see ``Collection.flags``."""
+        if _path(self.columns, name) is None:
+            return super().flags(name)
+        return are_true(_column(self.source, self._table, name, self.columns)).combine_chunks()
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the rows with all columns."""
@@ -412,9 +419,8 @@ def _path(schema: Iterable[pa.Field], name: str) -> list[str] | None:
     if name in kinds:
         return [name]
     head, _, rest = name.partition(".")
-    if not rest or not pa.types.is_struct(kinds.get(head)):
-        return None
-    path = _path(kinds[head], rest)
+    inner = kinds.get(head, pa.null())
+    path = _path(inner, rest) if rest and pa.types.is_struct(inner) else None
     return None if path is None else [head, *path]
 
 

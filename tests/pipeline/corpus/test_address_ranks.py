@@ -1,6 +1,8 @@
 import json
+import re
 from collections import Counter
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -339,6 +341,40 @@ def test_audits_read_fields_of_different_types_in_different_files(tmp_path):
     done = neardup.dedup_files(paths, keep="canonical", work=tmp_path / "w", report=report)
     assert done.result.kept.tolist() == [1]
     assert neardup.audit_files(paths, report).recall.value == 1
+
+
+ODD = (1, True, "1", "true", 0, 2**70, 1.5, None, "x", [1], {"a": 1}, "//a.example/")
+
+
+@pytest.mark.parametrize("keep", ["canonical", "max:score", "canonical,max:canonical", "min:noindex,canonical"])
+def test_fields_of_any_kind_have_one_answer(tmp_path, small_parts, keep):
+    """A field may be missing from a file. Other errors than those of the run in memory are none."""
+    small_parts(300)
+    decided = 0
+    for turn in range(6):
+        random, paths = np.random.default_rng([len(keep), turn]), []
+        odd = {name: random.choice(len(ODD), 1 + turn % 3) for name in ("canonical", "noindex", "score")}
+        for place in range(2):
+            rows = [{"id": f"https://{'abc'[n % 3]}.example/{n}", "text": (STORY, OTHER)[n % 2]} for n in range(6)]
+            for row, (name, values) in product(rows, odd.items()):
+                row.update({name: ODD[random.choice(values)]} if random.random() < 0.4 + place else {})
+            paths.append(tmp_path / f"{turn}-{place}.jsonl")
+            as_jsonl(paths[-1], rows)
+        answers = []
+        for way in ({}, {"work": tmp_path / "w", "restart": True}, {"state": tmp_path / f"s{turn}"}):
+            report = tmp_path / f"{turn}-{len(answers)}.parquet"
+            try:
+                result = neardup.dedup_files(paths, keep=keep, report=report, **way).result
+                answers.append([*result.representatives])
+                assert neardup.audit_files(paths, report).recall.value == 1
+            except DataError as error:
+                answers.append(str(error))
+        assert answers[1:] == answers[:1] * 2
+        decided += isinstance(answers[0], list)
+        if isinstance(answers[0], str):
+            with pytest.raises(DataError, match=re.escape(answers[0])):
+                neardup.audit_files(paths, keep=keep)
+    assert 0 < decided < 6
 
 
 def test_hints_are_counted(tmp_path):

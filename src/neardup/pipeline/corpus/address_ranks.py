@@ -1,5 +1,6 @@
 """What ranks documents by their addresses: how often an address is named as canonical, https, and the length."""
 
+from collections.abc import Mapping
 from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -11,34 +12,56 @@ import pyarrow.compute as pc
 
 from neardup.decisions.ranking import AddressRanks, times_named
 from neardup.model.arrays import Positions, Words
-from neardup.model.policy import CANONICAL, Policy
+from neardup.model.policy import CANONICAL, NOINDEX, Policy
+from neardup.sources.collection import Collection, InputPiece
+from neardup.sources.fields import are_true
 
 if TYPE_CHECKING:
     from neardup.sources.addresses import Addresses
 
+WRITTEN: Final = {CANONICAL: pa.large_string(), NOINDEX: pa.bool_()}  # the types of ``written_fields``
 _AT_ONCE: Final = 1 << 16  # strings of Python
 _WEB: Final = frozenset({"http", "https"})
 _BLANKS: Final = " \t\r\n"
 
 
+def written_fields(documents: Collection, policy: Policy) -> dict[str, pa.Array]:
+    """Return the fields that rank documents by what they declare, by name; nulls where a piece has no address.
+
+    ``canonical`` is as written, ``noindex`` true or false.
+    """
+    found: dict[str, pa.Array] = {}
+    for name in policy.written_fields:
+        if name == NOINDEX:
+            found[name] = documents.flags(name)
+        elif isinstance(documents, InputPiece) and documents.lacking(name) is not None:
+            found[name] = pa.nulls(len(documents), WRITTEN[name])
+        else:
+            found[name] = documents.column(name, literal=True)
+    return found
+
+
 def address_ranks(
-    policy: Policy, addresses: pa.ChunkedArray, values: dict[str, pa.ChunkedArray]
+    policy: Policy, addresses: pa.ChunkedArray, values: Mapping[str, pa.ChunkedArray]
 ) -> AddressRanks | None:
     """Return what *policy* needs of the *addresses* of documents, usually their ids; ``None`` if they do not count.
 
-    *values* are the columns that rank, by name: that named ``canonical`` has the address that each document names. See
-    ``Policy``.
+    *values* are columns by name, among them those of ``written_fields``; there may be no ``noindex``. See ``Policy``.
     """
     if not policy.ranks_addresses:
         return None
     addresses = addresses.cast(pa.large_string())
     own = pc.utf8_lower(pc.utf8_ltrim(addresses, _BLANKS))
     named = np.zeros(len(addresses), np.int64)
-    if CANONICAL in policy.fields:
+    if CANONICAL in policy.written_fields:
         named = times_named(*_addresses(addresses, values[CANONICAL].cast(pa.large_string())))
     https = pc.fill_null(pc.starts_with(own, "https:"), fill_value=False)
     sizes = pc.fill_null(pc.binary_length(addresses), 0)
-    return AddressRanks(named, https.to_numpy(zero_copy_only=False).astype(np.bool_), sizes.to_numpy().astype(np.int64))
+    noindex = np.zeros(len(addresses), np.bool_)
+    if NOINDEX in policy.written_fields and NOINDEX in values:
+        noindex = are_true(values[NOINDEX]).to_numpy()
+    secure = https.to_numpy(zero_copy_only=False).astype(np.bool_)
+    return AddressRanks(named, secure, noindex, sizes.to_numpy().astype(np.int64))
 
 
 def named_address(own: str, canonical: str | None) -> str:

@@ -321,7 +321,7 @@ class _Run:
         representative[left] = right
         kept = np.flatnonzero(representative < 0)
         hints = HintCounts()
-        if CANONICAL in self._policy.fields:
+        if CANONICAL in self._policy.written_fields:
             hints = hint_counts(self._documents.addresses, self._documents.table[CANONICAL], representative)
         same = np.zeros(number, np.bool_)
         same[left] = exact

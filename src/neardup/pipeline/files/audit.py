@@ -1,9 +1,11 @@
 """Audits of runs over files."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -15,24 +17,30 @@ from neardup.decisions.ranking import ranking
 from neardup.engines.journal import is_work
 from neardup.evaluation.audit import Audit
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, FieldMissing, InputRefused, require, require_path, require_sequence
+from neardup.model.errors import (
+    DataError,
+    FieldMissing,
+    InputRefused,
+    ValueRefused,
+    require,
+    require_path,
+    require_sequence,
+)
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.corpus.address_ranks import address_ranks
-from neardup.pipeline.corpus.documents import ADDRESS
+from neardup.pipeline.corpus.address_ranks import address_ranks, written_fields
 from neardup.pipeline.corpus.report_terms import reading_terms, terms_of_report
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.file_templates import learned_extraction
 from neardup.pipeline.files.dedup import dedup_files
-from neardup.pipeline.files.in_memory import DOCUMENT, ranked_table
 from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, audited, require_texts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.state import State, differing, is_state
 from neardup.pipeline.spilled.state_decisions import StateDecisions
 from neardup.pipeline.spilled.work_decisions import work_decisions
 from neardup.schemes import terms as schemes
-from neardup.sources.collection import Collection, Rejected
-from neardup.sources.fields import concatenated
+from neardup.sources.collection import Collection, InputPiece, Rejected
+from neardup.sources.fields import joined
 from neardup.sources.output import AnyPath
 from neardup.sources.read import nothing_left, read, request_of
 from neardup.sources.shards import Shards, local_shards
@@ -40,7 +48,7 @@ from neardup.text.columns import text_lengths
 from neardup.text.sites import NO_SITES
 
 _SAME_INPUTS: Final = "name all inputs of its run, in the same order"
-_LENGTH: Final = "\0length"  # of a text, in bytes
+_NOTHING: Final = pa.chunked_array([], pa.large_string())
 
 
 def audit_files(  # noqa: PLR0913 - every one an option of the command line
@@ -125,17 +133,17 @@ def _of_files(
         reading["extraction"] = learned_extraction(learn, inputs, request, follow, threads)
     request = replace(request, extraction=reading["extraction"])
     with local_shards(inputs, request) as shards:
-        ids, order, rejected = _ranked(shards.every_piece(), policy.keep)
+        done = None
+        if of is None:
+            more: dict[str, Any] = {"scheme": scheme, "keep": policy.keep, "learn_templates": False}  # they are learned
+            done = dedup_files(shards.inputs, **reading, **more, threads=threads, progress=ways["progress"])
+        ids, order, rejected = _ranked(shards.every_piece, policy.keep)
         if not len(ids) and rejected:
             raise nothing_left(shards.inputs, rejected)
         if not len(ids):
             raise DataError(", ".join(shards.inputs), "there are no documents to audit")
-        if of is None:
-            more: dict[str, Any] = {"scheme": scheme, "keep": policy.keep, "learn_templates": False}  # they are learned
-            done = dedup_files(shards.inputs, **reading, **more, threads=threads, progress=ways["progress"])
-            decisions, name = done.result.decisions, "the run"
-        else:
-            decisions, name = _report(of, ids, shards), os.fspath(of)
+        name = "the run" if of is None else os.fspath(of)
+        decisions = _report(name, ids, shards) if done is None else done.result.decisions
         if known is not None:
             _require_read_alike(name, known["reading"], shards)
         chosen, _ = chosen_scheme(scheme)
@@ -196,7 +204,7 @@ def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int]:
     ids: list[pa.ChunkedArray] = []
     orders = [np.empty(0, np.int64)]
     for shards, keep in stored.runs:
-        own, order, rejected = _ranked(stored.collections(shards), keep)
+        own, order, rejected = _ranked(partial(stored.collections, shards), keep)
         number += len(rejected)
         orders.append(order + sum(map(len, ids)))
         ids.append(own)
@@ -211,25 +219,50 @@ def _texts(collections: Iterable[Collection]) -> Iterator[tuple[pa.ChunkedArray,
         yield piece.texts, NO_SITES if piece.sites is None else piece.sites.to_numpy()
 
 
-def _ranked(collections: Iterable[Collection], keep: str) -> tuple[pa.ChunkedArray, Positions, list[Rejected]]:
+def _ranked(
+    collections: Callable[[], Iterable[InputPiece]], keep: str
+) -> tuple[pa.ChunkedArray, Positions, list[Rejected]]:
     """Return the ids of documents, their positions from best to worst, and the rejected records."""
-    tables, policy, name = [], Policy(keep=keep), keep
+    policy = Policy(keep=keep)
     rejected: list[Rejected] = []
-    for piece in collections:
+    ids, addresses = [_NOTHING], [_NOTHING]
+    lengths, formats = [np.empty(0, np.int64)], list[str]()
+    declared: dict[str, list[pa.Array]] = {name: [] for name in policy.written_fields}
+    ranking_: dict[str, list[pa.ChunkedArray]] = {name: [] for name in policy.value_fields}
+    for piece in collections():
         rejected += piece.rejected
         if not len(piece):
             continue
-        table, name = ranked_table(piece, piece.text, (), policy)
-        texts = {piece.text}.difference(Policy(keep=name).fields)
-        tables.append(table.drop_columns([*texts]).append_column(_LENGTH, [text_lengths(piece.texts)]))
-    if not tables:
-        return pa.chunked_array([], pa.large_string()), np.empty(0, np.int64), rejected
-    policy = Policy(keep=name)
-    values = {name: concatenated([table[name] for table in tables]) for name in policy.fields}
-    documents = pa.concat_tables([table.drop_columns([*values]) for table in tables], promote_options="permissive")
-    addresses = documents[ADDRESS if ADDRESS in documents.column_names else DOCUMENT]
-    order = ranking(policy, documents[_LENGTH].to_numpy(), values, address_ranks(policy, addresses, values))
-    return documents[DOCUMENT].cast(pa.large_string()), order, rejected
+        ids.append(piece.ids.cast(pa.large_string()))
+        if policy.ranks_addresses:
+            addresses.append(piece.addresses.cast(pa.large_string()))
+        lengths.append(text_lengths(piece.texts))
+        formats.append(piece.format)
+        for name, column in written_fields(piece, policy).items():
+            declared[name].append(column)
+        for name, columns in ranking_.items():
+            columns.append(piece.raw_column(name))
+
+    def place(piece: int, row: int) -> tuple[str, int]:
+        return next(islice(filter(len, collections()), piece, None)).place(row)
+
+    names = _chunks(ids)
+    if not formats:
+        return names, np.empty(0, np.int64), rejected
+    written = [form == "jsonl" for form in formats]
+    values = {name: joined(name, columns, written, place) for name, columns in ranking_.items()}
+    given = {name: pa.chunked_array(columns) for name, columns in declared.items()}
+    try:
+        order = ranking(policy, np.concatenate(lengths), values, address_ranks(policy, _chunks(addresses), given))
+    except ValueRefused as error:
+        edges = np.cumsum([*map(len, lengths)])
+        own_piece = int(np.searchsorted(edges, error.row, side="right")) - 1
+        raise error.at(place(own_piece, error.row - int(edges[own_piece]))) from error
+    return names, order, rejected
+
+
+def _chunks(columns: Iterable[pa.ChunkedArray]) -> pa.ChunkedArray:
+    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.large_string())
 
 
 def _report(of: AnyPath, ids: pa.ChunkedArray, shards: Shards) -> pa.Table:

@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from neardup.engines.local import LocalEngine
 from neardup.model.errors import FieldMissing, ValueRefused
-from neardup.model.policy import CANONICAL, NOINDEX, Policy
+from neardup.model.policy import Policy
+from neardup.pipeline.corpus.address_ranks import written_fields
 from neardup.pipeline.corpus.documents import ADDRESS, SITE
 from neardup.pipeline.corpus.report_terms import reading_terms, with_terms
 from neardup.pipeline.corpus.result import Result, marks_of, require_unmarked, with_places
@@ -73,9 +74,8 @@ def decided_documents(
         common = settings.ignore_common
         result = deduplicated(table, documents.text, DOCUMENT, scheme, common, ranked, engine, progress)
     except ValueRefused as error:
-        place = "{}:{}".format(*documents.place(error.row))
-        field = error.field.removeprefix(_RANK)
-        raise ValueRefused(place, f"its {field!r} {error.rule}", error.code, error.row, field) from error
+        error.field = error.field.removeprefix(_RANK)
+        raise error.at(documents.place(error.row)) from error
     decisions = with_places(result.decisions, documents.places())
     drops, exact = None, result.decisions["exact"].to_numpy()
     if documents.without_templates:
@@ -129,20 +129,14 @@ def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy
         except FieldMissing:
             if name != BODY:  # the text replaces it
                 raise
+    table = written_fields(documents, policy) | table
     keep = ",".join(_add_ranking(table, documents, each) for each in policy.keep.split(","))
-    if NOINDEX not in {*table, *policy.required_fields} and NOINDEX in policy.fields:
-        try:
-            table[NOINDEX] = documents.column(NOINDEX)
-        except FieldMissing:
-            table[NOINDEX] = pa.nulls(len(documents))
     return pa.table(table), keep
 
 
 def _add_ranking(table: dict[str, Any], documents: Collection, keep: str) -> str:
     """Add the field of a part of the keep policy, by its values; return that part for the table."""
     kind, _, field = keep.partition(":")
-    if kind == CANONICAL and CANONICAL not in table:
-        table[CANONICAL] = documents.column(CANONICAL, literal=True)
     if not field:
         return keep
     name = field if field not in table else f"{_RANK}{field}"  # signed as written, ranked by value

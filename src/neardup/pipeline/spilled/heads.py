@@ -124,22 +124,25 @@ class StoredKeys:
 def _order(job: Job, signed: Signed) -> Positions:
     """Return all positions from best to worst: the leaders of a state, then inputs that are only compared with."""
     known = len(job.earlier)
-    values = {field: job.shards.column(field, signed.ranking(field)) for field in job.policy.fields}
-    every = signed.addresses() if job.policy.ranks_addresses else None
+    policy = job.policy
+    values = {field: job.shards.column(field, signed.ranking(field)) for field in policy.value_fields}
+    declared = {field: signed.written(field) for field in policy.written_fields}
+    every = signed.addresses() if policy.ranks_addresses else None
     lengths = signed.column("length", np.int64)
     found = [np.arange(known)]
     for begin, end in ((known, signed.first), (signed.first, len(signed))):
         if begin == end:
             continue
-        own = {field: column[begin - known : end - known] for field, column in values.items()}
-        addresses = None if every is None else address_ranks(job.policy, every[begin - known : end - known], own)
+        part = slice(begin - known, end - known)
+        own = {field: column[part] for field, column in values.items()}
+        of_part = {field: column[part] for field, column in declared.items()}
+        addresses = None if every is None else address_ranks(policy, every[part], of_part)
         try:
-            found.append(begin + ranking(job.policy, lengths[begin:end], own, addresses))
+            found.append(begin + ranking(policy, lengths[begin:end], own, addresses))
         except ValueRefused as error:
             row = begin + error.row
             shard = int(np.searchsorted(signed.edges, row, side="right")) - 1
-            place = "{}:{}".format(*job.shards.place(shard, row - int(signed.edges[shard])))
-            raise ValueRefused(place, f"its {error.field!r} {error.rule}", error.code, row, error.field) from error
+            raise error.at(job.shards.place(shard, row - int(signed.edges[shard]))) from error
     return np.concatenate(found)
 
 

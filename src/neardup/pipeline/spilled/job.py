@@ -66,9 +66,9 @@ class Job:
     @cached_property
     def signing(self) -> str:
         """The name of everything that decides what is stored of a shard."""
-        exact, row = self.policy.verify == "exact", self.no_rows()
-        own = [self.scheme.recipe, row.dtype.str, row.shape[1], self.policy.fields, exact, self.for_index]
-        return digest([*own, "address"] if self.policy.ranks_addresses else own)
+        policy, row = self.policy, self.no_rows()
+        ranking = [policy.value_fields, policy.written_fields, policy.ranks_addresses, policy.verify == "exact"]
+        return digest([self.scheme.recipe, row.dtype.str, row.shape[1], ranking, self.for_index])
 
     @cached_property
     def is_short(self) -> bool:

@@ -256,11 +256,10 @@ def _summary(job: Job, result: StoredResult, counts: Record, settled: list[Recor
     drops, hints = None, HintCounts()
     if documents.without_templates:
         drops = SameHostDrops.of(ids, documents.places(), representatives, exact)
-    if CANONICAL in job.policy.fields:
+    if CANONICAL in job.policy.written_fields:
         signed = documents.signed
         own = slice(int(signed.first - signed.edges[0]), None)  # without those that are only compared with
-        values = job.shards.column(CANONICAL, signed.ranking(CANONICAL))[own]
-        hints = hint_counts(signed.addresses()[own], values, representatives)
+        hints = hint_counts(signed.addresses()[own], signed.written(CANONICAL)[own], representatives)
     return Summary.of(
         job.scheme,
         job.policy,

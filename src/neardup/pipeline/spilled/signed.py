@@ -15,6 +15,7 @@ from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.protocols import Evidence
+from neardup.pipeline.corpus.address_ranks import WRITTEN, written_fields
 from neardup.pipeline.corpus.documents import placed
 from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
@@ -25,7 +26,8 @@ from neardup.sources.missing_fields import LackingFields
 from neardup.text.columns import batches, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
 
-_RANKING: Final = "ranking-"  # columns of fields that rank
+_RANKING: Final = "ranking-"  # columns of fields that rank by their values
+_WRITTEN: Final = "written-"  # columns of fields that rank as they are written
 _ADDRESS: Final = "address"
 _ID: Final = {"id": pa.large_string()}
 _OFFSET: Final = "warc_record_offset"
@@ -78,18 +80,26 @@ class Signed:
         """Return the stored values of a field that ranks, of each shard; the leaders of a state need none."""
         return self._of_shards(_RANKING + field)
 
-    def _of_shards(self, column: str) -> list[pa.ChunkedArray]:
-        nothing = pa.chunked_array([], pa.large_binary())
+    def written(self, field: str) -> pa.ChunkedArray:
+        """Return one of the ``written_fields`` of all documents; the leaders of a state need none."""
+        return self._joined(_WRITTEN + field, WRITTEN[field])
+
+    def _of_shards(self, column: str, kind: pa.DataType | None = None) -> list[pa.ChunkedArray]:
+        nothing = pa.chunked_array([], kind or pa.large_binary())
         found = []
         for table, shard in zip(self._tables(SIGNED), range(len(self.edges)), strict=False):
-            if len(table) and table.column_names.count(column) != 1:
+            fits = table.column_names.count(column) == 1 and kind in {None, table.column(column).type}
+            if len(table) and not fits:
                 raise self._job.damaged(of_shard(SIGNED, shard))
             found.append(table.column(column) if len(table) else nothing)
         return found
 
+    def _joined(self, column: str, kind: pa.DataType) -> pa.ChunkedArray:
+        return pa.chunked_array([chunk for own in self._of_shards(column, kind) for chunk in own.chunks], kind)
+
     def addresses(self) -> pa.ChunkedArray:
         """Return the addresses of all documents, if they rank: see ``Collection``; the leaders of a state need none."""
-        return pa.chunked_array([chunk for own in self._of_shards(_ADDRESS) for chunk in own.chunks], pa.large_binary())
+        return self._joined(_ADDRESS, pa.large_binary())
 
     def sample(self, number: int) -> Words:
         """Return the keys of about this many different documents that have a signature, evenly spaced."""
@@ -212,8 +222,8 @@ def fields_of(job: Job) -> list[str]:
 
 
 def _of_piece(job: Job, piece: InputPiece, lacking: Container[str], *, body: bool) -> pa.Table:
-    nothing = pa.chunked_array([pa.nulls(len(piece))])
-    values = {_RANKING + field: nothing if field in lacking else piece.raw_column(field) for field in job.policy.fields}
+    values: dict[str, Any] = {_WRITTEN + field: own for field, own in written_fields(piece, job.policy).items()}
+    values |= {_RANKING + field: piece.raw_column(field) for field in job.policy.value_fields}
     if job.policy.ranks_addresses:
         values[_ADDRESS] = piece.addresses.cast(pa.large_string()).cast(pa.large_binary())
     fields = None

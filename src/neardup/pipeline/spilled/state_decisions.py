@@ -18,7 +18,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import UNVERIFIED
 from neardup.pipeline.spilled.signed import equal_digests
 from neardup.pipeline.spilled.state import State
-from neardup.sources.collection import Collection
+from neardup.sources.collection import InputPiece
 from neardup.sources.formats import display
 
 _NOBODY: Final = -1  # represents a kept document
@@ -75,7 +75,7 @@ class StateDecisions:
             rule = f"a state is audited on all files that its runs have read; also name {_listed(lacking)} as inputs"
             raise DataError(self._name, rule)
 
-    def collections(self, shards: Iterable[int] | None = None) -> Iterator[Collection]:
+    def collections(self, shards: Iterable[int] | None = None) -> Iterator[InputPiece]:
         """Yield the documents of some shards, or of all; raises ``DataError`` if an input was changed since."""
         try:
             for shard in range(len(self._earlier.sizes)) if shards is None else shards:
