@@ -120,6 +120,18 @@ def test_kept_records_are_written_with_every_compression(tmp_path, compression, 
 
 
 @pytest.mark.parametrize("compression", PACK)
+@pytest.mark.parametrize("pieces", [False, True])
+def test_an_output_without_records_is_an_archive_of_no_pages(tmp_path, compression, pieces):
+    own = {"work": tmp_path / "work"} if pieces else {}
+    path, dropped = tmp_path / "crawl.warc.gz", tmp_path / f"dropped{ENDINGS[compression]}"
+    path.write_bytes(packed([RECORDS[2], RECORDS[7]]))
+    dedup_files([path], dropped=dropped, **own)
+    assert [one.headers["warc-type"] for one in warc.records(str(dropped), compression)] == ["warcinfo"]
+    assert dedup_files([dropped], tmp_path / "again.warc", **own).result.summary.documents == 0
+    assert dedup_files([path, dropped], **own).rejected == []
+
+
+@pytest.mark.parametrize("compression", PACK)
 def test_shards_of_captures_give_the_same_answer(tmp_path, monkeypatch, compression):
     path, pack = tmp_path / f"crawl{ENDINGS[compression]}", PACK[compression]
     path.write_bytes(b"".join(map(pack, RECORDS)))

@@ -6,7 +6,8 @@ or plain text; and those of the type ``conversion`` that are plain text. Their i
 of a file is a rejected record, whose position is the byte that it begins at, counted from 0.
 
 As an archive, the records that are written are copied byte for byte, and with them the ``warcinfo`` records and the
-``request`` and ``metadata`` records of the same capture.
+``request`` and ``metadata`` records of the same capture. An archive of no records has a ``warcinfo`` record of its own:
+an empty file is that of an interrupted download.
 """
 
 from collections import Counter
@@ -80,6 +81,11 @@ _MOST: Final = 1 << 16  # accessories that are held together, even of one captur
 _SUCCESS: Final = range(200, 300)
 _SNIFFED: Final = 512
 _HTTP: Final = frozenset({"canonical", "noindex"})  # which HTTP may have, too
+_NO_RECORDS: Final = (  # an archive of no pages; its id and date do not change, so that equal runs write equal bytes
+    b"WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:uuid:0b7c5f0e-6d0f-5d8a-9c43-5a2d6f1f6a10>\r\n"
+    b"WARC-Date: 2000-01-01T00:00:00Z\r\nContent-Type: application/warc-fields\r\nContent-Length: 49\r\n\r\n"
+    b"software: neardup\r\nformat: WARC File Format 1.1\r\n\r\n\r\n"
+)
 
 
 @dataclass(slots=True)
@@ -228,22 +234,25 @@ class Archives(InputPiece):
     @classmethod
     @contextmanager
     def writer(cls, path: str) -> Iterator[Append]:
-        """Copy records to a new archive.
+        """Copy records to a new archive, which is never empty.
 
         The marks of dropped pages are ``originals``: if the payload is equal, a revisit record is written.
         """
-        compression = _compression(path)
+        compression, written = _compression(path), 0
         with atomic(path) as file, closing(Members()) as members:
 
             def append(piece: Archives, mask: Mask, marks: pa.Table | None) -> None:
+                nonlocal written
                 repeated = {} if marks is None else _repeated(marks)
                 for capture, row in _chosen(piece._pages, mask.tolist(), repeated):
                     if row is None or mask[row]:
-                        file.write(_copied(capture, members, compression))
+                        written += file.write(_copied(capture, members, compression))
                     elif (own := revisit(_record(capture, members), _record(repeated[row], members))) is not None:
-                        file.write(packed(own, compression))
+                        written += file.write(packed(own, compression))
 
             yield append
+            if not written:
+                file.write(packed(_NO_RECORDS, compression))
 
 
 def originals(paths: Sequence[str | None], offsets: Sequence[int | None]) -> pa.Table:
