@@ -418,9 +418,11 @@ def test_undecoded_records_have_the_pages_of_pieces(archive, monkeypatch, batch)
     bare = [record(block=block, uri=None, headers=http_type) for block in (latin, http(b"<p>nowhere"))]
     whole = packed([*RECORDS, *bare])
     archive.write_bytes(whole[: len(whole) // 2] + b"damage" + whole[len(whole) // 2 :])
-    parts = [*undecoded(str(archive))]
+    rejected = []
+    parts = [*undecoded(str(archive), rejected)]
     size = archive.stat().st_size
-    pieces = pieces_of(str(archive), request_of(), 0, size, size, markup=True)
+    pieces = [*pieces_of(str(archive), request_of(), 0, size, size, markup=True)]
+    assert rejected == [record for piece in pieces for record in piece.rejected] != []
     expected = [page for piece in pieces for page in piece.html_pages(None)]
     assert [page for table, _ in parts for page in html_in(table) if page is not None] == expected
     assert {address for address, _ in expected} >= {"http://a.example/1", None}

@@ -229,7 +229,7 @@ def test_templates_are_learned_by_processes_as_by_one(request, tmp_path):
     assert [one.kept for one in learn_templates([*made, deadly]).templates] == [25, 24]
     path = tmp_path / "a.warc.gz"
     path.write_bytes(packed([record(uri=url, block=http(one.encode())) for url, one in [*made, deadly]]))
-    records = [(table.slice(row, 2), 1.0) for table, _ in archives.undecoded(str(path)) for row in range(0, 49, 2)]
+    records = [(table.slice(row, 2), 1.0) for table, _ in archives.undecoded(str(path), []) for row in range(0, 49, 2)]
     known = HostTemplates((), templates.rule_of(Extraction()))
     found = templates.updated(known, (), Extraction(), processes, ignored=set(), records=records)
     assert found == learn_templates([*made, deadly])

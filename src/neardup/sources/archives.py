@@ -277,8 +277,11 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
     yield Archives(path, request, pages)
 
 
-def undecoded(path: str) -> Iterator[tuple[pa.Table, int]]:
-    """Yield the records of a file that may be HTML, about ``BATCH`` bytes at a time, and the byte that was reached."""
+def undecoded(path: str, rejected: list[Rejected]) -> Iterator[tuple[pa.Table, int]]:
+    """Yield the records of a file that may be HTML, about ``BATCH`` bytes at a time, and the byte that was reached.
+
+    Its gaps are added to the *rejected* records.
+    """
     rows: list[tuple[bytes | str | None, ...]] = []
     size = 0
 
@@ -287,7 +290,10 @@ def undecoded(path: str) -> Iterator[tuple[pa.Table, int]]:
         return pa.table([*map(pa.array, columns, _RECORDS.types)], _RECORDS)
 
     for one in _records(path, 0, None):
-        if isinstance(one, Gap) or _type(one.headers) not in _MARKUP:
+        if isinstance(one, Gap):
+            rejected.append(_rejection(path, one))
+            continue
+        if _type(one.headers) not in _MARKUP:
             continue
         headers = [*map(one.headers.get, _DECIDING)]
         rows.append((one.block, *headers))
@@ -374,10 +380,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
 def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) -> None:
     """Add a record to the pages, or count it."""
     if isinstance(one, Gap):
-        code = "endless" if one.reason == UNENDED else "damaged" if one.damage else "too long"
-        resumed = one.damage and one.reason != CUT and one.offset < one.end < Path(pages.path).stat().st_size
-        until = f"; reading resumes at byte {one.end:,}" if resumed else ""
-        pages.rejected.append(Rejected(pages.shown, one.offset, f"{one.reason}{until}", code))
+        pages.rejected.append(_rejection(pages.path, one))
         request.check(pages.rejected)
         return
     headers = one.headers
@@ -423,6 +426,13 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
             "content_truncated": headers.get("warc-truncated"),
         }
     )
+
+
+def _rejection(path: str, one: Gap) -> Rejected:
+    code = "endless" if one.reason == UNENDED else "damaged" if one.damage else "too long"
+    resumed = one.damage and one.reason != CUT and one.offset < one.end < Path(path).stat().st_size
+    until = f"; reading resumes at byte {one.end:,}" if resumed else ""
+    return Rejected(display(path), one.offset, f"{one.reason}{until}", code)
 
 
 def _type(headers: dict[str, str]) -> str:

@@ -556,14 +556,10 @@ def _line_shards(source: int, path: str, size: int, header: int = 0) -> list[Sha
 
 
 @contextmanager
-def local_shards(
-    inputs: Sequence[str | os.PathLike[str]],
-    request: Request,
-    *,
-    others: Sequence[str | os.PathLike[str]] = (),
-    size: int = SHARD,
+def local_inputs(
+    inputs: Sequence[str | os.PathLike[str]], request: Request, *, others: Sequence[str | os.PathLike[str]] = ()
 ) -> Iterator[Shards]:
-    """Yield the shards of some inputs; standard input and files at URLs are first copied to a temporary folder.
+    """Yield inputs that are not cut yet; standard input and files at URLs are first copied to a temporary folder.
 
     The same request is made of *others*.
     """
@@ -574,4 +570,17 @@ def local_shards(
             copies[STDIN] = Path(folder, f"input.{opened.kind(opened.inputs.index(STDIN)).format}")
             with temporary_files(folder), copies[STDIN].open("wb") as file:
                 file.writelines(standard_input())
-        yield opened.copied(copies).cut(size)
+        yield opened.copied(copies)
+
+
+@contextmanager
+def local_shards(
+    inputs: Sequence[str | os.PathLike[str]],
+    request: Request,
+    *,
+    others: Sequence[str | os.PathLike[str]] = (),
+    size: int = SHARD,
+) -> Iterator[Shards]:
+    """Yield the shards of some inputs; see ``local_inputs``."""
+    with local_inputs(inputs, request, others=others) as opened:
+        yield opened.cut(size)

@@ -12,8 +12,8 @@ import neardup
 from neardup import Extraction, OutputError, ParameterError
 from neardup.engines import processes
 from neardup.pipeline.crawl import templates
-from neardup.pipeline.crawl.file_templates import learn_from_files, templates_of
-from neardup.pipeline.crawl.templates import learn_templates, rule_of
+from neardup.pipeline.crawl.file_templates import learn_from_files, pages_in, templates_of
+from neardup.pipeline.crawl.templates import learn_templates, relearn, rule_of
 from neardup.sources import archives
 from neardup.sources.hosts import host
 from neardup.sources.read import request_of
@@ -145,6 +145,32 @@ def test_fields_are_those_of_tables(tmp_path):
     table = written(tmp_path / "a.jsonl", PAGES[:1])
     with pytest.raises(ParameterError, match="must be only tables, or only folders and archives"):
         learn_from_files([tmp_path / "pages", table])
+
+
+def test_archives_and_folders_are_learned_from_together(tmp_path):
+    """The rejected records are those of both, and progress is that of all inputs."""
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text(PAGES[0][1])
+    (tmp_path / "pages" / "b.txt").write_bytes(b"\xff")
+    responses = [
+        record(uri=url, number=number, headers=["Content-Type: application/http"], block=http(page.encode()))
+        for number, (url, page) in enumerate(PAGES)
+    ]
+    (tmp_path / "a.warc.gz").write_bytes(packed(responses) + b"damage")
+    inputs = [tmp_path / "a.warc.gz", tmp_path / "pages"]
+    found, rejected = learn_from_files(inputs)
+    assert found == learn_templates(PAGES)
+    assert sorted(one.code for one in rejected) == ["damaged", "encoding"]
+    host, known = PAGES[0][0].split("/")[2], learn_templates(renamed(PAGES))
+    again, _ = learn_from_files(inputs, learn=lambda *pages: relearn(known, host, pages_in(*pages)))
+    assert again.get(host).lines.tolist() == found.get(host).lines.tolist()
+    stages = []
+    templates_of(None, inputs, request_of()).extended(inputs, request_of(), lambda *stage: stages.append(stage))
+    total = sum(path.stat().st_size for path in (inputs[0], *inputs[1].iterdir()))
+    assert {(name, whole) for name, _, whole in stages} == {("learn", total)}
+    done = [number for _, number, _ in stages]
+    assert done == sorted(done)
+    assert done[-1] == total
 
 
 def test_binary_pages_in_parquet_may_have_any_encoding(tmp_path):

@@ -61,14 +61,14 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     if not inputs:
         raise InputRefused("templates learn", "needs archives, folders or tables of pages")
     from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files
-    from neardup.pipeline.crawl.templates import LEAST, learn_templates
+    from neardup.pipeline.crawl.templates import LEAST, learned
     from neardup.sources.output import check_file, write_file
     from neardup.text.extraction import Extraction
 
     check_file(given["out"], ARROW, inputs, force=given["force"])
     known = _loaded(given) if "templates" in given else None
     extraction = Extraction(view=given.get("text_view", "auto"))
-    learn = partial(learn_templates, extraction=extraction, known=known)
+    learn = partial(learned, extraction=extraction, known=known)
     found, rejected = learn_from_files(inputs, learn=learn, **_reading(given))
     write_file(given["out"], found.to_bytes(), ARROW, force=given["force"])
     if given["json"]:
@@ -86,7 +86,7 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
     if len(inputs) < 2:  # noqa: PLR2004 - the host, and its pages
         raise InputRefused("templates relearn", "needs a host, then files of its pages")
     templates = _loaded(given)
-    from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files
+    from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files, pages_in
     from neardup.pipeline.crawl.templates import relearn
     from neardup.sources.hosts import named_host
     from neardup.sources.output import check_file, write_file
@@ -97,7 +97,11 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
         raise ParameterError("out", None, f"{rule} --templates of the next run with this folder")
     out, force = given.get("out", given["templates"]), given["force"] or "out" not in given
     check_file(out, ARROW, paths, force=force)
-    found, rejected = learn_from_files(paths, learn=partial(relearn, templates, host), **_reading(given))
+
+    def learn(*pages: Any) -> "HostTemplates":
+        return relearn(templates, host, pages_in(*pages))
+
+    found, rejected = learn_from_files(paths, learn=learn, **_reading(given))
     write_file(out, found.to_bytes(), ARROW, force=force)
     one = found.get(host)
     if given["json"]:

@@ -1,8 +1,7 @@
 """The templates of the pages in files: learned on request, or by a run before it reads its inputs."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -11,13 +10,13 @@ import pyarrow as pa
 from neardup.engines.local import thread_count
 from neardup.engines.processes import open_processes
 from neardup.model.errors import ParameterError, require
-from neardup.pipeline.crawl.templates import Page, learn_templates, require_rule, rule_of, updated
+from neardup.pipeline.crawl.templates import Page, Records, learned, require_rule, rule_of, updated
 from neardup.pipeline.progress import Progress
 from neardup.sources.collection import Rejected, Request
 from neardup.sources.formats import FOLDER, WARC, display, expand, local
 from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.read import request_of
-from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, is_distant, local_shards
+from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, is_distant, local_inputs
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
 from neardup.text.page_contents import PageContents
@@ -32,11 +31,11 @@ def learn_from_files(
     html: str | None = None,
     url: str | None = None,
     format: str | None = None,  # noqa: A002 - what users call it
-    learn: Callable[[Iterator[Page]], HostTemplates] | None = None,
+    learn: Callable[[Iterator[Page], Records], HostTemplates] = learned,
 ) -> tuple[HostTemplates, list[Rejected]]:
     """Learn the templates of the pages in files, and return the rejected records, too.
 
-    *learn* is called with the pages; the default is ``learn_templates``. Inputs are those of a run in pieces, and are
+    *learn* is called with the pages, and with the records of archives. Inputs are those of a run in pieces, and are
     read piece by piece: archives; folders, whose pages have the host of the absolute address that they name as
     canonical; or tables, where the field *html* (``None``: ``html``) contains a page and *url* (``None``: ``url``) its
     address. Pages without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing
@@ -54,8 +53,16 @@ def learn_from_files(
         require(tables or field is None, name, field, "can only be used with tables, which have fields")
     html = html or DEFAULT_HTML if tables else None
     rejected: list[Rejected] = []
-    with local_shards(inputs, _asked(request_of(format=format, html=html, url=url))) as shards:
-        return (learn or learn_templates)(_pages(shards, rejected)), rejected
+    with local_inputs(inputs, _asked(request_of(format=format, html=html, url=url))) as shards:
+        return learn(*_pages(shards, rejected)), rejected
+
+
+def pages_in(pages: Iterable[Page], records: Records) -> Iterator[Page]:
+    """Yield the *pages*, and those in *records* of archives."""
+    from neardup.sources.archives import html_in  # which other inputs do without
+
+    yield from pages
+    yield from (page for table, _ in records for page in html_in(table) if page is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +95,9 @@ class RunTemplates:
         """
         if not self.learns:
             return self.extraction
-        shards = Shards.opened(inputs, _asked(request))
-        archives = [path for source, path in enumerate(shards.inputs) if shards.kind(source).format == WARC]
-        pages = _pages(shards.without(archives).cut(SHARD), [], progress)
+        pages, records = _pages(Shards.opened(inputs, _asked(request)), [], progress)
         extraction = replace(self.plain, known=PageContents.temporary())
         own = {one.host for one in self.known.templates}
-        records = _records(archives, progress)
         with open_processes(request.processes, thread_count(threads)) as processes:
             found = updated(self.known, pages, extraction, processes, ignored=own, records=records)
         self.save(found)
@@ -186,21 +190,35 @@ def _asked(request: Request) -> Request:
     return replace(request, columns=(request.url_field,), extraction=replace(extraction, templates=templates))
 
 
-def _pages(shards: Shards, rejected: list[Rejected], progress: Progress = lambda *_: None) -> Iterator[Page]:
-    """Yield the address and the markup of all pages; collect the rejected records."""
-    url = shards.request.url_field if shards.request.html else None
-    for piece in filter(len, shards.every_piece(rejected, partial(progress, "learn"), markup=True)):
-        yield from piece.html_pages(url)
+def _pages(
+    shards: Shards, rejected: list[Rejected], progress: Progress = lambda *_: None
+) -> tuple[Iterator[Page], Iterator[tuple[pa.Table, float]]]:
+    """Return the addresses and markup of all pages of inputs that are not cut yet, and the records of archives.
 
-
-def _records(paths: Sequence[str], progress: Progress) -> Iterator[tuple[pa.Table, float]]:
-    """Yield the records of archives that may be HTML, and the share of all that was read."""
-    from neardup.sources.archives import undecoded  # which other runs do without
-
+    Both collect the rejected records.
+    """
+    paths = [path for source, path in enumerate(shards.inputs) if shards.kind(source).format == WARC]
+    others = shards.without(paths).cut(SHARD)
+    before = sum(shard.size for shard in others.shards)
     sizes = [Path(path).stat().st_size for path in paths]
-    before, total = 0, sum(sizes)
-    for path, size in zip(paths, sizes, strict=True):
-        for table, reached in undecoded(path):
-            progress("learn", before + reached, total)
-            yield table, (before + reached) / max(1, total)
-        before += size
+    of_records = sum(sizes)
+
+    def report(done: int, _: int = 0) -> None:
+        progress("learn", done, before + of_records)
+
+    def pages() -> Iterator[Page]:
+        url = shards.request.url_field if shards.request.html else None
+        for piece in filter(len, others.every_piece(rejected, report, markup=True)):
+            yield from piece.html_pages(url)
+
+    def records() -> Iterator[tuple[pa.Table, float]]:
+        from neardup.sources.archives import undecoded  # which other inputs do without
+
+        done = 0
+        for path, size in zip(paths, sizes, strict=True):
+            for table, reached in undecoded(path, rejected):
+                report(before + done + reached)
+                yield table, (done + reached) / max(1, of_records)
+            done += size
+
+    return pages(), records()

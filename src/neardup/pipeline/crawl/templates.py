@@ -34,6 +34,8 @@ from neardup.text.lines import LINES, Lines
 
 OrderedPage = tuple[str, int, bytes, bool, str | None]  # see ``_SCHEMA``; the smallest orders of a host are its sample
 Page = tuple[str | None, bytes | str]  # its address, and its HTML
+Records = Iterable[tuple[pa.Table, float]]
+"""Records of archives, of ``neardup.sources.archives.undecoded``, and the share of all that was read to their end."""
 GivenPage = Page | tuple[str | None, bytes | str, str | None]  # also with the charset that HTTP declares
 
 FROZEN: Final = 200  # different pages, from which on a template is not learned again on its own
@@ -87,6 +89,18 @@ def learn_templates(
     Raises ``DataError`` for the first page of another form; ``ParameterError`` for an *extraction* that has templates
     already, and for *known* ones that were learned by another rule; ``ExtraMissing`` as ``Extraction`` does.
     """
+    return learned(pages, (), extraction=extraction, known=known, threads=threads)
+
+
+def learned(
+    pages: Iterable[Any],
+    records: Records,
+    *,
+    extraction: Extraction = AUTO,
+    known: HostTemplates | None = None,
+    threads: int | None = None,
+) -> HostTemplates:
+    """Learn the template of each host of some *pages*, and of those in *records*; see ``learn_templates``."""
     require_kind("extraction", extraction, Extraction)
     require(extraction.templates is None, "extraction", extraction, "must not have templates: they are learned now")
     known = HostTemplates((), rule_of(extraction)) if known is None else known
@@ -94,7 +108,7 @@ def learn_templates(
     require_rule(known, extraction)
     frozen = {one.host for one in known.templates if one.kept >= FROZEN}
     with Processes(thread_count(threads)) as processes:
-        return updated(known, pages, extraction, processes, ignored=frozen)
+        return updated(known, pages, extraction, processes, ignored=frozen, records=records)
 
 
 def updated(  # noqa: PLR0913 - what templates are learned from, and how
@@ -104,13 +118,12 @@ def updated(  # noqa: PLR0913 - what templates are learned from, and how
     processes: Processes,
     *,
     ignored: AbstractSet[str],
-    records: Iterable[tuple[pa.Table, float]] = (),
+    records: Records = (),
 ) -> HostTemplates:
     """Return the known templates with those of the hosts of some pages that are not ignored.
 
-    There are more pages in *records* of archives, tables of ``neardup.sources.archives.undecoded``, each with the share
-    of all that was read up to its end. The contents of the pages are added to those that the *extraction* knows, if it
-    keeps them.
+    There are more pages in the *records*. The contents of the pages are added to those that the *extraction* knows, if
+    it keeps them.
     """
     processes.turn_to(learning(replace(extraction, known=None)))
     with TemporaryDirectory(prefix="neardup-") as folder:
@@ -296,7 +309,7 @@ class _Gathered:
         if self._size > _TOGETHER:
             self._write()
 
-    def add_records(self, records: Iterable[tuple[pa.Table, float]]) -> None:
+    def add_records(self, records: Records) -> None:
         """Add the pages in records of archives, which the processes decode."""
         share = 0.0
 
