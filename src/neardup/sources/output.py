@@ -356,9 +356,10 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
         raise OutputRefused(path, f"its folder does not exist: {parent}")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputError(path, "its folder is not writable", PERMISSION)
+    require_names(path, parent)
     require_outside(path)
     if not Path(path).exists():
-        if (old := replaced(Path(os.path.realpath(path)))).exists():
+        if folder and os.path.lexists(old := replaced(Path(os.path.realpath(path)))):
             rule = (
                 f"a run was stopped while it replaced this folder, whose files are in {old} now; rename or remove that"
             )
@@ -372,6 +373,13 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
         raise OutputRefused(path, "it exists already", "exists")
     if folder:
         _check_only_documents(path, glob)
+
+
+def require_names(path: AnyPath, folder: AnyPath) -> None:
+    """Refuse a path with a longer name than the file system of a *folder* can have."""
+    most = os.pathconf(folder, "PC_NAME_MAX")
+    if any(len(os.fsencode(name)) > most for name in Path(path).parts):
+        raise OutputRefused(os.fspath(path), f"it has a name of more than {most} bytes; choose a shorter one")
 
 
 def _refuse_folder(path: str) -> None:

@@ -27,7 +27,7 @@ EXAMPLE = (
 def run(arguments: argparse.Namespace) -> int:
     """Find the rules and write them; return 1 if records were rejected."""
     name_standard_output(arguments, "out")
-    from neardup.sources.output import check_file, check_separate, write_file
+    from neardup.sources.output import check_file, check_separate, require_names, write_file
 
     force, folder = arguments.force, vars(arguments).get("nutch")
     if folder is not None:
@@ -36,15 +36,14 @@ def run(arguments: argparse.Namespace) -> int:
     check_separate({"out": arguments.out, **dict(zip(_NUTCH, nutch, strict=False))})
     check_file(arguments.out, _JSON, arguments.inputs, force=force)
     if folder is not None:
-        above = next(
-            one for one in (Path(folder), *Path(folder).absolute().parents) if one.exists() or one.is_symlink()
-        )
+        above = next(one for one in (Path(folder), *Path(folder).absolute().parents) if os.path.lexists(one))
         if not above.is_dir():
             kind = "file" if above.exists() else "link to nothing"
             raise OutputRefused(str(above), f"it is a {kind}; name a folder for the files for Nutch")
         if not os.access(above, os.W_OK | os.X_OK):
             raise OutputError(str(above), "nothing can be written into it", PERMISSION)
-    for path in nutch if folder is not None and Path(folder).exists() else []:
+        require_names(folder, above)
+    for path in nutch if folder is not None and above == Path(folder) else []:
         check_file(path, _ENDINGS, arguments.inputs, force=force)
     pages = crawled_of(arguments)
     from neardup.pipeline.crawl.url_rules import find_url_rules
