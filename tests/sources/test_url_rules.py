@@ -106,6 +106,13 @@ def test_the_rules_of_a_host_change_only_its_urls():
 
 
 @pytest.mark.timeout(120)
+def test_names_of_a_host_without_case_have_none():
+    own = {"path_parameters": {"SID": EVIDENCE}, "index_pages": {"Index.html": EVIDENCE}}
+    rules = Addresses(rules=UrlRules({"a.example": HostRules(**own, case=EVIDENCE), "b.example": HostRules(**own)}))
+    assert rules.normal("http://a.example/A/INDEX.html;Sid=1") == "http://a.example/a/"
+    assert rules.normal("http://b.example/A/Index.html;Sid=1") == "http://b.example/A/Index.html;Sid=1"
+
+
 def test_long_paths_take_linear_time():
     own = HostRules(path_parameters={"v": EVIDENCE}, index_pages={"index.html": EVIDENCE}, final_slash=EVIDENCE)
     rules = Addresses(rules=UrlRules({"a.example": own}))
@@ -155,6 +162,33 @@ def test_other_files_are_refused(tmp_path, content, words):
 def test_addresses_take_no_other_rules():
     with pytest.raises(ParameterError, match="must be UrlRules"):
         Addresses(rules={})
+
+
+@pytest.mark.parametrize("host", ["a.example:8080", "a.example", "[::1]", "xn--bcher-kva.example", "a_b"])
+def test_hosts_in_normal_form_have_rules(host):
+    own = HostRules(parameters={"a.b+": EVIDENCE}, path_parameters={"%2F": EVIDENCE}, index_pages={"a;b": EVIDENCE})
+    assert Addresses(rules=UrlRules({host: own})).normal(f"http://{host}/x/a;b?a.b+=1") == f"http://{host}/x/"
+
+
+@pytest.mark.parametrize(
+    "host", ["A.example", "http://a.example", "a.example/", "a.example:", "u@a.example", "bücher.example", "a.example."]
+)
+def test_a_host_without_a_url_is_refused(host):
+    with pytest.raises(ParameterError, match="is not a host in normal form"):
+        Addresses(rules=UrlRules({host: ONE_EACH[0]}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        *(("parameters", name) for name in ("", "a=b", "a&b", "a#", "ü", "%7e", "a b")),
+        *(("path_parameters", name) for name in ("", ";v", "v=", "a/b", "?")),
+        *(("index_pages", name) for name in ("", "/index.html", "index.html?", "a b.html")),
+    ],
+)
+def test_a_name_that_no_url_has_is_refused(kind, name):
+    with pytest.raises(ParameterError, match=f"is a name in the {kind} of a.example that no URL"):
+        Addresses(rules=UrlRules({"a.example": HostRules(**{kind: {name: EVIDENCE}})}))
 
 
 def test_the_file_for_nutch_is_xml_of_the_patterns():

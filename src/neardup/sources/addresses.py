@@ -96,6 +96,7 @@ _NAME: Final = _Alphabet(_UNRESERVED + _SUB_DELIMS)
 _USER: Final = _Alphabet(_UNRESERVED + _SUB_DELIMS + ":")
 _PATH: Final = _Alphabet(_UNRESERVED + _SUB_DELIMS + ":@/")
 _QUERY: Final = _Alphabet(_UNRESERVED + _SUB_DELIMS + ":@/?")  # and a fragment
+_RULED: Final = (("parameters", _QUERY, "&="), ("path_parameters", _PATH, "/;="), ("index_pages", _PATH, "/"))
 
 
 class _Parts(NamedTuple):
@@ -135,7 +136,8 @@ class Addresses:
         of a path with a session of ASP.NET, such as ``/(S(lit3py55t21z5v55vlm25s55))``, are removed, too.
     ``rules``
         ``UrlRules`` of hosts, found by ``neardup rules`` in what was crawled: further parameters, index pages, final
-        slashes and the case of letters that make no difference on these hosts.
+        slashes and the case of letters that make no difference on these hosts. Their hosts and names must be those of
+        normal forms, or they would never apply.
 
     URLs that are equivalent by RFC 3986 (section 6) always have the same normal form: the case of scheme and host; the
     default port of http, https and ftp; ``.`` and ``..`` in the path; an empty path, which is ``/``; the
@@ -165,6 +167,15 @@ class Addresses:
             object.__setattr__(self, name, patterns)
             object.__setattr__(self, f"_{name}", (exact, starts))
         require_rules(self.rules)
+        for host, own in {} if self.rules is None else self.rules.hosts.items():
+            fits = "@" not in host and host in {self._authority(scheme, host) for scheme in _WEB}
+            rule = "is not a host in normal form, such as a.example or a.example:8080, so its rules never apply"
+            require(fits, "rules", host, rule)
+            for kind, alphabet, marks in _RULED:
+                for name in getattr(own, kind):
+                    fits = name != "" and name == alphabet.spelled(name) and not set(marks).intersection(name)
+                    rule = f"is a name in the {kind} of {host} that no URL in normal form has, so it never applies"
+                    require(fits, "rules", name, rule)
 
     @property
     def id(self) -> str:

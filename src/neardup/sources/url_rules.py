@@ -49,12 +49,16 @@ class HostRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def path(self, path: str) -> str:
         """Return a path, which begins with a slash, by these rules."""
-        segments = lowered(path).split("/") if self.case else path.split("/")
+        own: tuple[Container[str], Container[str]] = self.path_parameters, self.index_pages
+        if self.case:
+            path, own = lowered(path), ({*map(lowered, self.path_parameters)}, {*map(lowered, self.index_pages)})
+        parameters, pages = own
+        segments = path.split("/")
         while True:
             last = segments[-1]
-            if ";" in last and self.path_parameters:
-                last = segments[-1] = without_path_parameters(last, self.path_parameters)
-            if last in self.index_pages:
+            if ";" in last and parameters:
+                last = segments[-1] = without_path_parameters(last, parameters)
+            if last in pages:
                 last = segments[-1] = ""
             if last or len(segments) == 2 or self.final_slash is None:  # noqa: PLR2004 - the path is one slash
                 return "/".join(segments)

@@ -64,6 +64,16 @@ def test_the_folder_for_nutch_is_made_once_all_outputs_can_be_written(neardup, r
     assert sorted(path.name for path in report.iterdir()) == ["link", "rules.txt", "why.jsonl"]
 
 
+def test_rules_that_never_apply_are_refused(neardup, report):
+    evidence = {"support": 12, "contents": 11, "confidence": 0.9}
+    content = {"format": 1, "id": "", "hosts": {"A.example": {"final_slash": evidence}}}
+    (report / "rules.json").write_text(json.dumps(content))
+    (report / "pages.jsonl").write_text('{"url": "http://a.example/", "text": "one"}\n')
+    shown = neardup("index", "pages.jsonl", "--to", "new", "--url", "url", "--rules", "rules.json", code=2)
+    assert "rules.json: 'A.example' is not a host in normal form" in shown.err
+    assert not (report / "new").exists()
+
+
 def test_documents_are_no_report(neardup, report):
     (report / "pages.jsonl").write_text('{"id": "http://a.example/", "text": "one"}\n')
     shown = neardup("rules", "pages.jsonl", "--out", "rules.json", "--nutch", "new/nutch", code=1)

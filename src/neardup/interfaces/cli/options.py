@@ -235,7 +235,11 @@ def addresses_of(arguments: argparse.Namespace) -> "Addresses | None":
     from neardup.sources.addresses import Addresses
     from neardup.sources.url_rules import UrlRules
 
-    return Addresses(rules=UrlRules.read(path))
+    rules = UrlRules.read(path)
+    try:
+        return Addresses(rules=rules)
+    except ParameterError as error:
+        raise InputRefused(path, f"{error.value!r} {error.rule}; correct or remove it", "rule") from error
 
 
 def add_scheme_options(parser: argparse.ArgumentParser, *, own_measure: str = "", with_common: bool = True) -> None:
