@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.model.errors import DataError, ParameterError
+from neardup.model.errors import DataError, NothingRead, ParameterError
 from neardup.sources.collection import WithoutText
 from neardup.sources.read import read, request_of
 from neardup.sources.shards import SHARD, Shards
@@ -273,6 +273,17 @@ def test_a_field_of_pages_has_the_fields_of_pages(tmp_path, name, monkeypatch):
     assert columns(path, "title") == [None]
     with pytest.raises(DataError, match="there is no field 'size'"):
         read([path], html="page", columns=["size"]).column("size")
+
+
+def test_pages_that_are_all_rejected_are_no_pages(tmp_path):
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path, page in zip(paths, (5, "<p>B"), strict=True):
+        path.write_text(json.dumps({"page": page}) + "\n")
+    with pytest.raises(NothingRead, match=r"its only record was rejected; .*a.jsonl:1: its 'page' must be a string"):
+        read(paths[:1], html="page")
+    shards = Shards.opened(paths, request_of(html="page")).cut(SHARD)
+    pieces = [piece for one in shards.shards for piece in shards.pieces(one)]
+    assert [piece.texts.to_pylist() for piece in pieces] == [[], ["B"]]
 
 
 @pytest.mark.parametrize(("name", "other"), [("a.jsonl", "A"), ("a.csv", None), ("a.parquet", None)])

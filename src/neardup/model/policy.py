@@ -80,7 +80,7 @@ class Policy:
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that rank the documents; only the ``required_fields`` must exist."""
-        return tuple(dict.fromkeys(field or kind for kind, field in self.keys if field or kind in {CANONICAL, NOINDEX}))
+        return tuple(dict.fromkeys([*self.written_fields[:1], *self.value_fields, *self.written_fields[1:]]))
 
     @property
     def value_fields(self) -> tuple[str, ...]:

@@ -261,7 +261,11 @@ class Collection(ABC):
                     there, rows = chunk[begin:end].is_valid(), slice(done + begin, done + end)
                     own = None if hosts is None else hosts[rows].filter(there)
                     names = self.ids[rows].combine_chunks().filter(there)
-                    yield there, table_of(chunk[begin:end].filter(there), names, hosts=own), rows.stop / len(self)
+                    yield (
+                        there,
+                        table_of(chunk[begin:end].filter(there), names, hosts=own),
+                        rows.stop / max(1, len(self)),
+                    )
                 done += len(chunk)
 
         parts = [spread(found, there) for there, found in extracted(request.extraction, request.processes, batches())]
