@@ -140,7 +140,7 @@ def _sortable(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
 
 def _codes(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
     """Return the positions of ordered categories in their order."""
-    orders = [chunk.dictionary for chunk in values.chunks]
+    orders = [chunk.dictionary for chunk in values.chunks if chunk.null_count < len(chunk)]
     if any(not order.equals(orders[0]) for order in orders):
         raise DataError(f"column {field!r}", "has ordered categories of different order in its chunks")
     return pa.chunked_array([chunk.indices for chunk in values.chunks], values.type.index_type)

@@ -46,7 +46,23 @@ def joined(
     found = [*columns]
     for piece, (begin, end) in zip(pieces, pairwise(edges), strict=True):
         found[piece] = pa.chunked_array([values[begin:end]])
-    return concatenated([column for column in found if len(column)])
+    whole = concatenated([column for column in found if len(column)])
+    return with_one_order(name, whole, lambda: place(next(n for n, column in enumerate(found) if len(column)), 0)[0])
+
+
+def with_one_order(name: str, column: pa.ChunkedArray, where: Callable[[], str]) -> pa.ChunkedArray:
+    """Return a column whose ordered categories, if it has some, are the same in all chunks, also in those of nulls.
+
+    Raises ``DataError`` if values have other categories, or in another order: then they have no common order.
+    """
+    if not (pa.types.is_dictionary(column.type) and column.type.ordered):
+        return column
+    orders = [chunk.dictionary for chunk in column.chunks if chunk.null_count < len(chunk)]
+    if any(not order.equals(orders[0]) for order in orders):
+        rule = f"its {name!r} has ordered categories that other files or row groups do not have, or not in this order"
+        raise DataError(where(), f"{rule}; write the same ones to all, or rank by a number", "categories")
+    chunks = [pa.DictionaryArray.from_arrays(c.indices, orders[0], ordered=True) for c in column.chunks if orders]
+    return pa.chunked_array(chunks, column.type) if chunks else column
 
 
 def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, int]]) -> pa.Array:

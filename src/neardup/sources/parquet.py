@@ -27,7 +27,7 @@ from neardup.model.arrays import not_utf8
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Mask, Rejected, Request, named, silent
 from neardup.sources.compression import check_size, sniff
-from neardup.sources.fields import are_true
+from neardup.sources.fields import are_true, with_one_order
 from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
 from neardup.sources.missing_fields import missing_field
@@ -98,7 +98,8 @@ class ParquetTable(InputPiece):
         column = _column(self.source, self._table, name, self.columns)
         if pa.types.is_dictionary(column.type):
             if column.type.ordered and not literal:
-                return column.unify_dictionaries().combine_chunks()
+                whole = with_one_order(name, column, lambda: self.source)
+                return whole.unify_dictionaries().combine_chunks()
             column = _unpacked(self.source, column, self._request)
         try:
             if _is_text(column.type) or (literal and _is_scalar(column.type)):

@@ -326,6 +326,26 @@ def test_executors_of_another_kind_are_refused_before_a_folder_is_made(sources, 
     assert not (tmp_path / "work").exists()
 
 
+@pytest.mark.parametrize("size", [60, 1 << 20])
+@pytest.mark.parametrize("others", ["cba", "ab", None])
+def test_ordered_categories_have_one_order_in_memory_and_in_pieces(tmp_path, small_parts, others, size):
+    small_parts(size)
+    kind, paths = pa.dictionary(pa.int8(), pa.string(), ordered=True), [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for path, order, codes in zip(
+        paths, ("cba", others or "ab"), ([0, 1, 2, 2], [0, 1] if others else [None] * 2), strict=True
+    ):
+        values = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array([*order]), ordered=True)
+        table = pa.table({"id": [f"{path.name}{n}" for n in range(len(codes))], "text": ["same text"] * len(codes)})
+        pq.write_table(table.append_column("n", values.cast(kind)), path, row_group_size=2)
+    for way in ({}, {"work": tmp_path / "w"}):
+        if others == "ab":
+            with pytest.raises(DataError, match=r"a\.parquet: its 'n' has ordered categories that other files"):
+                dedup_files(paths, keep="max:n", **way)
+        else:
+            assert [*dedup_files(paths, keep="max:n", **way).result.kept] == [2]
+            assert [*dedup_files(paths[::-1], keep="max:n", **way).result.kept] == [4]
+
+
 @pytest.mark.parametrize("name", ["restart", "force", "strict", "keep_work"])
 def test_flags_are_true_or_false(tmp_path, sources, name):
     with pytest.raises(ParameterError, match="must be True or False") as caught:

@@ -22,6 +22,8 @@ from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, st
 from neardup.pipeline.spilled.job import IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected
+from neardup.sources.fields import with_one_order
+from neardup.sources.formats import display
 from neardup.sources.missing_fields import LackingFields
 from neardup.text.columns import batches, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
@@ -190,6 +192,10 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         quoted_lines += [] if piece.quoted_lines is None else [asdict(piece.quoted_lines)]
     no_table = _signed(job, pa.chunked_array([], pa.large_string()), None, NO_SITES, {})
     table = pa.concat_tables(tables or [no_table], promote_options="default")  # pieces may lack a field
+    source = display(job.shards.inputs[job.shards.shards[task].source])
+    for field in job.policy.value_fields if tables else ():
+        place = table.column_names.index(_RANKING + field)
+        table = table.set_column(place, _RANKING + field, with_one_order(field, table.column(place), lambda: source))
     files = job.save_table(of_shard(SIGNED, task), table)
     no_ids = pa.table({"id": pa.array([], pa.large_string())})
     files |= job.save_table(of_shard(IDS, task), pa.concat_tables(ids) if ids else no_ids)
