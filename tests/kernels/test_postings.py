@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.index.disk.arrays import BlockGuard
 from neardup.kernels.blocks import INTACT
 from neardup.kernels.postings import (
     chain_anew,
@@ -24,6 +25,8 @@ DEPTH = 2
 SECRET = np.uint64(7)
 ALL = np.empty(0, np.bool_)
 NOWHERE = np.zeros(3, np.int64)  # where arrays begin that are in no file
+# As of a file whose blocks were all found intact: for it the kernels are compiled already.
+GUARD = BlockGuard(np.empty(0, np.uint8), np.empty(0, np.uint64), np.ones(16, np.uint8))
 
 
 @st.composite
@@ -76,7 +79,7 @@ def test_sorted_lists_find_who_shares_a_key(table, pooled):
     asking = np.ones(len(asked), np.bool_)
     keys = shaped(asked, columns)
     listed = np.zeros(keys.shape, np.int32)
-    bounds, found, _, block = find(keys, asking, pooled, (entries, starts), 4, alive, ROOM, listed, None, NOWHERE)
+    bounds, found, _, block = find(keys, asking, pooled, (entries, starts), 4, alive, ROOM, listed, GUARD, NOWHERE)
     assert block == INTACT
     for row, keys in enumerate(asked):
         documents = found[bounds[row] : bounds[row + 1]].tolist()
@@ -135,7 +138,7 @@ def test_an_oversized_key_is_counted_once_and_costs_no_more(members, before):
     entries, starts = sorted_lists([(5 << 60,)] * members, 1, pooled=False, bits=10)
     ask, listed = np.array([[5 << 60]], np.uint64), np.array([[before]], np.int32)
     _, found, oversized, _ = find(
-        ask, np.ones(1, np.bool_), False, (entries, starts), 10, ALL, ROOM, listed, None, NOWHERE
+        ask, np.ones(1, np.bool_), False, (entries, starts), 10, ALL, ROOM, listed, GUARD, NOWHERE
     )
     assert sorted(found.tolist()) == list(range(max(0, ROOM - before)))
     assert oversized == (before <= ROOM < before + members)
@@ -206,7 +209,7 @@ def test_divisions_of_oversized_keys_list_their_first_members(stored, whole, dat
     if old:
         finer, cuts = finer_list(stored[:old], columns, bits, whole)
         lists = (entries, starts, finer), cuts, bits, alive[:old]
-        bounds, documents, block = find_divided(asked, rows, of, *lists, whole, ROOM, listed, None, NOWHERE)
+        bounds, documents, block = find_divided(asked, rows, of, *lists, whole, ROOM, listed, GUARD, NOWHERE)
         assert block == INTACT
         for request in range(len(rows)):
             found[rows[request]] |= {*documents[bounds[request] : bounds[request + 1]].tolist()}
@@ -256,7 +259,7 @@ def test_the_work_in_a_division_does_not_grow(number):
     listed = np.zeros((1, DEPTH), np.int32)
     one = np.zeros(1, np.int64)
     _, documents, _ = find_divided(
-        keys, one, one, (entries, starts, finer), cuts, 12, ALL, ROOM, ROOM, listed, None, NOWHERE
+        keys, one, one, (entries, starts, finer), cuts, 12, ALL, ROOM, ROOM, listed, GUARD, NOWHERE
     )
     assert documents.tolist() == [0, 1, 2]
     assert listed.tolist() == [[ROOM, ROOM]]

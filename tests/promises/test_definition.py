@@ -160,7 +160,7 @@ def closenesses(scheme, signatures, lists, verify):
 
 def matching(scheme, signatures, lists, pairs, verify, *, sites):
     """The candidate pairs that match."""
-    left, right = np.array(pairs, np.int64).reshape(-1, 2).T
+    left, right = np.array(pairs, np.int64).reshape(-1, 2).T.copy()  # each contiguous, for which kernels are compiled
     passes = scheme.passes(signatures, left, right) if isinstance(scheme, FilterScheme) else np.ones(len(left), bool)
     needed = np.array([least(sites, a, b) for a, b in pairs])
     if isinstance(scheme, FieldScheme) or verify == "estimate":

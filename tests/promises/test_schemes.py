@@ -129,6 +129,11 @@ def test_documents_without_tokens_have_no_signature_and_match_nothing_not_even_t
     assert (case.scheme.estimate(left, right) == expected.ravel()).all()
 
 
+def test_keys_can_be_changed(scheme):
+    """For others, the first question of an index would compile its kernels again."""
+    assert scheme.keys(scheme.sign(SAMPLE)).flags.writeable
+
+
 def test_no_documents(scheme):
     nothing = scheme.sign([])
     assert len(nothing) == 0

@@ -210,7 +210,7 @@ class Checksum(SchemeDefaults):
     def keys(self, signatures: Signatures) -> Words:
         """Return the checksum itself: uint64[n, 1]. Documents that match always share a key."""
         require_signatures("signatures", signatures, self.recipe)
-        return np.asarray(signatures.rows, np.uint64)
+        return np.array(signatures.rows, np.uint64)  # a copy: kernels are compiled for keys that can be changed
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
         """Return, row by row, whether the checksums are equal; false if one is missing."""
