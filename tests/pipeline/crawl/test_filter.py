@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from invented_sites import Site, article
 
@@ -285,7 +285,6 @@ TEXTS = st.sampled_from([STORM, f"{STORM} on Tuesday", BAKER, BAKER.upper(), HER
 URLS = st.sampled_from([f"http://{host}.example/" for host in "abcd"])
 
 
-@settings(max_examples=40)
 @given(first=st.lists(st.tuples(URLS, TEXTS), max_size=4), second=st.lists(st.tuples(URLS, TEXTS), max_size=8))
 def test_addresses_are_known_in_a_batch_as_one_by_one(first, second):
     together, singly = (CrawlFilter(Index.create(scheme=MinHash(shingle=2))) for _ in range(2))

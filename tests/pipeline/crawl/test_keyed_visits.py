@@ -2,7 +2,7 @@ import json
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import CrawlFilter, DataError, Index, Known
@@ -230,7 +230,6 @@ BATCHES = st.lists(
 
 
 @pytest.mark.parametrize("restarted", [KeyedVisits, restarted_before_the_answer])
-@settings(max_examples=25, deadline=None)
 @given(batches=BATCHES)
 def test_the_last_batch_gets_the_same_verdicts_after_a_restart(tmp_path_factory, restarted, batches):
     folder = tmp_path_factory.mktemp("visits") / "seen"
