@@ -167,7 +167,7 @@ def run(number, seed):
 
 
 def test_kills():
-    run(24, seed=1)
+    run(16, seed=1)
 
 
 @pytest.mark.soak
