@@ -2,35 +2,47 @@
 
     python nursery.py
 
-Each line of standard input has the folder of an index and a file for what is said; each is answered by the number of
-the process, and by its exit code once it ends.
+Each line of standard input is JSON: what to begin, answered by the number of its process, or such a number, answered by
+the exit code of that process once it ends.
 """
 
+import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 
 from neardup import Index, collapse
 from neardup.interfaces.cli import main
-from neardup.interfaces.http import server  # noqa: F401 - so that the children need not load it
+from neardup.interfaces.http import server
+from neardup.interfaces.http.limits import Limits
 
 
 def breed():
-    """Load what a service needs, and begin one a line."""
+    """Load what a service needs, and begin or await one a line."""
     with tempfile.TemporaryDirectory() as folder, Index.create(f"{folder}/seen", texts=True) as index:
         index.admit(["a", "b"], ["one text of some words", "another text of some words"])
         collapse(["a", "b"], index=index)
     tell("ready")
     for line in sys.stdin:
-        folder, said = line.rstrip("\n").split("\t")
+        asked = json.loads(line)
+        if isinstance(asked, int):
+            tell(os.waitstatus_to_exitcode(os.waitpid(asked, 0)[1]))
+            continue
         number = os.fork()
         if number == 0:
-            os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-            os.dup2(1, 2)
-            sys.exit(main(["serve", folder, "--port", "0"]))
+            serve(**asked)
         tell(number)
-        tell(os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]))
+
+
+def serve(arguments, limits, out, errors):
+    """Be a service, with other limits if they are given."""
+    for stream, path in ((1, out), (2, errors)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+    made = server.Deployment
+    server.Deployment = lambda **given: made(**given, limits=Limits(**limits)) if limits else made(**given)
+    sys.exit(main(["serve", *arguments, "--port", "0"]))
 
 
 def tell(what):
@@ -54,15 +66,37 @@ class Nursery:
         self._process.wait(120)
         self._process.stdout.close()
 
-    def begin(self, folder, said):
-        """Begin a service that tells *said* where it is; give the number of its process."""
-        self._process.stdin.write(f"{folder}\t{said}\n")
+    def begin(self, *arguments, out, errors, limits=None):
+        """Begin a service that writes to the files *out* and *errors*."""
+        given = {"arguments": [*map(str, arguments)], "limits": limits, "out": str(out), "errors": str(errors)}
+        return Forked(self, self._answer(given))
+
+    def _answer(self, asked):
+        self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
         return int(self._process.stdout.readline())
 
-    def ended(self):
-        """Wait for the end of the service; give its exit code."""
-        return int(self._process.stdout.readline())
+
+class Forked:
+    """A service from the nursery."""
+
+    def __init__(self, nursery, number):
+        self._nursery, self.pid, self.returncode = nursery, number, None
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+    def wait(self):
+        """Wait for its end; give the exit code."""
+        if self.returncode is None:
+            self.returncode = self._nursery._answer(self.pid)
+        return self.returncode
+
+    def forget(self):
+        """Kill it, if it has not ended."""
+        if self.returncode is None:
+            self.send_signal(signal.SIGKILL)
+            self.wait()
 
 
 if __name__ == "__main__":

@@ -37,33 +37,32 @@ get, post = (
 )  # it would load certificates
 
 
-class Process:
-    """A service that runs ``neardup serve``, with other limits if they are given."""
+class Service:
+    """A service and its address, which it has said."""
 
-    def __init__(self, folder, *options, limits="", prefix=()):
-        script = (
-            "import sys; from neardup.interfaces.http import server\n"
-            "from neardup.interfaces.http.limits import Limits\n"
-            "made = server.Deployment\n"
-            f"server.Deployment = lambda **given: made(**given, limits=Limits({limits}))\n"
-            "from neardup.interfaces.cli import main; sys.exit(main(sys.argv[1:]))"
-        )
-        command = [sys.executable, "-c", script] if limits else [sys.executable, "-m", "neardup"]
-        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe that nobody reads would stop it once it is full
-        self.process = subprocess.Popen(
-            [*prefix, *command, "serve", str(folder), "--port", "0", *options],
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            encoding="utf-8",
-        )
-        self.said = self.process.stdout.readline()
-        found = re.search(r"http://[^/]+:(\d+)/", self.said)
-        assert found, self.said + self.complaints()
+    def __init__(self, said):
+        self.said = said
+        found = re.search(r"http://[^/]+:(\d+)/", said)
+        assert found, said + self.complaints()
         self.port = int(found[1])
         self.url = f"http://127.0.0.1:{self.port}"
 
     def connection(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+
+class Process(Service):
+    """A program that runs ``neardup serve``."""
+
+    def __init__(self, folder, *options, prefix=()):
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe that nobody reads would stop it once it is full
+        self.process = subprocess.Popen(
+            [*prefix, sys.executable, "-m", "neardup", "serve", str(folder), "--port", "0", *options],
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            encoding="utf-8",
+        )
+        super().__init__(self.process.stdout.readline())
 
     def end(self, number=signal.SIGTERM):
         """Send a signal; give the exit code and what was said."""
@@ -84,6 +83,50 @@ class Process:
         self.errors.close()
 
 
+class Forked(Service):
+    """A service that begins at once, in a process that has loaded everything; with other limits if they are given."""
+
+    def __init__(self, nursery, where, folder, *options, limits=None):
+        self._out, self._errors = where.with_suffix(".out"), where.with_suffix(".errors")
+        self._out.touch()
+        self._errors.touch()
+        self.process = nursery.begin(folder, *options, limits=limits, out=self._out, errors=self._errors)
+        by_then(lambda: self._out.read_text().endswith("\n") or self.complaints())
+        super().__init__(self._out.read_text())
+
+    def end(self, number=signal.SIGTERM):
+        """Send a signal; give the exit code and what was said."""
+        self.process.send_signal(number)
+        code = self.process.wait()
+        return code, self._out.read_text().removeprefix(self.said), self.complaints()
+
+    def complaints(self):
+        return self._errors.read_text()
+
+    def forget(self):
+        """Let go of it, however it is."""
+        self.process.forget()
+
+
+@pytest.fixture(scope="module")
+def nursery():
+    with Nursery() as nursery:
+        yield nursery
+
+
+@pytest.fixture
+def fork(folder, nursery, tmp_path):
+    running = []
+
+    def begin(*options, **given):
+        running.append(Forked(nursery, tmp_path / f"service{len(running)}", folder, *options, **given))
+        return running[-1]
+
+    yield begin
+    for one in running:
+        one.forget()
+
+
 @pytest.fixture
 def run(folder):
     running = []
@@ -98,11 +141,11 @@ def run(folder):
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory):
+def shared(tmp_path_factory, nursery):
     folder = tmp_path_factory.mktemp("shared") / "seen"
     with Index.create(folder) as index:
         index.admit(["a"], ["some words that stand in a text"])
-    process = Process(folder)
+    process = Forked(nursery, folder.parent / "service", folder)
     yield process
     assert process.end(signal.SIGHUP) == (0, "Ended.\n", "")
     process.forget()
@@ -183,9 +226,9 @@ def test_it_says_where_it_is_outlives_a_closed_terminal_under_nohup_and_ends_as_
         assert len(index) == 3
 
 
-def test_it_reads_what_another_process_writes_and_a_kill_loses_nothing_acknowledged(run, folder, texts):
+def test_it_reads_what_another_process_writes_and_a_kill_loses_nothing_acknowledged(fork, folder, texts):
     with Index.open(folder, "w") as index:
-        process = run()
+        process = fork()
         assert "reads only" in process.said
         body = {"documents": [{"id": "d", "text": texts.heron}]}
         assert post(f"{process.url}/v1/admit", json=body).status_code == 409
@@ -427,9 +470,9 @@ BODIES = JUDGE % b"1000"
 
 
 @pytest.mark.parametrize("number", [20, pytest.param(250, marks=pytest.mark.soak)])
-def test_slow_clients_stop_neither_others_nor_the_end(run, folder, number):
+def test_slow_clients_stop_neither_others_nor_the_end(fork, number):
     """Half of the slow clients send heads, half send bodies, which are refused after their time."""
-    process = run(folder, limits="body_seconds=2.0")
+    process = fork(limits={"body_seconds": 2.0})
     with trickling(process, number, HEADS), trickling(process, number, b" ") as bodies:
         for one in bodies:
             one.sendall(BODIES)
@@ -440,8 +483,8 @@ def test_slow_clients_stop_neither_others_nor_the_end(run, folder, number):
         assert process.end()[0] == 0
 
 
-def test_a_request_that_is_being_sent_when_the_service_is_told_to_end_is_answered(run, folder, texts):
-    process = run(folder)
+def test_a_request_that_is_being_sent_when_the_service_is_told_to_end_is_answered(fork, texts):
+    process = fork()
     late = json.dumps({"documents": [{"id": "late", "text": texts.heron}]}).encode()
     expecting = JUDGE.replace(b"judge", b"admit").replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n")
     with process.connection() as connection:
@@ -463,8 +506,8 @@ def refuses(process):
     return False
 
 
-def test_idle_connections_do_not_count_and_probes_are_answered_whatever_slow_clients_do(run, folder):
-    process = run(folder, limits="requests=20, body_seconds=600.0")
+def test_idle_connections_do_not_count_and_probes_are_answered_whatever_slow_clients_do(fork):
+    process = fork(limits={"requests": 20, "body_seconds": 600.0})
     with ExitStack() as stack:
         idle = [stack.enter_context(process.connection()) for _ in range(60)]
         for one in idle[:30]:
@@ -582,24 +625,20 @@ def test_nothing_grows(run, folder, texts):
 
 
 @pytest.mark.parametrize("cycles", [1, pytest.param(100, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])])
-def test_what_was_asked_before_the_end_is_answered(folder, tmp_path, texts, cycles):
+def test_what_was_asked_before_the_end_is_answered(fork, folder, texts, cycles):
     """Clients ask without pause; the service is told to end; what it has done for them it has told them.
 
     A request that arrives when the service no longer reads has no answer, and no effect.
     """
-    with Nursery() as nursery:
-        for cycle in range(cycles):
-            drain(nursery, folder, tmp_path / f"said-{cycle}", texts, cycle)
+    for cycle in range(cycles):
+        drain(fork(), folder, texts, cycle)
 
 
-def drain(nursery, folder, said, texts, cycle):
-    process = nursery.begin(folder, said)
-    while not (found := re.search(r"http://[^/]+:\d+", said.read_text() if said.exists() else "")):
-        time.sleep(0.01)
+def drain(process, folder, texts, cycle):
     acknowledged, failed = [], []
 
     def ask(number):
-        with httpx.Client(base_url=found[0], verify=False, timeout=PATIENCE) as client:  # noqa: S501 - there is nothing to verify
+        with httpx.Client(base_url=process.url, verify=False, timeout=PATIENCE) as client:  # noqa: S501 - there is nothing to verify
             for count in range(10_000):
                 name = f"{cycle} {number} {count}"
                 body = {"documents": [{"id": name, "text": f"{texts.heron} {name}"}]}
@@ -619,9 +658,8 @@ def drain(nursery, folder, said, texts, cycle):
     while len(acknowledged) <= len(threads) and not failed:
         time.sleep(0.01)
     time.sleep(0.05 * (cycle % 7))
-    os.kill(process, signal.SIGTERM)
-    assert nursery.ended() == 0, said.read_text()
-    assert said.read_text().endswith("\nEnded.\n")
+    code, out, complaints = process.end()
+    assert (code, out) == (0, "Ended.\n"), complaints
     for thread in threads:
         thread.join()
     with Index.open(folder) as index:
