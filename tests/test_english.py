@@ -156,10 +156,10 @@ def of_page(page: Path) -> Iterator[Text]:
 
 def of_module(source: str, file: str) -> Iterator[Text]:
     """Yield the sentences among the string constants of a module that are not docstrings."""
-    tree = ast.parse(source)
-    owners = [node for node in ast.walk(tree) if isinstance(node, DOCUMENTED) and ast.get_docstring(node)]
+    nodes = [*ast.walk(ast.parse(source))]
+    owners = [node for node in nodes if isinstance(node, DOCUMENTED) and ast.get_docstring(node)]
     skipped = {id(owner.body[0].value) for owner in owners if isinstance(owner.body[0], ast.Expr)}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
             yield from sentences(node.value if " " in node.value.strip() else "", file, node.lineno)
 
