@@ -105,16 +105,16 @@ def test_who_stands_for_whom_can_change_again_and_again(tmp_path):
 
 def test_some_documents_behind_another_cost_no_more_than_there_are_wanted(tmp_path, monkeypatch):
     with Index.create(tmp_path / "index", SimHash(), durability="bulk") as index:
-        for begin in (0, 3000):
-            ids = [f"d{number}" for number in range(begin, begin + 3000)]
-            index.admit(ids, [f"text of number {number}" for number in range(begin, begin + 3000)])
+        for begin in (0, 600):
+            ids = [f"d{number}" for number in range(begin, begin + 600)]
+            index.admit(ids, [f"text of number {number}" for number in range(begin, begin + 600)])
             index.flush()
-        index.remove([f"d{number}" for number in range(10, 2500)])
-        there = np.concatenate([np.arange(10), np.arange(2500, 6000)])
+        index.remove([f"d{number}" for number in range(10, 500)])
+        there = np.concatenate([np.arange(10), np.arange(500, 1200)])
         store, made = index._store, []
         arange = np.arange
         monkeypatch.setattr(np, "arange", lambda *given, **more: made.append(given) or arange(*given, **more))
-        for after, number in [(-1, 5), (4, 7), (4, 600), (2990, 20), (2999, 3), (5990, 20), (5999, 1)]:
+        for after, number in [(-1, 5), (4, 7), (4, 120), (590, 20), (599, 3), (1190, 20), (1199, 1)]:
             places = store.behind(after, number)
             assert store.take("ordinal", places).tolist() == there[there > after][:number].tolist()
-        assert all(len(range(*given)) <= 600 for given in made)
+        assert all(len(range(*given)) <= 120 for given in made)
