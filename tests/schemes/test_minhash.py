@@ -255,8 +255,8 @@ def test_short_rows_have_the_keys_of_whole_rows_and_no_lower_estimates():
     left, right = np.triu_indices(len(texts), 1)
     assert (scheme.estimate_pairs(short, left, right) >= scheme.estimate_pairs(full, left, right)).all()
     keys = scheme.keys(short)
-    assert keys.shape[1] == scheme.key_columns
-    for column in range(scheme.key_columns):
+    assert keys.shape[1] == scheme.key_count
+    for column in range(scheme.key_count):
         assert scheme.key_column(short, column, positions[::-1]).tolist() == keys[::-1, column].tolist()
     assert (keys == scheme.keys(full))[full.present].all()
     assert (scheme.shortened(full).rows == short.rows).all()

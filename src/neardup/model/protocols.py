@@ -167,7 +167,7 @@ class ColumnScheme(Scheme, Protocol):
     """
 
     @property
-    def key_columns(self) -> int:
+    def key_count(self) -> int:
         """The number of keys."""
 
     def sign_short_at(self, corpus: Corpus, positions: Positions) -> Signatures:

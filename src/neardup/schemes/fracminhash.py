@@ -8,14 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import fracminhash as kernels
-from neardup.kernels import sentences
 from neardup.kernels.sets import CONTAINMENT, OVERLAP
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures, shares
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, shares
 from neardup.model.errors import require, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.laws import sample_law
-from neardup.schemes.signing import FeatureScheme, Shares
+from neardup.schemes.signing import SampleScheme, Shares
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 
@@ -27,7 +26,7 @@ _MISSED = 0.001  # of the pairs at the threshold, by the comparison of samples
 
 
 @dataclass(frozen=True, kw_only=True)
-class FracMinHash(FeatureScheme):
+class FracMinHash(SampleScheme):
     """Signatures of every *scaled*-th feature, chosen by value; they match if one document contains the other.
 
     This is also called a scaled MinHash (Irber and others 2022), or sampling of the values 0 mod *m* (Broder 1997).
@@ -68,8 +67,6 @@ class FracMinHash(FeatureScheme):
     common: CommonShingles | None = None
 
     name = "fracminhash"
-    pooled = True
-    estimate_decides = True
     measures = get_args(PartMeasure)
     plan_numbers = ("scaled", "size", "threshold")
     options: ClassVar[tuple[Option, ...]] = (
@@ -95,11 +92,6 @@ class FracMinHash(FeatureScheme):
     def _measuring(self, measure: PartMeasure) -> "FracMinHash":
         return replace(self, measure=measure)
 
-    @property
-    def rule(self) -> str:
-        """The name of the rule is that of the measure."""
-        return self.measure
-
     @cached_property
     def recipe(self) -> RecipeId:
         """The id of the recipe, without the threshold and the measure: changing them requires no signing."""
@@ -109,22 +101,8 @@ class FracMinHash(FeatureScheme):
     def _bound(self) -> np.uint64:
         return np.uint64((1 << 32) // self.scaled)
 
-    def _blank(self, number: int) -> npt.NDArray[np.uint32]:
-        return np.empty((number, self.size), np.uint32)
-
     def _fill(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[np.uint32]) -> None:
         kernels.sample(values, starts, ends, self._bound, rows)
-
-    def keys(self, signatures: Signatures) -> Words:
-        """Return the numbers, each spread over 64 bits: uint64[n, size].
-
-        A key counts in any column. A row with fewer numbers repeats its first one. The keys of rows without a signature
-        have no meaning.
-        """
-        require_signatures("signatures", signatures, self.recipe)
-        keys = np.empty((len(signatures), self.size), np.uint64)
-        sentences.spread(signatures.rows, keys)
-        return keys
 
     def _counts(
         self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions
@@ -172,11 +150,6 @@ class FracMinHash(FeatureScheme):
     def curves(self, values: Any) -> dict[str, Any]:
         """Return ``match``, by the share, and ``candidate``, any common number, of a document of 50 features."""
         return {"match": self.probability(values), "candidate": self.candidate_probability(values)}
-
-    @property
-    def key_count(self) -> int:
-        """The most keys of a document, one for each number."""
-        return self.size
 
     @property
     def described_features(self) -> str:

@@ -153,11 +153,6 @@ class MinHash(FeatureScheme):
         return _LOW if self.permutations >= _LEAST_ROWS * layout.bands else np.uint32(kernels.EMPTY)
 
     @property
-    def key_columns(self) -> int:
-        """The number of bands."""
-        return self.layout.bands
-
-    @property
     def key_count(self) -> int:
         """The number of bands, one key for each."""
         return self.layout.bands

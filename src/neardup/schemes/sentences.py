@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import sentences as kernels
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
 from neardup.model.errors import require, require_whole
 from neardup.model.options import MIN_LENGTH, SHORT, STEM, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.laws import least_count, sample_law, smallest_law
-from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
+from neardup.schemes.signing import SampleScheme, Shares, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.shingling import Shingling
@@ -25,7 +25,7 @@ _MOST = 4096  # values per signature: inserting a value moves those after it
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sentences(FeatureScheme):
+class Sentences(SampleScheme):
     """Signatures of the *size* smallest CRC-32 values of a document's sentences; they match if they overlap enough.
 
     This is also called a bottom-k sketch of sentence hashes. Recipe: ``size`` (4 bytes each), ``stem`` (a Snowball
@@ -47,7 +47,8 @@ class Sentences(FeatureScheme):
         share: a part of a far longer document is not recognised.
 
     ``rows`` is uint32[n, size], each ascending, ``0xFFFFFFFF`` after the values of a document with fewer sentences. A
-    document whose sentences have only short words has no signature, and matches nothing.
+    document whose sentences have only short words has no signature, and matches nothing. Documents that match always
+    share a key.
     """
 
     size: int = 64
@@ -62,10 +63,8 @@ class Sentences(FeatureScheme):
     common: CommonShingles | None = None
 
     name = "sentences"
-    pooled = True
     measures = ("resemblance", "overlap")
     features_in_words = "sentences"
-    estimate_decides = True
     plan_numbers = ("size", "threshold")
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.5"),
@@ -96,11 +95,6 @@ class Sentences(FeatureScheme):
     def _measuring(self, measure: str) -> "Sentences":
         return replace(self, relative_to="smaller" if measure == "overlap" else "union")
 
-    @property
-    def rule(self) -> str:
-        """The name of the rule is that of the measure."""
-        return self.measure
-
     @cached_property
     def shingling(self) -> Shingling:
         """How texts become features: one feature per sentence."""
@@ -117,26 +111,12 @@ class Sentences(FeatureScheme):
     def _of_smaller(self) -> bool:
         return self.relative_to == "smaller"
 
-    def _blank(self, number: int) -> npt.NDArray[np.uint32]:
-        return np.empty((number, self.size), np.uint32)
-
     def _fill(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[np.uint32]) -> None:
         kernels.smallest(values, starts, ends, rows)
 
     def _ranked(self, signatures: Signatures) -> RankedRule:
         terms = _ranked_terms(self._of_smaller, self.size, self.threshold)
         return RankedRule(ranked_kernel("by_sentences"), signatures.rows, terms)
-
-    def keys(self, signatures: Signatures) -> Words:
-        """Return the values, each spread over 64 bits: uint64[n, size]. Documents that match always share a key.
-
-        A key counts in any column. A row with fewer values repeats its first one. The keys of rows without a signature
-        have no meaning.
-        """
-        require_signatures("signatures", signatures, self.recipe)
-        keys = np.empty((len(signatures), self.size), np.uint64)
-        kernels.spread(signatures.rows, keys)
-        return keys
 
     def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
         shares = np.empty(len(left), np.float64)
@@ -167,11 +147,6 @@ class Sentences(FeatureScheme):
         """Return ``match``, by the share, and ``candidate``, any value in both signatures, if the law is known."""
         known = {} if self._of_smaller else {"candidate": smallest_law(values, self.size)}
         return {"match": self.probability(values), **known}
-
-    @property
-    def key_count(self) -> int:
-        """The number of values, one key for each."""
-        return self.size
 
     @property
     def described_features(self) -> str:

@@ -1,4 +1,4 @@
-"""The common base of schemes that sign the features of texts."""
+"""The common bases of schemes that sign the features of texts."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from neardup.kernels import sentences
 from neardup.model.arrays import (
     AnyPositions,
     Corpus,
@@ -159,3 +160,38 @@ class FeatureScheme(SchemeDefaults):
         require_signatures("signatures", signatures, self.recipe)
         require_pairs(left, right, len(signatures))
         return answer(signatures, signatures, left, right)
+
+
+class SampleScheme(FeatureScheme):
+    """A scheme that signs the *size* smallest numbers of a document; they are its keys, in any column.
+
+    ``rows`` is uint32[n, size], each ascending, ``0xFFFFFFFF`` after the numbers of a document with fewer.
+    """
+
+    size: int
+    pooled = True
+    estimate_decides = True
+
+    @property
+    def rule(self: Any) -> str:
+        """The name of the rule is that of the measure."""
+        return str(self.measure)
+
+    def _blank(self, number: int) -> npt.NDArray[np.uint32]:
+        return np.empty((number, self.size), np.uint32)
+
+    def keys(self, signatures: Signatures) -> Words:
+        """Return the numbers, each spread over 64 bits: uint64[n, size].
+
+        A key counts in any column. A row with fewer numbers repeats its first one. The keys of rows without a signature
+        have no meaning.
+        """
+        require_signatures("signatures", signatures, self.recipe)
+        keys = np.empty((len(signatures), self.size), np.uint64)
+        sentences.spread(signatures.rows, keys)
+        return keys
+
+    @property
+    def key_count(self) -> int:
+        """The most keys of a document, one for each number."""
+        return self.size

@@ -51,7 +51,7 @@ class SignatureKeys:
     @property
     def columns(self) -> int:
         """The number of columns."""
-        return self.rows(np.arange(0)).shape[1] if self._by_column is None else self._by_column.key_columns
+        return self.rows(np.arange(0)).shape[1] if self._by_column is None else self._by_column.key_count
 
     def column(self, column: int, documents: AnyPositions) -> Words:
         """Return the keys of these documents in one column."""
