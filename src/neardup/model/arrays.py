@@ -169,6 +169,14 @@ def _row_of(rows: npt.NDArray[np.generic]) -> str:
     return f"{rows.shape[1]} {rows.dtype}"
 
 
+def require_ascending(name: str, values: Any) -> Words:
+    """Return hashes as an array that nobody can change; ``ParameterError`` unless uint64, ascending and distinct."""
+    hashes = np.array(values)
+    holds = hashes.dtype == np.uint64 and hashes.ndim == 1 and bool((hashes[:-1] < hashes[1:]).all())
+    require(holds, name, f"array of {hashes.dtype}", "must be ascending, distinct uint64")
+    return _read_only(hashes)
+
+
 def ragged(starts: AnyPositions, sizes: AnyPositions) -> Positions:
     """Return the positions of all values of ragged rows, one row after the other.
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from neardup.kernels.sets import make_distinct
 from neardup.kernels.weights import weigh
-from neardup.model.arrays import Features, Positions, Words, ragged
+from neardup.model.arrays import Features, Positions, Words, ragged, require_ascending
 from neardup.model.errors import counted, require, require_whole
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
@@ -56,16 +56,14 @@ class TermWeights:
 
     def __post_init__(self) -> None:
         require(isinstance(self.shingling, Shingling), "shingling", self.shingling, "must be a Shingling")
-        terms, units = np.array(self.terms), np.array(self.units)
-        hashes = terms.dtype == np.uint64 and terms.ndim == 1 and bool((terms[:-1] < terms[1:]).all())
-        require(hashes, "terms", f"array of {terms.dtype}", "must be ascending, distinct uint64")
-        sized = units.dtype == np.uint32 and units.shape == terms.shape
+        object.__setattr__(self, "terms", require_ascending("terms", self.terms))
+        units = np.array(self.units)
+        sized = units.dtype == np.uint32 and units.shape == self.terms.shape
         sized = sized and bool(((units >= 1) & (units <= MOST_UNITS)).all())
         require(sized, "units", f"array of {units.dtype}", f"must be uint32 from 1 to {MOST_UNITS}, one per term")
         object.__setattr__(self, "otherwise", require_whole("otherwise", self.otherwise, 1, MOST_UNITS))
-        for name, array in (("terms", terms), ("units", units)):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+        units.setflags(write=False)
+        object.__setattr__(self, "units", units)
 
     def __len__(self) -> int:
         return len(self.terms)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from neardup.kernels import common_shingles as kernels
 from neardup.kernels.checksum import add_field
-from neardup.model.arrays import Features, Flags, Positions, Words
+from neardup.model.arrays import Features, Flags, Positions, Words, require_ascending
 from neardup.model.errors import OTHER_FILE, DataError, require, require_kind, require_share
 from neardup.text import files
 from neardup.text.columns import batches, gathered, text_column
@@ -61,13 +61,9 @@ class CommonShingles:
     documents: int
 
     def __post_init__(self) -> None:
-        terms = np.array(self.terms)
-        ordered = terms.dtype == np.uint64 and terms.ndim == 1 and bool((terms[:-1] < terms[1:]).all())
-        require(ordered, "terms", f"array of {terms.dtype}", "must be ascending, distinct uint64")
+        object.__setattr__(self, "terms", require_ascending("terms", self.terms))
         require(isinstance(self.shingling, str), "shingling", self.shingling, "must be the id of a shingling")
         require_share("share", self.share, below_one=True)
-        terms.setflags(write=False)
-        object.__setattr__(self, "terms", terms)
         object.__setattr__(self, "share", float(self.share))
         object.__setattr__(self, "documents", int(self.documents))
 

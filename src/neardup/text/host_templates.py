@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Self, get_args
 import numpy as np
 import pyarrow as pa
 
-from neardup.model.arrays import Positions, Words
+from neardup.model.arrays import Positions, Words, require_ascending
 from neardup.model.errors import (
     OTHER_FILE,
     DataError,
@@ -75,12 +75,9 @@ class Template:
 
     def __post_init__(self) -> None:
         require(self.view in get_args(PageView), "view", self.view, "must be main or visible")
-        lines = np.array(self.lines)
-        ordered = lines.dtype == np.uint64 and lines.ndim == 1 and bool((lines[:-1] < lines[1:]).all())
-        require(ordered, "lines", f"array of {lines.dtype}", "must be ascending, distinct uint64")
-        require(len(self.examples) in {0, len(lines)}, "examples", len(self.examples), "must be one for each line")
-        lines.setflags(write=False)
-        object.__setattr__(self, "lines", lines)
+        object.__setattr__(self, "lines", require_ascending("lines", self.lines))
+        number = len(self.examples)
+        require(number in {0, len(self.lines)}, "examples", number, "must be one for each line")
 
     @cached_property
     def id(self) -> str:
@@ -180,18 +177,7 @@ class HostTemplates:
 
     def to_bytes(self) -> bytes:
         """Return the templates as an Arrow file, one row for each host."""
-        rows = [
-            {
-                "host": one.host,
-                "version": one.version,
-                "view": one.view,
-                "kept": one.kept,
-                "lines": one.lines,
-                "examples": list(one.examples),
-                "id": one.id,
-            }
-            for one in self.templates
-        ]
+        rows = [{name: getattr(one, name) for name in _SCHEMA.names} for one in self.templates]
         about = {"format": _FORMAT, "rule": self.rule, "identity": self.identity, "earlier": self.earlier}
         table = pa.Table.from_pylist(rows, _SCHEMA.with_metadata({_ABOUT: json.dumps(about).encode()}))
         stream = io.BytesIO()
@@ -205,7 +191,8 @@ class HostTemplates:
         try:
             about, table = _opened(content)
             if about["format"] == _FORMAT:
-                made = cls((_template(row) for row in table.to_pylist()), about["rule"], map(str, about["earlier"]))
+                rows = table.drop_columns("id").to_pylist()
+                made = cls((_template(**row) for row in rows), about["rule"], map(str, about["earlier"]))
                 holds = made.identity == about["identity"]
                 holds = holds and [one.id for one in made.templates] == table["id"].to_pylist()
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -275,12 +262,5 @@ def _checked(templates: Iterable[Template]) -> Iterator[Template]:
         yield one
 
 
-def _template(row: dict[str, Any]) -> Template:
-    return Template(
-        host=row["host"],
-        version=row["version"],
-        view=row["view"],
-        kept=row["kept"],
-        lines=np.array(row["lines"], np.uint64),
-        examples=tuple(row["examples"]),
-    )
+def _template(*, lines: list[int], examples: list[str], **others: Any) -> Template:
+    return Template(lines=np.array(lines, np.uint64), examples=tuple(examples), **others)

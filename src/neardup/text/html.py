@@ -267,14 +267,19 @@ def resolved(link: str, base: str | None) -> str:
 
 @cache
 def _elements() -> tuple[Any, Any]:
-    """Return the names of the listed elements, ascending, and their kinds, for the kernel."""
     from neardup.kernels import visible_text as kernels
+
+    return packed_kinds((getattr(kernels, kind), names) for kind, names in _ELEMENTS.items())
+
+
+def packed_kinds(elements: Iterable[tuple[int, str]]) -> tuple[Any, Any]:
+    """Return the names of the elements of each kind as numbers, ascending, and all kinds of each, for kernels."""
     from neardup.kernels.tags import packed_name
 
     kinds: dict[int, int] = defaultdict(int)
-    for kind, names in _ELEMENTS.items():
+    for kind, names in elements:
         for name in names.split():
-            kinds[packed_name(name)] |= getattr(kernels, kind)
+            kinds[packed_name(name)] |= kind
     listed = sorted(kinds)
     return np.array(listed, np.uint64), np.array([kinds[name] for name in listed], np.int64)
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from neardup.kernels import markup as kernels
-from neardup.kernels.tags import packed_name
+from neardup.text.html import packed_kinds
 
 MOST_BYTES: Final = 12 << 20
 MOST: Final = {
@@ -103,10 +103,4 @@ def shape(page: bytes) -> Shape:
 
 @cache
 def _elements() -> tuple[Any, Any]:
-    """Return the names of the listed elements as numbers, ascending, and their kinds."""
-    listed: dict[int, int] = {}
-    for kind, names in _ELEMENTS.items():
-        for name in map(packed_name, names.split()):
-            listed[name] = listed.get(name, 0) | kind
-    ordered = sorted(listed)
-    return np.array(ordered, np.uint64), np.array([listed[name] for name in ordered], np.int64)
+    return packed_kinds(_ELEMENTS.items())
