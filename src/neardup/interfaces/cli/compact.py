@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 
 from neardup.interfaces.cli.options import KEYED_INDEX, opened
-from neardup.interfaces.cli.terminal import progress_bar, summarise
+from neardup.interfaces.cli.terminal import Row, progress_bar, summarise
 from neardup.model.errors import plural
 
 INTERRUPTED = "interrupted; the index is unchanged or partly merged; run the same command again to continue"
@@ -19,10 +19,10 @@ def run(arguments: argparse.Namespace) -> int:
             index.compact(progress)
         after = index.stats()
     purged = before.removed_in_files - after.removed_in_files
-    rows = [
+    rows: list[Row] = [
         (after.documents, plural(after.documents, "document"), True),
         (after.segments, f"{plural(after.segments, 'segment')} (before: {before.segments:,})", True),
         (after.bytes, f"{plural(after.bytes, 'byte')} (before: {before.bytes:,})", True),
-        (purged, f"removed {plural(purged, 'document')} purged from the files", False),
+        (purged, f"removed {plural(purged, 'document')} purged from the files"),
     ]
     return summarise(arguments, {"before": asdict(before), "after": asdict(after)}, rows)

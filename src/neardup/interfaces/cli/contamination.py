@@ -3,7 +3,7 @@
 import argparse
 
 from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
-from neardup.interfaces.cli.terminal import name_standard_output, progress_bars, summarise
+from neardup.interfaces.cli.terminal import Row, name_standard_output, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import plural, require
 
@@ -52,11 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
         write_table(path, getattr(found, name), force=arguments.force)
     record = {"documents": found.read, "items": len(found.items), "contaminated": found.contaminated}
     partly = int((found.items["share"].to_numpy() > 0).sum()) - found.contaminated
-    rows = [
+    rows: list[Row] = [
         (found.read, f"training {plural(found.read, 'document')}", True),
         (len(found.items), f"{plural(len(found.items), 'item')} of the test set", True),
         (found.contaminated, f"contaminated: one document has {arguments.threshold:g} or more of the item", True),
-        (partly, "with less of it in a document", False),
+        (partly, "with less of it in a document"),
         (len(found.documents), f"training {plural(len(found.documents), 'document')} with these items", True),
     ]
     return summarise(arguments, {**record, "to_drop": len(found.documents)}, rows, rejected=found.rejected)

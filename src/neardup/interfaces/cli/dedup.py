@@ -179,8 +179,8 @@ def show_summary(done: "FilesResult", seconds: float) -> None:
             (summary.kept, "kept", True),
             (summary.exact, f"dropped: exact {plural(summary.exact, 'duplicate')}, equal byte by byte", True),
             (summary.near, f"dropped: near {plural(summary.near, 'duplicate')}, {rule_of(summary)}", True),
-            (summary.known, "of the dropped documents match one of --state or --against", False),
-            *((number, words, False) for number, words in totals_of(done)),
+            (summary.known, "of the dropped documents match one of --state or --against"),
+            *totals_of(done),
         ]
     )
     if summary.not_compared:

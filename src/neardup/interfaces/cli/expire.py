@@ -3,7 +3,7 @@
 import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
-from neardup.interfaces.cli.terminal import summarise
+from neardup.interfaces.cli.terminal import Row, summarise
 from neardup.interfaces.moments import moment_in
 from neardup.model.errors import plural
 
@@ -28,9 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
         done = expire(index, before, arguments.by)
         total = len(index)
     promoted = len(done.promoted)
-    rows = [
+    rows: list[Row] = [
         (done.removed, f"{plural(done.removed, 'document')} removed", True),
-        (promoted, f"{plural(promoted, 'document')} kept now, as the representative was removed", False),
+        (promoted, f"{plural(promoted, 'document')} kept now, as the representative was removed"),
         (total, f"{plural(total, 'document')} in the index", True),
     ]
     return summarise(arguments, {"removed": done.removed, "promoted": promoted, "documents": total}, rows)

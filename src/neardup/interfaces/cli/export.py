@@ -3,7 +3,7 @@
 import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
-from neardup.interfaces.cli.terminal import name_standard_output, summarise
+from neardup.interfaces.cli.terminal import Row, name_standard_output, summarise
 from neardup.model.errors import plural
 
 EXAMPLE = "Example: neardup export seen --to documents.parquet"
@@ -28,9 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
     check_table(arguments.to, force=arguments.force)
     with opened(arguments, "r") as index:
         done = export(index, arguments.to, arguments.since, force=arguments.force)
-    rows = [
+    rows: list[Row] = [
         (done.documents, f"{plural(done.documents, 'document')} written", True),
-        (done.removed, f"removed {plural(done.removed, 'document')} listed", False),
+        (done.removed, f"removed {plural(done.removed, 'document')} listed"),
     ]
     lines = [f"generation {done.generation}: the next export of changes takes --since {done.generation}"]
     return summarise(arguments, done._asdict(), rows, lines=lines)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.advice import advice_on_copies, advice_on_lines, advice_on_quotes
-from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_lines, show_rejected
+from neardup.interfaces.cli.terminal import Row, complain, progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import archive_totals, rejected_rows, without_text
 from neardup.model.errors import ParameterError, plural, require
@@ -104,10 +104,10 @@ def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:
     with progress_bars() as progress:
         filled = fill_index(state, arguments.to, progress=progress, **ways)
     seconds = time.monotonic() - started
-    rows = [
+    rows: list[Row] = [
         (filled.documents, f"kept {plural(filled.documents, 'document')} in the state {state}", True),
-        (filled.repeated, "with the id of a later document: left out", False),
-        (len(filled.rejected), f"{plural(len(filled.rejected), 'document')} rejected, not in the index", False),
+        (filled.repeated, "with the id of a later document: left out"),
+        (len(filled.rejected), f"{plural(len(filled.rejected), 'document')} rejected, not in the index"),
     ]
     return _summarise(arguments, filled, rows, seconds)
 
@@ -128,7 +128,7 @@ def _fields(described: list[str]) -> dict[str, Any]:
     return fields
 
 
-def _rows_of(added: "Added") -> list[tuple[int, str, bool]]:
+def _rows_of(added: "Added") -> list[Row]:
     estimated = ", estimated: the index has no texts (--texts)" if added.estimated else ""
     exact = f"exact {plural(added.exact, 'duplicate')}, equal byte by byte to a document admitted before"
     return [
@@ -136,20 +136,18 @@ def _rows_of(added: "Added") -> list[tuple[int, str, bool]]:
         (added.new, "new", True),
         (added.exact, exact, True),
         (added.near, f"near {plural(added.near, 'duplicate')} of a document admitted before{estimated}", True),
-        (added.empty - added.no_text, "empty, or without words to compare", False),
-        *([(added.no_text, without_text(added.without_text, ", kept"), False)] if added.without_text else []),
-        (added.replaced, "known, with other content: replaced", False),
-        (added.unchanged, "known and unchanged", False),
-        (added.repeated, "with the id of a later document: left out", False),
-        *((number, words, False) for number, words in rejected_rows(added.rejected, ", not in the index")),
-        (added.ignored, f"other {plural(added.ignored, 'file')} ignored", False),
-        *((number, words, False) for number, words in archive_totals(added)),
+        (added.empty - added.no_text, "empty, or without words to compare"),
+        *([(added.no_text, without_text(added.without_text, ", kept"))] if added.without_text else []),
+        (added.replaced, "known, with other content: replaced"),
+        (added.unchanged, "known and unchanged"),
+        (added.repeated, "with the id of a later document: left out"),
+        *rejected_rows(added.rejected, ", not in the index"),
+        (added.ignored, f"other {plural(added.ignored, 'file')} ignored"),
+        *archive_totals(added),
     ]
 
 
-def _summarise(
-    arguments: argparse.Namespace, done: "Added | Filled", rows: list[tuple[int, str, bool]], seconds: float
-) -> int:
+def _summarise(arguments: argparse.Namespace, done: "Added | Filled", rows: list[Row], seconds: float) -> int:
     """Print what was done, and the size of the index; return 1 if something was rejected."""
     if arguments.json:
         print(json.dumps({**asdict(done), "seconds": round(seconds, 3)}))

@@ -4,7 +4,7 @@ import argparse
 from collections import Counter
 
 from neardup.interfaces.cli.options import CRAWLED, JSON, WITHOUT_URL, crawled_of
-from neardup.interfaces.cli.terminal import name_standard_output, summarise
+from neardup.interfaces.cli.terminal import Row, name_standard_output, summarise
 from neardup.model.errors import plural, require
 
 EXAMPLE = "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup mirrors why.parquet --out m.jsonl"
@@ -46,18 +46,14 @@ def run(arguments: argparse.Namespace) -> int:
         seen, rules = crawl_overview(pages.urls, pages.contents), find_url_rules(pages.urls, pages.contents)
         write_file(report, crawl_page(seen, found, rules, templates), PAGES, force=arguments.force)
     kinds = Counter(each.kind for each in found.found)
-    rows = [
+    rows: list[Row] = [
         (found.pages, f"{plural(found.pages, 'page')} of {found.hosts:,} {plural(found.hosts, 'host')}", True),
         (kinds["same"], "mirrors, 90 % or more of the common paths with the same content", True),
         (kinds["mostly"], "mirrors, less than 90 %", True),
         (kinds["below a prefix"], "mirrors in a folder", True),
-        (
-            kinds["same paths"],
-            _TRANSLATED,
-            False,
-        ),
-        (found.contents_left_out, "contents on more than 50 hosts, ignored", False),
-        (pages.ignored, WITHOUT_URL, False),
+        (kinds["same paths"], _TRANSLATED),
+        (found.contents_left_out, "contents on more than 50 hosts, ignored"),
+        (pages.ignored, WITHOUT_URL),
     ]
     counts = {"hosts": found.hosts, "pages": found.pages, "contents_left_out": found.contents_left_out}
     counts["ignored"] = pages.ignored

@@ -3,7 +3,7 @@
 import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, RULES, addresses_of, opened
-from neardup.interfaces.cli.terminal import shown_ids, summarise
+from neardup.interfaces.cli.terminal import Row, shown_ids, summarise
 from neardup.model.errors import plural
 
 EXAMPLE = "Example: neardup remove seen --ids removed.txt"
@@ -26,10 +26,10 @@ def run(arguments: argparse.Namespace) -> int:
         done = remove_ids(index, ids, addresses_of(arguments))
         total = len(index)
     unknown = len(done.unknown)
-    rows = [
+    rows: list[Row] = [
         (done.removed, f"{plural(done.removed, 'document')} removed", True),
-        (unknown, f"{plural(unknown, 'id')} not in the index{shown_ids(done.unknown)}", False),
-        (done.promoted, f"{plural(done.promoted, 'document')} kept now, as the representative was removed", False),
+        (unknown, f"{plural(unknown, 'id')} not in the index{shown_ids(done.unknown)}"),
+        (done.promoted, f"{plural(done.promoted, 'document')} kept now, as the representative was removed"),
         (total, f"{plural(total, 'document')} in the index", True),
     ]
     record = {"removed": done.removed, "unknown": unknown, "promoted": done.promoted, "documents": total}

@@ -3,7 +3,7 @@
 import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, key_of
-from neardup.interfaces.cli.terminal import progress_bar, show_lines, summarise
+from neardup.interfaces.cli.terminal import Row, progress_bar, show_lines, summarise
 from neardup.model.errors import counted, plural
 
 EXAMPLE = "Example: neardup rescue seen rescued"
@@ -22,11 +22,11 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bar("rescue") as progress:
         found = rescue(arguments.index, arguments.to, key=key_of(arguments), progress=progress)
     lost = sum(loss.documents or 0 for loss in found.losses)
-    rows = [
+    rows: list[Row] = [
         (found.documents, f"{plural(found.documents, 'document')} in the new index", True),
-        (lost, f"{plural(lost, 'document')} known to be lost", False),
-        (found.promoted, f"{plural(found.promoted, 'document')} kept now, as the representative is lost", False),
-        (found.repeated, "left out: a later document has the same id", False),
+        (lost, f"{plural(lost, 'document')} known to be lost"),
+        (found.promoted, f"{plural(found.promoted, 'document')} kept now, as the representative is lost"),
+        (found.repeated, "left out: a later document has the same id"),
     ]
     record = {"documents": found.documents, "promoted": found.promoted, "repeated": found.repeated}
     summarise(arguments, {**record, "losses": [loss._asdict() for loss in found.losses]}, rows)

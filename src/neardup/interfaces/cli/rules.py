@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from neardup.interfaces.cli.options import CRAWLED, JSON, WITHOUT_URL, crawled_of
-from neardup.interfaces.cli.terminal import name_standard_output, summarise
+from neardup.interfaces.cli.terminal import Row, name_standard_output, summarise
 from neardup.model.errors import PERMISSION, OutputError, OutputRefused, plural, require_path
 
 _JSON = (".json",)
@@ -59,11 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
             write_file(path, content, _ENDINGS, force=force)
     counts = found.counts()
     number, hosts = len(pages.urls), len(found.hosts)
-    rows = [
+    rows: list[Row] = [
         (number, plural(number, "page"), True),
         (len(found), f"{plural(len(found), 'rule')} for {hosts:,} {plural(hosts, 'host')}", True),
-        *((each, f"of these: {kind.replace('_', ' ')}", False) for kind, each in counts.items()),
-        (pages.ignored, WITHOUT_URL, False),
+        *((each, f"of these: {kind.replace('_', ' ')}") for kind, each in counts.items()),
+        (pages.ignored, WITHOUT_URL),
     ]
     record = {"pages": number, "hosts": hosts, **counts, "ignored": pages.ignored, "id": found.id}
     return summarise(arguments, record, rows, lines=[f"id of the rules: {found.id}"], rejected=pages.rejected)

@@ -7,7 +7,7 @@ from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.terminal import complain, progress_bars, show_counts, show_rejected
+from neardup.interfaces.cli.terminal import Row, complain, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import archive_totals, rejected_rows
 from neardup.model.errors import DataError, OutputRefused, counted, plural, require
@@ -87,12 +87,12 @@ def _of_files(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
         counts = _written(answering.answer(arguments.inputs, progress=progress), index)
     if sys.stderr is not None:
         documents = counts.total() - len(answering.rejected)
-        rows = [(documents, plural(documents, "document"), True)]
-        rows += [(count, name, False) for name, count in counts.most_common() if name != _INVALID]
-        rows += [
-            *((number, words, False) for number, words in rejected_rows(answering.rejected)),
-            (answering.ignored, f"other {plural(answering.ignored, 'file')} ignored", False),
-            *((number, words, False) for number, words in archive_totals(answering)),
+        rows: list[Row] = [
+            (documents, plural(documents, "document"), True),
+            *((count, name) for name, count in counts.most_common() if name != _INVALID),
+            *rejected_rows(answering.rejected),
+            (answering.ignored, f"other {plural(answering.ignored, 'file')} ignored"),
+            *archive_totals(answering),
         ]
         with redirect_stdout(sys.stderr):
             show_counts(rows)

@@ -4,7 +4,7 @@ import argparse
 
 import msgspec
 
-from neardup.interfaces.cli.terminal import shown_ids, summarise
+from neardup.interfaces.cli.terminal import Row, shown_ids, summarise
 from neardup.interfaces.moments import moment_in
 from neardup.interfaces.wording import extraction_line
 from neardup.model.errors import ParameterError, counted, plural
@@ -60,9 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     documents = sum(segment.documents for segment in segments)
     leaders = sum(segment.leaders for segment in segments)
     changed = f" (before: {bytes_before:,})" if size != bytes_before else ""
-    rows = [
+    rows: list[Row] = [
         (removed, f"{plural(removed, 'document')} removed", arguments.action == "forget"),
-        (len(unknown), f"{plural(len(unknown), 'id')} not in the state{shown_ids(unknown)}", False),
+        (len(unknown), f"{plural(len(unknown), 'id')} not in the state{shown_ids(unknown)}"),
         (documents, plural(documents, "document"), True),
         (sum(segment.kept for segment in segments), "kept", True),
         (leaders, "stored; the others are equal to one of these, or have no words", True),

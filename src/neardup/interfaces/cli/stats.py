@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 
 from neardup.interfaces.cli.options import INDEX
-from neardup.interfaces.cli.terminal import summarise
+from neardup.interfaces.cli.terminal import Row, summarise
 from neardup.interfaces.wording import extraction_line
 from neardup.model.errors import plural
 
@@ -18,13 +18,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     stats = index_stats(arguments.index)
     left, unacknowledged = stats.discarded_bytes, "after the last record of the log, never acknowledged"
-    rows = [
+    rows: list[Row] = [
         (stats.documents, plural(stats.documents, "document"), True),
         (stats.kept, "kept; the others are duplicates of these", True),
         (stats.segments, plural(stats.segments, "segment"), True),
         (stats.bytes, f"{plural(stats.bytes, 'byte')}, {stats.bytes_in_log:,} of them in the log", True),
-        (stats.removed_in_files, "removed, but still in the files; `neardup compact` purges them", False),
-        (left, f"{plural(left, 'byte')} {unacknowledged}", False),
+        (stats.removed_in_files, "removed, but still in the files; `neardup compact` purges them"),
+        (left, f"{plural(left, 'byte')} {unacknowledged}"),
     ]
     lines = [f"scheme {stats.scheme}, recipe {stats.recipe}, generation {stats.generation}"]
     if stats.extraction is not None:

@@ -190,7 +190,7 @@ def _summarise(templates: "HostTemplates") -> None:
     show_counts(
         [
             (hosts, f"{plural(hosts, 'host')} with a template", True),
-            (visible, "of these are read by their visible text", False),
+            (visible, "of these are read by their visible text"),
             (lines, f"{plural(lines, 'line')} of templates", True),
         ]
     )

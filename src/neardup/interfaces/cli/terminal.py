@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from neardup.interfaces.pieces import Excerpt
     from neardup.sources.collection import Rejected
 
+Row = tuple[int, str] | tuple[int, str, bool]  # a number, its description, and whether it is also shown if it is 0
 STDOUT = "/dev/stdout"
 _SHOWN = 5  # rejected records, or unknown ids, that are shown by name
 _NAME = 100  # characters of an id
@@ -110,7 +111,7 @@ def _terminal() -> PatientTerminal | None:
 def summarise(
     arguments: "Namespace",
     record: "Mapping[str, Any]",
-    rows: "Sequence[tuple[int, str, bool]]",
+    rows: "Sequence[Row]",
     *,
     lines: "Iterable[str]" = (),
     rejected: "Sequence[Rejected] | None" = None,
@@ -123,15 +124,15 @@ def summarise(
         told = {**record, **({} if rejected is None else {"rejected": [asdict(one) for one in rejected]})}
         print(json.dumps(told))
     else:
-        show_counts([*rows, *((number, words, False) for number, words in rejected_rows(rejected or ()))])
+        show_counts([*rows, *rejected_rows(rejected or ())])
         show_lines(lines)
         show_rejected(rejected or ())
     return 1 if rejected else 0
 
 
-def show_counts(rows: "Sequence[tuple[int, str, bool]]") -> None:
-    """Print numbers with their descriptions: those that are not 0, or always shown."""
-    shown = [(count, words) for count, words, always in rows if count or always]
+def show_counts(rows: "Sequence[Row]") -> None:
+    """Print numbers with their descriptions: those that are not 0, or are always shown."""
+    shown = [(count, words) for count, words, *always in rows if count or any(always)]
     width = max(len(f"{count:,}") for count, _ in shown)
     _show(((f"{count:>{width},}", "bold"), (f"  {printable(words)}", "")) for count, words in shown)
 
