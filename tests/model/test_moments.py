@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from neardup.errors import ParameterError
-from neardup.model.moments import require_past
+from neardup.model.moments import moment_in, require_past
 
 
 def test_all_recorded_times_are_before_the_future():
@@ -13,3 +13,18 @@ def test_all_recorded_times_are_before_the_future():
     require_past("before", soon)
     with pytest.raises(ParameterError, match="is in the future, so everything would be removed"):
         require_past("before", later)
+
+
+@pytest.mark.parametrize("text", ["", "d", "-1d", "1.5d", "1y", "2026-13-01", "999999w", "0001-01-01T00:00:00+01:00"])
+def test_other_texts_are_refused(text):
+    with pytest.raises(ParameterError, match="is not a time such as 2026-01-31"):
+        moment_in(text, recorded=False)
+
+
+@pytest.mark.parametrize("text", ["0d", "00h", "0 w"])
+def test_an_age_of_0_is_refused_where_it_would_remove_everything(text):
+    moment_in(text, recorded=False)
+    with pytest.raises(ParameterError, match="is now, so everything would be removed") as refused:
+        moment_in(text, recorded=True)
+    assert refused.value.value == text
+    moment_in(refused.value.rule.rpartition(" ")[2], recorded=True)

@@ -1,11 +1,44 @@
-"""The rule of times before which documents are removed."""
+"""Times before which documents are removed."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from neardup.model.errors import require
+from neardup.model.errors import ParameterError, require
 
 _LATEST: Final = timedelta(minutes=1)  # after now: clocks differ
+_RULE: Final = "is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age such as 90d, 12h or 4w"
+_AGE: Final = re.compile(r"(\d{1,6}) ?([hdw])", re.ASCII)
+_AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+
+
+def moment_in(before: str, *, recorded: bool) -> datetime:
+    """Parse a time in UTC, or an age before now; ``ParameterError`` for other texts.
+
+    With *recorded*, it is compared with times in the past, such as that of a run. Then a time in the future is an
+    error, too, and so is an age of 0: everything would be removed, which only a time makes clear.
+
+    >>> moment_in("2026-01-31T12:00:00+02:00", recorded=True).isoformat()
+    '2026-01-31T10:00:00+00:00'
+    >>> abs(datetime.now(UTC) - moment_in("36h", recorded=True) - timedelta(hours=36)) < timedelta(minutes=1)
+    True
+    """
+    now = datetime.now(UTC)
+    age = _AGE.fullmatch(before.strip())
+    try:
+        if age:
+            found = now - int(age[1]) * _AGES[age[2]]
+        else:
+            found = datetime.fromisoformat(before.strip())
+            found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        raise ParameterError("before", before, _RULE) from None
+    if recorded:
+        require_past("before", found, before)
+        soon = now + timedelta(seconds=1)
+        rule = f"is now, so everything would be removed; to do that, write a time: {soon:%Y-%m-%dT%H:%M:%SZ}"
+        require(not age or found < now, "before", before, rule)
+    return found
 
 
 def require_past(name: str, at: datetime, written: str = "") -> None:

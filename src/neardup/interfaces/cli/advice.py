@@ -38,16 +38,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 200  # shown characters of an invalid value
 _WITH_COMMAS = {"stop_words"}  # options whose value is a list
-_READING = {
-    "dedup",
-    "index",
-    "audit",
-    "pairs",
-    "label",
-    "tune",
-    "contamination",
-}  # verbs with options for reading files
+_READING = {"dedup", "index", "audit", "pairs", "label", "tune", "contamination"}  # files, by options for that
 _CONTINUING = {"dedup", "work", "index"}  # verbs that continue where a full disk stopped them
+_NAMED_FIELDS = {"text": "text", "html": "HTML", "id": "id", "url": "URL", "contribution": "contribution"}  # by option
 _FIELDS = {"templates": {"html": "html", "url": "url"}}  # defaults, by verb, that its options do not show
 _OF_REPORTS = {  # columns of the reports that a verb reads
     "audit": ("id", "position", "representative_position", "rule", "resemblance"),
@@ -347,13 +340,7 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
         return "this must be a report that `neardup dedup --report` has written"
     if len(error.existing) == 1 and (way_out := _about_separator(error.existing[0])):
         return way_out
-    for name, words in (
-        ("text", "text"),
-        ("html", "HTML"),
-        ("id", "id"),
-        ("url", "URL"),
-        ("contribution", "contribution"),
-    ):
+    for name, words in _NAMED_FIELDS.items():
         if error.field == given.get(name):
             wanted = error.field.lower()
             alike = [other for other in error.existing if f".{other.lower()}".endswith(f".{wanted}")]

@@ -3,17 +3,11 @@
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import progress_bars, show_lines
 from neardup.interfaces.cli.warm import say_if_cold
-
-if TYPE_CHECKING:
-    from neardup.evaluation.audit import Audit
-
-_REPORTS = (".html", ".htm", ".json")
 
 USAGE = f"""
 {options.INPUTS}
@@ -42,12 +36,12 @@ EXAMPLE = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit and print; return 1 if records were rejected."""
-    from neardup.sources.output import check_file, write_file
+    from neardup.sources.output import check_file
 
     given = vars(arguments)
     report = given.get("report")
     if report is not None:
-        check_file(report, _REPORTS, arguments.inputs, force=arguments.force)
+        check_file(report, options.REPORTS, arguments.inputs, force=arguments.force)
     say_if_cold()
     from neardup.pipeline.files.audit import audit_files, is_folder_of_run, records_scheme
 
@@ -68,7 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
             **options.reading_of(arguments),
         )
     if report is not None:
-        write_file(report, _rendered(found, report), _REPORTS, force=arguments.force)
+        from neardup.interfaces.pages.audit import audit_page
+
+        options.write_report(arguments, found, audit_page)
     if arguments.json:
         plain = found.as_dict()
         for one in plain["missed"]:
@@ -77,11 +73,3 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         show_lines([*audit_lines(found), *table_lines(band_rows(found)), *missed_lines(found)])
     return 1 if found.rejected else 0
-
-
-def _rendered(found: "Audit", path: str) -> bytes:
-    if path.lower().endswith(".json"):
-        return json.dumps(found.as_dict(), indent=1).encode() + b"\n"
-    from neardup.interfaces.pages.audit import audit_page
-
-    return audit_page(found)

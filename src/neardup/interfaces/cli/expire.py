@@ -4,8 +4,8 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
 from neardup.interfaces.cli.terminal import Row, summarise
-from neardup.interfaces.moments import moment_in
 from neardup.model.errors import plural
+from neardup.model.moments import moment_in
 
 EXAMPLE = "Example: neardup expire seen --before 90d"
 INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"

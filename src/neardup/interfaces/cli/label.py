@@ -139,12 +139,6 @@ def _check_out(arguments: argparse.Namespace) -> None:
         read_labels(arguments.out)
 
 
-def _read(arguments: argparse.Namespace, progress: Any) -> "Collection":
-    from neardup.sources.read import read
-
-    return read(arguments.inputs, **options.reading_as_dedup(arguments, arguments.inputs, progress), progress=progress)
-
-
 def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
     """Return a pool of pairs of the inputs."""
     given = vars(arguments)
@@ -155,7 +149,7 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
     from neardup.pipeline.labels.pool import draw_pairs
 
     with progress_bars() as bars:
-        collection = _read(arguments, bars)
+        collection = options.read_inputs(arguments, bars)
         try:
             pool = draw_pairs(
                 pa.table({"id": collection.ids, "text": collection.texts}),
@@ -188,7 +182,7 @@ def _liked(arguments: argparse.Namespace) -> "tuple[PairSource, Collection | Non
     if not arguments.inputs or not lacking:
         return LabelledPairs(labels), None
     with progress_bars() as bars:
-        collection = _read(arguments, bars)
+        collection = options.read_inputs(arguments, bars)
     names = collection.ids.to_pylist()
     texts = {names[row]: collection.texts[row].as_py() or "" for row in range(len(names)) if names[row] in lacking}
     return LabelledPairs(labels, texts), collection

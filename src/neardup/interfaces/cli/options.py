@@ -1,6 +1,7 @@
 """Options that verbs share: for reading, for the scheme, for an index and for a work folder."""
 
 import argparse
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -14,16 +15,21 @@ from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD
 from neardup.model.presets import PRESETS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from neardup.model.options import Option
     from neardup.model.protocols import Scheme
     from neardup.pipeline.index.index import Index
     from neardup.pipeline.progress import Progress
     from neardup.sources.addresses import Addresses
+    from neardup.sources.collection import Collection
     from neardup.text.extraction import Extraction
 
 _TYPES: dict[Any, Any] = {"whole": whole, "number": number, "text": str}
 _OF_LENGTH: Final = {option.name for option in SHORT}
 _OF_FEATURES: Final = {"words", *(option.name for option in (THRESHOLD, SHINGLE, BAG, *ANALYSIS))}
+
+REPORTS: Final = (".html", ".htm", ".json")  # endings
 
 JSON: Final = "--json: print the summary as JSON\n"
 THREADS: Final = "--threads N: cores to use (default: all)\n"
@@ -430,24 +436,15 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     if "url" in given and arguments.verb != "index":
         rule = "needs --html FIELD: it names the field with the URLs of these pages; archives have their own"
         require("html" in given, "url", given["url"], rule)
-        require(
-            not given.get("no_templates"),
-            "url",
-            given["url"],
-            "cannot be used with --no-templates: it is for templates",
-        )
+        rule = "cannot be used with --no-templates: it is for templates"
+        require(not given.get("no_templates"), "url", given["url"], rule)
     learn = given.get("learn_templates", False)
-    require(
-        not learn or "templates" in given,
-        "learn_templates",
-        None,
-        "needs --templates FILE, to which the templates are added",
-    )
+    rule = "needs --templates FILE, to which the templates are added"
+    require(not learn or "templates" in given, "learn_templates", None, rule)
     if learn and Path(given["templates"]).is_dir():
-        rule = "is a folder, and --learn-templates adds to a file; leave out both options, or name a .arrow file; the"
-        raise ParameterError(
-            "templates", given["templates"], f"{rule} templates of a state or an index grow without them"
-        )
+        ways = "leave out both options, or name a .arrow file; the templates of a state or an index grow without them"
+        rule = f"is a folder, and --learn-templates adds to a file; {ways}"
+        raise ParameterError("templates", given["templates"], rule)
     if "" in given.get("glob", ()):
         raise InputRefused("--glob", "the pattern is empty")
     reading = chosen(arguments, "text id format quoting glob html url strict max_bytes")
@@ -468,3 +465,19 @@ def reading_as_dedup(
     learn = reading.pop("learn_templates", None)
     threads = vars(arguments).get("threads")
     return {**reading, "extraction": learned_extraction(learn, inputs, request_of(**reading), progress, threads)}
+
+
+def read_inputs(arguments: argparse.Namespace, progress: "Progress | None") -> "Collection":
+    """Read the documents of the inputs as dedup does."""
+    from neardup.sources.read import read
+
+    return read(arguments.inputs, **reading_as_dedup(arguments, arguments.inputs, progress), progress=progress)
+
+
+def write_report(arguments: argparse.Namespace, found: Any, page: "Callable[[Any], bytes]") -> None:
+    """Write what was found to the file that ``--report`` names: as JSON (.json), or rendered as a *page*."""
+    from neardup.sources.output import write_file
+
+    as_json = arguments.report.lower().endswith(".json")
+    content = json.dumps(found.as_dict(), indent=1).encode() + b"\n" if as_json else page(found)
+    write_file(arguments.report, content, REPORTS, force=arguments.force)

@@ -5,9 +5,9 @@ import argparse
 import msgspec
 
 from neardup.interfaces.cli.terminal import Row, shown_ids, summarise
-from neardup.interfaces.moments import moment_in
 from neardup.interfaces.wording import extraction_line
 from neardup.model.errors import ParameterError, counted, plural
+from neardup.model.moments import moment_in
 
 EXAMPLE = "Example: neardup state forget crawls --before 2026-01-01"
 INTERRUPTED = "interrupted; the state is as it was"

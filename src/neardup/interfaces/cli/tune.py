@@ -2,26 +2,25 @@
 
 import argparse
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.audits import table_lines
-from neardup.interfaces.cli.options import PLAIN, READING, THREADS, drawn, reading_as_dedup, refuse_reading
+from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.tunings import rule_rows, tuning_lines
 from neardup.model.errors import DataError, InputRefused
 
 if TYPE_CHECKING:
-    from neardup.evaluation.tuning import Tuning
     from neardup.pipeline.progress import Progress
 
-_REPORTS = (".html", ".htm", ".json")
 _SETTINGS = (".toml",)
 
 USAGE = f"""
 labels LABELS: labelled pairs, as neardup label writes them (.jsonl)
 inputs [INPUT ...]: the documents, if texts were left out of the labels
-{THREADS}
+{options.THREADS}
 [the goal]
 --goal GOAL=f1: f1; or precision>=0.99 or recall>=0.99, with any share, and then the other one as high as possible
 --draw N=1: another number divides the pairs in another way
@@ -30,8 +29,8 @@ inputs [INPUT ...]: the documents, if texts were left out of the labels
 --report PATH: a page to look at (.html), or JSON (.json)
 --force: replace an output that exists
 --json: print the tuning as JSON
-{READING}
-{PLAIN}
+{options.READING}
+{options.PLAIN}
 """
 EXAMPLE = (
     "Example: neardup label pages.jsonl --out labels.jsonl; neardup tune labels.jsonl --out neardup.toml;"
@@ -50,9 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
     Goal.of(arguments.goal)
     if not arguments.inputs:
         rule = "needs the documents: LABELS INPUT ...; without them, the texts of the labels are used"
-        refuse_reading(arguments, rule)
-    seed = drawn(arguments)
-    for name, endings in (("report", _REPORTS), ("out", _SETTINGS)):
+        options.refuse_reading(arguments, rule)
+    seed = options.drawn(arguments)
+    for name, endings in (("report", options.REPORTS), ("out", _SETTINGS)):
         if name in given:
             check_file(given[name], endings, [arguments.labels, *arguments.inputs], force=arguments.force)
     say_if_cold()
@@ -71,7 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
             raise DataError(arguments.labels, error.rule, error.code) from error  # the library knows no file
     settings = settings_text(found.chosen.settings)
     if "report" in given:
-        write_file(given["report"], _rendered(found, settings, given["report"]), _REPORTS, force=arguments.force)
+        from neardup.interfaces.pages.tuning import tuning_page
+
+        options.write_report(arguments, found, partial(tuning_page, settings=settings))
     if "out" in given:
         write_file(given["out"], settings.encode(), _SETTINGS, force=arguments.force)
     if arguments.json:
@@ -89,17 +90,6 @@ def _texts(
     """Return the texts of the *wanted* documents, ``None`` without inputs, and the rejected records."""
     if not arguments.inputs:
         return None, []
-    from neardup.sources.read import read
-
-    reading = reading_as_dedup(arguments, arguments.inputs, progress)
-    collection = read(arguments.inputs, **reading, progress=progress)
+    collection = options.read_inputs(arguments, progress)
     pairs = zip(collection.ids.to_pylist(), collection.texts, strict=True)
     return {name: text.as_py() or "" for name, text in pairs if name in wanted}, collection.rejected
-
-
-def _rendered(found: "Tuning", settings: str, path: str) -> bytes:
-    if path.lower().endswith(".json"):
-        return json.dumps(found.as_dict(), indent=1).encode() + b"\n"
-    from neardup.interfaces.pages.tuning import tuning_page
-
-    return tuning_page(found, settings)

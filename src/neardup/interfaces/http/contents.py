@@ -7,7 +7,7 @@ import msgspec
 from neardup.interfaces.http.documents import RemovedAnswer, changing
 from neardup.interfaces.http.requests import Input, Nothing, characters
 from neardup.interfaces.http.service import Service, Writes
-from neardup.interfaces.moments import moment_in
+from neardup.model.moments import moment_in
 from neardup.schemes.terms import written
 
 
