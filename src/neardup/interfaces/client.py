@@ -246,7 +246,7 @@ class Client:
         """
         require_name("query", query)
         given = {name: value for name, value in options.items() if value is not None}
-        return self._get(f"/v1/search?{urlencode({'q': readable(query), **given})}")
+        return self._answer("GET", f"/v1/search?{urlencode({'q': readable(query), **given})}")
 
     # Pages of a crawl.
 
@@ -323,13 +323,10 @@ class Client:
         return Document(**{**found, **moments, "fields": found["fields"] | values})
 
     def _index(self) -> dict[str, Any]:
-        found = self._get("/v1/index")
+        found = self._answer("GET", "/v1/index")
         if "next" not in found:
             raise self._strange()
         return found
-
-    def _get(self, path: str) -> dict[str, Any]:
-        return self._answer("GET", path)
 
     def _post(self, path: str, given: Any) -> dict[str, Any]:
         try:

@@ -161,14 +161,7 @@ def _unknown(host: str, known: list[str]) -> str:
 
 def _of(one: Any) -> dict[str, Any]:
     """Return what describes a template, without its lines."""
-    return {
-        "host": one.host,
-        "id": one.id,
-        "version": one.version,
-        "view": one.view,
-        "kept": one.kept,
-        "lines": len(one.lines),
-    }
+    return {name: getattr(one, name) for name in ("host", "id", "version", "view", "kept")} | {"lines": len(one.lines)}
 
 
 def _described(one: Any) -> str:

@@ -136,13 +136,13 @@ class RemovedAnswer(msgspec.Struct):
 def judge(service: Service, given: JudgeBody) -> VerdictsAnswer:
     """Check whether documents repeat documents of the index; changes nothing."""
     documents: Sequence[CheckedDocument] = given.documents
-    named = [document.id for document in documents if document.id is not None]
+    names = [document.id for document in documents]
+    named = [name for name in names if name is not None]
     if named and len(named) != len(documents):
         raise Refusal(INVALID, "Either all documents have an id, or none.")
     own = contents_of(service, documents, given.recipe, "document")
     verdicts = service.index.judge(own, columns_of(documents), ids=named or None)
-    service.metrics.count_verdicts("judge", verdicts)
-    return verdicts_of([document.id for document in documents], verdicts)
+    return verdicts_of(service, "judge", names, verdicts)
 
 
 def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
@@ -152,11 +152,10 @@ def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
     content, only its fields are replaced.
     """
     documents: Sequence[AdmittedDocument] = given.documents
-    own = contents_of(service, documents, given.recipe, "document")
+    own, ids = contents_of(service, documents, given.recipe, "document"), [document.id for document in documents]
     with changing(service) as index:
-        verdicts = index.admit([document.id for document in documents], own, columns_of(documents))
-    service.metrics.count_verdicts("admit", verdicts)
-    return verdicts_of([document.id for document in documents], verdicts)
+        verdicts = index.admit(ids, own, columns_of(documents))
+    return verdicts_of(service, "admit", ids, verdicts)
 
 
 def document(service: Service, given: DocumentQuery) -> DocumentAnswer:
@@ -207,8 +206,11 @@ def columns_of(documents: Sequence[Any]) -> dict[str, list[Value]] | None:
     return {name: [document.fields.get(name) for document in documents] for name in names} or None
 
 
-def verdicts_of(names: Sequence[str | None], verdicts: Sequence[Verdict]) -> VerdictsAnswer:
-    """Return verdicts on documents, and their names, as an answer."""
+def verdicts_of(
+    service: Service, route: str, names: Sequence[str | None], verdicts: Sequence[Verdict]
+) -> VerdictsAnswer:
+    """Count the verdicts of a route on documents, and return them with the names of these as an answer."""
+    service.metrics.count_verdicts(route, verdicts)
     return VerdictsAnswer([_answer(name, verdict) for name, verdict in zip(names, verdicts, strict=True)])
 
 

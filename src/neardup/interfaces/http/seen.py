@@ -81,8 +81,7 @@ def seen(service: Service, given: PagesBody, key: RequestKey) -> VerdictsAnswer:
         visits = service.visits()
         ids = visits.filter().ids_of(urls)
         verdicts = visits.judge_and_admit(urls, own, fields, key.name, key.content, given.changed_at_least, ids=ids)
-    service.metrics.count_verdicts("seen", verdicts)
-    return verdicts_of(ids, verdicts)
+    return verdicts_of(service, "seen", ids, verdicts)
 
 
 def judge_pages(service: Service, given: PagesBody) -> VerdictsAnswer:
@@ -92,8 +91,7 @@ def judge_pages(service: Service, given: PagesBody) -> VerdictsAnswer:
     known = service.visits().filter(given.changed_at_least)
     ids = known.ids_of(urls)
     verdicts = known.judge_each(urls, own, fields, ids=ids)
-    service.metrics.count_verdicts("judge_pages", verdicts)
-    return verdicts_of(ids, verdicts)
+    return verdicts_of(service, "judge_pages", ids, verdicts)
 
 
 def _contents(service: Service, given: PagesBody) -> tuple[list[str] | Signatures, dict[str, list[Any]] | None]:
