@@ -262,16 +262,12 @@ def _fields(documents: Any, parts: Sequence[Field]) -> list[tuple[Field, pa.Chun
     required = [part.name for part in parts if part.required]
     table = table_or_column(documents, required, [part.name for part in parts])
     if not isinstance(table, pa.Table):
-        column = text_column(table, BODY)
-        nothing = pa.chunked_array([pa.nulls(len(column), pa.large_string())])
-        return [(part, column if part.name == BODY else nothing) for part in parts]
-    fields = []
-    for part in parts:
-        if part.name in table.column_names:
-            fields.append((part, text_column(_as_text(table.column(part.name)), part.name)))
-        else:
-            fields.append((part, pa.chunked_array([pa.nulls(len(table), pa.large_string())])))
-    return fields
+        table = pa.table({BODY: text_column(table, BODY)})
+    nothing = pa.chunked_array([pa.nulls(len(table), pa.large_string())])
+    return [
+        (part, text_column(_as_text(table[part.name]), part.name) if part.name in table.column_names else nothing)
+        for part in parts
+    ]
 
 
 def _as_text(column: Any) -> Any:

@@ -1,6 +1,7 @@
 """The laws of the schemes: probabilities of a match by resemblance."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import ceil, lgamma
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ Chances = npt.NDArray[np.float64]
 _CELLS: Final = 1 << 20  # elements of a table of chances by terms
 
 
+@lru_cache(maxsize=1024)
 def least_count(whole: int, threshold: float) -> int:
     """Return the smallest count whose share of *whole* reaches the threshold, with the rounding of ``matches``."""
     count = max(0, ceil(threshold * whole) - 1)

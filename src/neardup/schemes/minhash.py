@@ -21,10 +21,7 @@ from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 
-_ABSENT = {
-    4: np.uint32(kernels.EMPTY),
-    2: np.uint16(0xFFFF),
-}  # the first value in the row of a missing signature, by its bytes
+_ABSENT = {4: np.uint32(kernels.EMPTY), 2: np.uint16(0xFFFF)}  # in the row of a missing signature, by bytes per value
 _SEARCHED = (*range(8, 64, 8), *range(64, 128, 16), *range(128, 256, 32), *range(256, 513, 64))  # permutations
 _LEAST_ROWS = 2  # minima per band, from which 16 bits each are enough for keys
 _LOW = np.uint32(0xFFFF)
@@ -127,7 +124,7 @@ class MinHash(FeatureScheme):
         return counts / self.permutations
 
     def _ranked(self, signatures: Signatures) -> RankedRule:
-        needed = whole_term(_needed(self.permutations, self.threshold))
+        needed = whole_term(least_count(self.permutations, self.threshold))
         return RankedRule(ranked_kernel("by_minima"), signatures.rows, needed)
 
     def keys(self, signatures: Signatures, layout: Banding | None = None) -> Words:
@@ -251,11 +248,6 @@ def _wanted_layout(wanted: Requirements, permutations: int) -> dict[str, Any]:
 @lru_cache(maxsize=64)
 def _banding(permutations: int, threshold: float, recall: float) -> Banding:
     return Banding.choose(permutations=permutations, threshold=threshold, recall=recall)
-
-
-@lru_cache(maxsize=64)
-def _needed(permutations: int, threshold: float) -> int:
-    return least_count(permutations, threshold)
 
 
 @lru_cache(maxsize=64)
