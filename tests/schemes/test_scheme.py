@@ -1,7 +1,12 @@
+import pickle
+from dataclasses import replace
+
 import pytest
 
 from neardup import Analysis, Checksum, Combined, MinHash, ParameterError, Sentences, SimHash, Trials
 from neardup.schemes import registry
+
+KEY = b"secret key 16 by"
 
 
 @pytest.mark.parametrize("kind", registry.kinds(), ids=lambda kind: kind.name)
@@ -13,6 +18,28 @@ def test_without_options_it_has_its_defaults(kind):
 def test_the_recipe_is_computed_once(kind):
     scheme = kind()
     assert scheme.recipe is scheme.recipe
+
+
+@pytest.mark.parametrize("kind", registry.kinds(), ids=lambda kind: kind.name)
+def test_it_survives_pickling(kind):
+    for scheme in (*kind.variants(), kind.for_texts().with_key(KEY)):
+        again = pickle.loads(pickle.dumps(scheme))  # noqa: S301 - what was pickled a moment ago
+        assert again == scheme
+        assert hash(again) == hash(scheme)
+        assert again.recipe == scheme.recipe
+        assert again.sign(["a b c d"]).rows.tolist() == scheme.sign(["a b c d"]).rows.tolist()
+
+
+@pytest.mark.parametrize("kind", registry.kinds(), ids=lambda kind: kind.name)
+def test_a_key_is_not_shown(kind):
+    scheme = kind.for_texts().with_key(KEY)
+    for shown in (repr(scheme), str(scheme), scheme.recipe, scheme.key_identity, repr(scheme.sign(["a b c d"]))):
+        assert KEY.decode() not in shown
+        assert KEY.hex() not in shown
+    if hasattr(scheme, "key"):
+        with pytest.raises(ParameterError) as caught:
+            replace(scheme, key=KEY + b"too long")
+        assert KEY.decode() not in str(caught.value)
 
 
 def test_options_of_the_analysis_make_one():

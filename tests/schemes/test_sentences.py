@@ -1,4 +1,3 @@
-import pickle
 import zlib
 
 import numpy as np
@@ -10,7 +9,7 @@ from oracles import EMPTY, mix
 
 from neardup import Features, ParameterError, Sentences
 from neardup.kernels import sentences as kernels
-from neardup.model.arrays import Corpus, Signatures
+from neardup.model.arrays import Signatures
 from neardup.schemes.plausibility import share_a_key
 
 KEY = bytes(range(16))
@@ -96,16 +95,6 @@ def test_a_part_overlaps_wholly_and_resembles_half():
         scheme = Sentences(relative_to=relative_to)
         signatures = scheme.sign([part, whole])
         assert scheme.estimate(signatures[:1], signatures[1:]).tolist() == [share]
-
-
-def test_texts_and_features_are_signed_alike():
-    scheme = Sentences()
-    texts = ["One day. Another day.", "", None, "Some time passed."]
-    by_text, by_features = scheme.sign(texts), scheme.sign(scheme.features(texts))
-    assert (by_text.rows == by_features.rows).all()
-    assert (by_text.present == by_features.present).all()
-    picked = scheme.sign_at(Corpus(scheme.features(texts), None, None), np.array([3, 0]))
-    assert (picked.rows == by_text.rows[[3, 0]]).all()
 
 
 def test_what_is_measured_names_the_rule():
@@ -204,14 +193,6 @@ def test_every_parameter_has_a_rule(name, value):
 def test_bags_are_not_offered():
     with pytest.raises(TypeError, match="bag"):
         Sentences(bag=True)
-
-
-def test_a_scheme_survives_pickling():
-    scheme = Sentences(key=KEY, relative_to="smaller")
-    again = pickle.loads(pickle.dumps(scheme))  # noqa: S301 - what was pickled a moment ago
-    assert again == scheme
-    assert again.recipe == scheme.recipe
-    assert "key" not in repr(scheme)
 
 
 @pytest.mark.parametrize("shared", [5, 10, 20, 40])

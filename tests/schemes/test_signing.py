@@ -1,9 +1,21 @@
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
-from neardup import Checksum, Combined, DataError, MinHash, ParameterError, SimHash
+from neardup import (
+    Checksum,
+    Combined,
+    DataError,
+    FracMinHash,
+    MinHash,
+    ParameterError,
+    Sentences,
+    SimHash,
+    TermWeights,
+    Trials,
+)
 from neardup.errors import RecipeMismatch
 from neardup.model.arrays import Corpus
 from neardup.schemes.signing import ranked_kernel
@@ -11,13 +23,19 @@ from neardup.schemes.signing import ranked_kernel
 TEXTS = ["one two three four five", "", "six seven eight nine", None]
 
 
-@pytest.mark.parametrize("scheme", [MinHash(), SimHash()], ids=lambda scheme: scheme.name)
-def test_some_documents_of_a_corpus_are_signed_from_its_features(scheme):
-    corpus = Corpus(scheme.features(TEXTS), None, None)
-    some = scheme.sign_at(corpus, np.array([2, 1]))
-    whole = scheme.sign(TEXTS)
+@pytest.mark.parametrize(
+    "scheme",
+    [MinHash(), FracMinHash(), Trials(), Sentences(), SimHash(), SimHash(weights=TermWeights.given({"two": 3.0}))],
+    ids=lambda scheme: f"{scheme.name}, {getattr(scheme, 'weights', '')}",
+)
+def test_texts_and_features_are_signed_alike(scheme):
+    features, by_text = scheme.features(TEXTS), scheme.sign(TEXTS)
+    by_features = scheme.sign(features)
+    assert (by_text.rows == by_features.rows).all()
+    assert by_text.present.tolist() == by_features.present.tolist() == [True, False, True, False]
+    some = scheme.sign_at(Corpus(features, None, None), np.array([2, 1]))
+    assert (some.rows == by_text.rows[[2, 1]]).all()
     assert some.present.tolist() == [True, False]
-    assert (some.rows == whole.rows[[2, 1]]).all()
 
 
 def test_bytes_of_a_signature():
@@ -25,13 +43,14 @@ def test_bytes_of_a_signature():
     assert SimHash(bits=128).stored_bytes == 16
 
 
-def test_sets_of_other_lengths_or_recipes_are_refused():
-    scheme = MinHash()
+@pytest.mark.parametrize("scheme", [MinHash(), SimHash()], ids=lambda scheme: scheme.name)
+def test_sets_of_other_lengths_or_recipes_are_refused(scheme):
     signed = scheme.sign(TEXTS)
-    with pytest.raises(DataError):
-        scheme.estimate(signed, signed[:2])
+    for question in (scheme.estimate, scheme.matches, *([scheme.distances] if hasattr(scheme, "distances") else [])):
+        with pytest.raises(DataError, match="4 rows"):
+            question(signed, signed[:2])
     with pytest.raises(RecipeMismatch):
-        scheme.match_pairs(MinHash(seed=2).sign(TEXTS), np.array([0]), np.array([1]))
+        scheme.match_pairs(replace(scheme, seed=2).sign(TEXTS), np.array([0]), np.array([1]))
 
 
 @pytest.mark.parametrize(

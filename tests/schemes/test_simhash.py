@@ -1,5 +1,4 @@
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -8,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import fingerprint
 
-from neardup import Analysis, DataError, ParameterError, SimHash, TermWeights, dedup
-from neardup.model.arrays import Corpus, Features, Signatures
+from neardup import Analysis, ParameterError, SimHash, TermWeights, dedup
+from neardup.model.arrays import Features, Signatures
 
 KEY = bytes(range(16))
 WORDS = ["a", "b", "c", "d", "e"]
@@ -51,17 +50,6 @@ def test_zeros_may_be_a_fingerprint():
     assert signatures.present.tolist() == [True, False]
     assert scheme.distances(signatures[[0, 0, 1]], signatures[[0, 1, 1]]).tolist() == [0, 64, 64]
     assert scheme.matches(signatures[[0, 0, 1]], signatures[[0, 1, 1]]).tolist() == [True, False, False]
-
-
-@pytest.mark.parametrize("scheme", [SimHash(), SimHash(weights=TABLE), SimHash(bits=256, shingle=2)], ids=repr)
-def test_texts_and_features_are_signed_alike(scheme):
-    texts = ["a b c d", "", None, "b c a a e", "a b c d"]
-    by_text, by_features = scheme.sign(texts), scheme.sign(scheme.features(texts))
-    assert (by_text.rows == by_features.rows).all()
-    assert (by_text.present == by_features.present).all()
-    picked = scheme.sign_at(Corpus(scheme.features(texts), None, None), np.array([3, 0]))
-    assert (picked.rows == by_text.rows[[3, 0]]).all()
-    assert picked.present.all()
 
 
 def differing(random, rows, number):
@@ -286,23 +274,6 @@ def test_a_key_is_not_shown():
     for shown in (repr(scheme), str(scheme), scheme.recipe, repr(scheme.weights)):
         assert "secret" not in shown
         assert key.hex() not in shown
-
-
-def test_a_scheme_survives_pickling():
-    scheme = SimHash(key=KEY, weights=TermWeights.fitted(["a b", "a"], key=KEY))
-    again = pickle.loads(pickle.dumps(scheme))  # noqa: S301 - what was pickled a moment ago
-    assert again == scheme
-    assert hash(again) == hash(scheme)
-    assert again.recipe == scheme.recipe
-    assert again.sign(["a b c"]).rows.tolist() == scheme.sign(["a b c"]).rows.tolist()
-
-
-def test_rows_of_different_lengths_are_a_data_error():
-    scheme = SimHash()
-    signatures = scheme.sign(["a b c"] * 3)
-    for question in (scheme.estimate, scheme.matches, scheme.distances):
-        with pytest.raises(DataError, match="3 rows"):
-            question(signatures, signatures[:2])
 
 
 # The whole way.
