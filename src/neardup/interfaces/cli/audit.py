@@ -1,12 +1,11 @@
 """Estimate what a run missed, from a random sample of its documents."""
 
 import argparse
-import json
 from pathlib import Path
 
 from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.terminal import progress_bars, show_lines
+from neardup.interfaces.cli.terminal import progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 
 USAGE = f"""
@@ -65,11 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
         from neardup.interfaces.pages.audit import audit_page
 
         options.write_report(arguments, found, audit_page)
-    if arguments.json:
-        plain = found.as_dict()
-        for one in plain["missed"]:
-            del one["text"], one["partner_text"]
-        print(json.dumps(plain))
-    else:
-        show_lines([*audit_lines(found), *table_lines(band_rows(found)), *missed_lines(found)])
+    record = found.as_dict()
+    for one in record["missed"]:
+        del one["text"], one["partner_text"]
+    lines = [*audit_lines(found), *table_lines(band_rows(found)), *missed_lines(found)]
+    summarise(arguments, record, lines=lines)
     return 1 if found.rejected else 0

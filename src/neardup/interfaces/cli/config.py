@@ -1,9 +1,8 @@
 """Check a file of settings."""
 
 import argparse
-import json
 
-from neardup.interfaces.cli.terminal import show_lines
+from neardup.interfaces.cli.terminal import summarise
 
 EXAMPLE = "Example: neardup config check neardup.toml"
 INTERRUPTED = "interrupted"
@@ -19,9 +18,6 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.config import load_config
 
     config = load_config(arguments.file)
-    if arguments.json:
-        print(json.dumps({"scheme": config.scheme.name, **config.settings}))
-        return 0
     settings = ", ".join(f"{name} = {value}" for name, value in config.settings.items())
-    show_lines([f"{arguments.file} is valid: {settings or 'nothing is set, all defaults'}", repr(config.scheme)])
-    return 0
+    lines = [f"{arguments.file} is valid: {settings or 'nothing is set, all defaults'}", repr(config.scheme)]
+    return summarise(arguments, {"scheme": config.scheme.name, **config.settings}, lines=lines)

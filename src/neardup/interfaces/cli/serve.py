@@ -79,12 +79,11 @@ def run(arguments: argparse.Namespace) -> int:
         with suppress(OSError):  # no user may read it
             print(f"Serving {documents} of {arguments.index} at {address}: {does}, for {who}.", flush=True)
 
-    extraction = options.extraction_if_given(arguments)
     deployment = server.Deployment(
         folder=arguments.index,
         memory=arguments.memory,
         addresses=options.addresses_of(arguments) or Addresses(),
-        extraction=None if extraction is None else extraction.to_dict(),
+        extraction=options.extraction_if_given(arguments),
         allow_hosts=tuple(given.get("allow_host", ())),
         proxies=tuple(given.get("trust_proxy", ())),
         **options.chosen(arguments, "host port key_file config token_file access_log prefix read_only workers"),

@@ -111,7 +111,7 @@ def _terminal() -> PatientTerminal | None:
 def summarise(
     arguments: "Namespace",
     record: "Mapping[str, Any]",
-    rows: "Sequence[Row]",
+    rows: "Sequence[Row]" = (),
     *,
     lines: "Iterable[str]" = (),
     rejected: "Sequence[Rejected] | None" = None,
@@ -133,7 +133,7 @@ def summarise(
 def show_counts(rows: "Sequence[Row]") -> None:
     """Print numbers with their descriptions: those that are not 0, or are always shown."""
     shown = [(count, words) for count, words, *always in rows if count or any(always)]
-    width = max(len(f"{count:,}") for count, _ in shown)
+    width = max((len(f"{count:,}") for count, _ in shown), default=0)
     _show(((f"{count:>{width},}", "bold"), (f"  {printable(words)}", "")) for count, words in shown)
 
 

@@ -75,8 +75,7 @@ class Deployment:
 
     URLs begin with *prefix*. With several *workers*, these only read; *writer* is the socket of the process that makes
     their changes. *config* is a file of settings, whose policy replaces that of the index. *proxies* are the addresses
-    of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed. *extraction* is how HTML becomes text,
-    as ``Extraction.to_dict`` describes it; ``None`` is as in ``Service``.
+    of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed. *extraction* is as in ``Service``.
     """
 
     folder: str
@@ -94,7 +93,7 @@ class Deployment:
     prefix: str = ""
     writer: str | None = None
     addresses: Addresses = field(default_factory=Addresses)
-    extraction: dict[str, Any] | None = None
+    extraction: Extraction | None = None
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -186,13 +185,8 @@ def _service(deployment: Deployment, report: Report) -> Service:
         own_key = {} if deployment.key_file is None else {"key_file": deployment.key_file}
         scheme = scheme_from({**load_config(deployment.config).settings, **own_key})
     opening = partial(Index.open, deployment.folder, key=key, scheme=scheme, memory=deployment.memory)
-    ways: dict[str, Any] = {
-        "read_only": deployment.read_only,
-        "addresses": deployment.addresses,
-        "writer": deployment.writer,
-        "extraction": None if deployment.extraction is None else Extraction.from_dict(deployment.extraction),
-    }
-    service = Service(opening, limits=deployment.limits, report=report, **ways)
+    parts = {name: getattr(deployment, name) for name in ("read_only", "addresses", "writer", "extraction", "limits")}
+    service = Service(opening, report=report, **parts)
     try:
         service.warm_up()
     except BaseException:
