@@ -170,7 +170,7 @@ def _row_of(rows: npt.NDArray[np.generic]) -> str:
 
 
 def require_ascending(name: str, values: Any) -> Words:
-    """Return hashes as an array that nobody can change; ``ParameterError`` unless uint64, ascending and distinct."""
+    """Return hashes as a read-only array; ``ParameterError`` unless they are uint64, ascending and distinct."""
     hashes = np.array(values)
     holds = hashes.dtype == np.uint64 and hashes.ndim == 1 and bool((hashes[:-1] < hashes[1:]).all())
     require(holds, name, f"array of {hashes.dtype}", "must be ascending, distinct uint64")

@@ -1,7 +1,7 @@
 """FracMinHash: features sampled by value, by which parts of documents are found in far longer ones."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -12,7 +12,6 @@ from neardup.kernels.sets import CONTAINMENT, OVERLAP
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, shares
 from neardup.model.errors import require, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
-from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.laws import sample_law
 from neardup.schemes.signing import SampleScheme, Shares
 from neardup.text.analysis import Analysis
@@ -68,6 +67,7 @@ class FracMinHash(SampleScheme):
 
     name = "fracminhash"
     measures = get_args(PartMeasure)
+    recipe_parts = ("scaled", "size")
     plan_numbers = ("scaled", "size", "threshold")
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.8"),
@@ -91,11 +91,6 @@ class FracMinHash(SampleScheme):
 
     def _measuring(self, measure: PartMeasure) -> "FracMinHash":
         return replace(self, measure=measure)
-
-    @cached_property
-    def recipe(self) -> RecipeId:
-        """The id of the recipe, without the threshold and the measure: changing them requires no signing."""
-        return recipe_id(scheme=self.name, scaled=self.scaled, size=self.size, shingling=self.shingling.identity)
 
     @property
     def _bound(self) -> np.uint64:

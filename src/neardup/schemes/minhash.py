@@ -14,7 +14,7 @@ from neardup.model.errors import ParameterConflict, require, require_kind, requi
 from neardup.model.layout import Banding, bands_law
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, whole_term
-from neardup.model.recipe import KEY_BYTES, Hashing, RecipeId, recipe_id
+from neardup.model.recipe import KEY_BYTES, Hashing
 from neardup.model.requirements import Requirements
 from neardup.schemes.laws import bands_and_sample_law, binomial_terms, least_count, sample_law
 from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
@@ -65,6 +65,7 @@ class MinHash(FeatureScheme):
     measure = "resemblance"
     measures = ("resemblance",)
     estimate_decides = True
+    recipe_parts = ("permutations",)
     plan_numbers = ("permutations", "threshold", "bands")
     searched_numbers = ("permutations", "threshold", "recall")
     options: ClassVar[tuple[Option, ...]] = (
@@ -99,11 +100,6 @@ class MinHash(FeatureScheme):
         if self.bands is not None:
             return Banding(permutations=self.permutations, bands=self.bands)
         return _banding(self.permutations, self.threshold, self.recall)
-
-    @cached_property
-    def recipe(self) -> RecipeId:
-        """The id of the recipe. The threshold and the bands are not part of it: changing them requires no signing."""
-        return recipe_id(scheme=self.name, permutations=self.permutations, shingling=self.shingling.identity)
 
     @property
     def floor(self) -> float:

@@ -12,7 +12,7 @@ from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Wor
 from neardup.model.errors import require, require_whole
 from neardup.model.options import MIN_LENGTH, SHORT, STEM, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading
-from neardup.model.recipe import Hashing, RecipeId, recipe_id
+from neardup.model.recipe import Hashing
 from neardup.schemes.laws import least_count, sample_law, smallest_law
 from neardup.schemes.signing import SampleScheme, Shares, ranked_kernel
 from neardup.text.analysis import Analysis
@@ -65,6 +65,7 @@ class Sentences(SampleScheme):
     name = "sentences"
     measures = ("resemblance", "overlap")
     features_in_words = "sentences"
+    recipe_parts = ("size",)
     plan_numbers = ("size", "threshold")
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.5"),
@@ -101,11 +102,6 @@ class Sentences(SampleScheme):
         analysis = Analysis(unit="sentence", stem=self.stem, min_length=self.min_length)
         hashing = Hashing(seed=self.seed, key=self.key)
         return Shingling(analysis=analysis, size=1, hashing=hashing, common=self.common)
-
-    @cached_property
-    def recipe(self) -> RecipeId:
-        """The id of the recipe, without the threshold and what it is relative to: changing them requires no signing."""
-        return recipe_id(scheme=self.name, size=self.size, shingling=self.shingling.identity)
 
     @property
     def _of_smaller(self) -> bool:

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from neardup.model.arrays import (
     require_pairs,
     require_signatures,
 )
-from neardup.model.recipe import Hashing, RecipeId
+from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.scheme import SchemeDefaults
 from neardup.schemes.scheme import ranked_kernel as ranked_kernel  # noqa: PLC0414 - for schemes of others, too
 from neardup.text.columns import batches, text_column
@@ -36,12 +36,15 @@ Answer = Callable[[Signatures, Signatures, AnyPositions, AnyPositions], T]  # tw
 class FeatureScheme(SchemeDefaults):
     """A scheme that signs only the features of texts; a document without features has no signature.
 
-    A subclass defines how rows are laid out (``_blank``) and filled (``_fill``), and how pairs of rows are compared
-    (``_estimated``, ``_matching``). Its docstring defines the content of the rows and the estimate.
+    *recipe_parts* are the parameters that decide the bits of signatures, besides those of the shingling: changing any
+    other requires no signing. A subclass defines how rows are laid out (``_blank``) and filled (``_fill``), and how
+    pairs of rows are compared (``_estimated``, ``_matching``). Its docstring defines the content of the rows and the
+    estimate.
     """
 
     threshold: float
     columns: tuple[str, ...] = ()
+    recipe_parts: ClassVar[tuple[str, ...]] = ()
     pooled = False
     floor: Any = 0.0  # the estimate below which a true match is practically impossible; 0 excludes no comparison
 
@@ -51,10 +54,12 @@ class FeatureScheme(SchemeDefaults):
         hashing, bag = Hashing(seed=self.seed, key=self.key), getattr(self, "bag", False)
         return Shingling(analysis=self.analysis, size=self.shingle, bag=bag, hashing=hashing, common=self.common)
 
-    @property
-    @abstractmethod
+    @cached_property
     def recipe(self) -> RecipeId:
         """The id of everything that decides the bits of the signatures; not the policy and the layout."""
+        values = {name: getattr(self, name) for name in self.recipe_parts}
+        parts = {name: getattr(value, "identity", value) for name, value in values.items()}
+        return recipe_id(scheme=self.name, shingling=self.shingling.identity, **parts)
 
     @abstractmethod
     def _blank(self, number: int) -> Rows:

@@ -14,7 +14,6 @@ from neardup.model.errors import require, require_kind
 from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.options import ANALYSIS, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
-from neardup.model.recipe import RecipeId, recipe_id
 from neardup.model.requirements import Requirements
 from neardup.model.tables import BITS, MOST_DISTANCE
 from neardup.schemes.laws import bit_agreement, hamming_law
@@ -70,6 +69,7 @@ class SimHash(FeatureScheme):
     measures = ("resemblance", "cosine")
     signatures_decide = True
     also = "fingerprints within the distance"
+    recipe_parts = ("bits", "weights")
     plan_numbers = ("distance", "bits", "blocks")
     searched_numbers = ("distance", "bits", "blocks")
     options: ClassVar[tuple[Option, ...]] = (
@@ -105,12 +105,6 @@ class SimHash(FeatureScheme):
         if self.blocks is None:
             return Blocks.choose(bits=self.bits, distance=self.distance)
         return Blocks(bits=self.bits, distance=self.distance, blocks=self.blocks)
-
-    @cached_property
-    def recipe(self) -> RecipeId:
-        """The id of the recipe, without distance, threshold and blocks: changing them requires no signing."""
-        weights = self.weights if isinstance(self.weights, str) else self.weights.identity
-        return recipe_id(scheme=self.name, bits=self.bits, weights=weights, shingling=self.shingling.identity)
 
     def _measuring(self, measure: Literal["resemblance", "cosine"]) -> "SimHash":
         return replace(self, rule=measure)

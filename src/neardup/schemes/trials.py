@@ -16,7 +16,7 @@ from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Wor
 from neardup.model.errors import require, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHORT, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
-from neardup.model.recipe import Hashing, RecipeId, recipe_id
+from neardup.model.recipe import Hashing
 from neardup.model.requirements import Requirements
 from neardup.schemes.laws import trials_law
 from neardup.schemes.minhash import rounds
@@ -83,6 +83,7 @@ class Trials(FeatureScheme):
     measures = ("resemblance",)
     keys_decide = True
     signatures_decide = True
+    recipe_parts = ("hashes", "trials")
     plan_numbers = ("hashes", "trials", "needed")
     searched_numbers = ("hashes", "trials", "needed", "threshold")
     options: ClassVar[tuple[Option, ...]] = (
@@ -116,11 +117,6 @@ class Trials(FeatureScheme):
         """How texts become features."""
         hashing = Hashing(seed=self.seed, key=self.key)
         return Shingling(analysis=self.analysis, size=self.words, bag=self.bag, hashing=hashing, common=self.common)
-
-    @cached_property
-    def recipe(self) -> RecipeId:
-        """The id of the recipe, without *needed* and the threshold: changing them requires no signing."""
-        return recipe_id(scheme=self.name, hashes=self.hashes, trials=self.trials, shingling=self.shingling.identity)
 
     def _blank(self, number: int) -> Words:
         return np.empty((number, self.trials), np.uint64)
