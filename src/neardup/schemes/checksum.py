@@ -81,6 +81,7 @@ class Checksum(SchemeDefaults):
     threshold = 1.0
     floor = 0.0
     keys_decide = True
+    match_estimate = None  # equality has no degrees
     value_types = (Field,)
     options: ClassVar[tuple[Option, ...]] = (
         Option(
@@ -165,11 +166,6 @@ class Checksum(SchemeDefaults):
     def for_texts(cls) -> Self:
         """Return the checksum of the whole text."""
         return cls(fields=(Field(name=BODY),))
-
-    @property
-    def match_estimate(self) -> None:
-        """``None``: equality has no degrees."""
-        return None
 
     @property
     def signature_rule(self) -> str:

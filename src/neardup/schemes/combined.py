@@ -56,6 +56,7 @@ class Combined(SchemeDefaults):
 
     name = "combined"
     columns = ()
+    match_estimate = None  # two rules have no common one
     also = "a match by the second scheme"
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.9094, where half of the pairs match"),
@@ -114,11 +115,6 @@ class Combined(SchemeDefaults):
     def key_identity(self) -> str:
         """The identities of the keys of both schemes."""
         return f"{self.first.key_identity}, {self.second.key_identity}"
-
-    @property
-    def match_estimate(self) -> None:
-        """``None``: two rules have no common estimate."""
-        return None
 
     def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
         """Return what the keys of the first scheme lack."""

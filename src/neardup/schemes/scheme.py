@@ -79,15 +79,15 @@ class SchemeDefaults:
     plan_numbers: ClassVar[tuple[str, ...]] = ()
     searched_numbers: ClassVar[tuple[str, ...]] = ()
 
-    @property
-    def short(self) -> int | None:
-        """The number of features below which a document is short; ``None`` if none is."""
-        return None
-
-    @property
-    def short_threshold(self) -> float | None:
-        """The threshold of pairs with a short document."""
-        return None
+    # Schemes that have others define them as parameters or properties.
+    short: Any = None  # the number of features below which a document is short
+    short_threshold: Any = None  # the threshold of pairs with a short document
+    table_distance: Any = None  # the Hamming distance within which tables of 64-bit fingerprints find its candidates
+    stored_bytes: Any = None  # the bytes of a signature; ``None`` if the scheme signs columns
+    key_count: Any = None  # the number of keys of a document, 8 bytes each; ``None`` if it depends on the documents
+    curve_range: Any = (0, 100)  # the range of its measure to draw, in percent
+    law_limit: Any = ""  # a sentence that describes what its law leaves out
+    described_features: Any = ""  # the features of its measure, in words after a space
 
     # Construction.
 
@@ -218,41 +218,16 @@ class SchemeDefaults:
         del other, chosen
         return None
 
-    @property
-    def table_distance(self) -> int | None:
-        """The Hamming distance within which tables of 64-bit fingerprints find its candidates; ``None`` for keys."""
-        return None
-
-    # Sizes and laws.
-
-    @property
-    def stored_bytes(self) -> int | None:
-        """The bytes of a signature; ``None`` if the scheme signs columns."""
-        return None
-
-    @property
-    def key_count(self) -> int | None:
-        """The number of keys of a document, 8 bytes each; ``None`` if it depends on the documents."""
-        return None
+    # Layouts and laws.
 
     @property
     def layout_numbers(self) -> dict[str, float]:
         """The numbers of its layout; empty if they follow from the parameters."""
         return {}
 
-    @property
-    def curve_range(self) -> tuple[int, int]:
-        """The range of its measure to draw, in percent."""
-        return 0, 100
-
     def curves(self: Any, values: Any) -> dict[str, Any]:
         """Return probabilities at these values of its measure, by name; ``match`` is the first."""
         return {"match": self.probability(values)}
-
-    @property
-    def law_limit(self) -> str:
-        """A sentence that describes what its law leaves out; empty if it leaves nothing out."""
-        return ""
 
     # Ranked hits.
 
@@ -280,11 +255,6 @@ class SchemeDefaults:
         if self.short is not None and self.short_threshold > self.threshold:
             rule += f", or {self.short_threshold:g} if one has fewer than {self.short:,} {self.features_in_words}"
         return f"{rule}; and {self.signature_rule}" if self.signatures_decide else rule
-
-    @property
-    def described_features(self) -> str:
-        """The features of its measure, in words after a space; empty if there is nothing to add."""
-        return ""
 
     def reading(self: Any, left: Signatures, right: Signatures) -> Reading:
         """Return what the rule compares in two signatures, each a set of one row."""

@@ -72,6 +72,7 @@ class SimHash(FeatureScheme):
     recipe_parts = ("bits", "weights")
     plan_numbers = ("distance", "bits", "blocks")
     searched_numbers = ("distance", "bits", "blocks")
+    curve_range = (80, 100)  # below that, hardly anything matches
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.8"),
         *SHORT,
@@ -216,11 +217,6 @@ class SimHash(FeatureScheme):
         distance, cosine = int(self.distances(left, right)[0]), float(self.estimate(left, right)[0])
         detail = {"distance": distance, "bits": self.bits, "cosine": cosine}
         return Reading("Hamming distance", float(distance), float(self.distance), detail)
-
-    @property
-    def curve_range(self) -> tuple[int, int]:
-        """From 80 percent: below that, hardly anything matches."""
-        return 80, 100
 
     def curves(self, values: Any) -> dict[str, Any]:
         """Return ``match``, by the distance, and ``candidate``, a shared key."""
