@@ -18,7 +18,7 @@ from neardup.interfaces.http.problems import Problem, Refusal
 from neardup.interfaces.http.templates import render
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.http.views.comparison import comparison_view
-from neardup.interfaces.http.views.documents import Member, document_view
+from neardup.interfaces.http.views.documents import document_view
 from neardup.interfaces.http.views.results import PageQuery, members_view, results_view
 from neardup.model.errors import QueryTimeout, StorageFailed
 from neardup.model.seen import Document
@@ -175,9 +175,7 @@ def in_members(text):
 
 def in_document(text):
     one = Document(text, WHEN, WHEN, WHEN, text, {"title": text, "url": text, "a": text}, text)
-    members = [
-        Member(Document(f"{place}{text}", WHEN, WHEN, WHEN, text, {"title": text}, text), 0.9) for place in range(20)
-    ]
+    members = [(Document(f"{place}{text}", WHEN, WHEN, WHEN, text, {"title": text}, text), 0.9) for place in range(20)]
     view = document_view(one, 25, members, 1, asked=PageQuery(q=text, site=text, page=2))
     return render("document", view=view)
 

@@ -19,7 +19,7 @@ from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.templates import PAGE_POLICY, TEMPLATES, render, static_file
 from neardup.interfaces.http.views.comparison import MOST, Shown, comparison_view
 from neardup.interfaces.http.views.documents import SIZE as MEMBERS
-from neardup.interfaces.http.views.documents import Member, document_view
+from neardup.interfaces.http.views.documents import document_view
 from neardup.interfaces.http.views.results import SIZE, PageQuery, members_view, results_view
 from neardup.model.errors import QueryTimeout
 from neardup.pipeline.query.search import Search
@@ -111,7 +111,7 @@ def document_page(service: Service, given: DocumentPageQuery) -> bytes:
     else:
         number, ids = group.total - 1, group.members
     pairs = zip(index.get(ids), index.estimates_of(given.id, ids), strict=True)
-    members = [Member(one, estimate) for one, estimate in pairs if one is not None]
+    members = [(one, estimate) for one, estimate in pairs if one is not None]
     asked = _searched(given.back)
     view = document_view(document, number, members, given.page, measure=index.scheme.measure, asked=asked)
     return render("document", view=view)

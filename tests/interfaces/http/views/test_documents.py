@@ -1,6 +1,6 @@
 from datetime import UTC, datetime
 
-from neardup.interfaces.http.views.documents import MOST, SIZE, Member, document_view
+from neardup.interfaces.http.views.documents import MOST, SIZE, document_view
 from neardup.interfaces.http.views.results import PageQuery
 from neardup.model.seen import Document
 
@@ -20,7 +20,7 @@ def test_one_that_stands_for_nobody():
 
 
 def test_one_that_stands_for_others_lists_them_by_pages():
-    members = [Member(document(f"m{place:03}", title=f"Title {place}"), 0.876) for place in range(SIZE + 3)]
+    members = [(document(f"m{place:03}", title=f"Title {place}"), 0.876) for place in range(SIZE + 3)]
     first = document_view(document(), len(members), members[:SIZE], 1, measure="resemblance")
     second = document_view(document(), len(members), members[SIZE:], 2)
     assert [one.entry.name for one in (*first.others, *second.others)] == [f"Title {n}" for n in range(SIZE + 3)]
@@ -30,13 +30,13 @@ def test_one_that_stands_for_others_lists_them_by_pages():
     assert first.others[0].compare == "/compare?a=a&b=m000"
     assert first.others[0].entry.document == "/documents?id=m000"
     assert (first.others[0].why, first.others[0].entry.day) == ("Estimated resemblance 0.88", "7 Mar 2026")
-    unknown = document_view(document(), 1, [Member(document("m"), None)], 1)
+    unknown = document_view(document(), 1, [(document("m"), None)], 1)
     assert unknown.others[0].why == ""
 
 
 def test_every_link_leads_back_to_the_search():
     asked = PageQuery(q="ferry x", sort="newest", page=2)
-    view = document_view(document(), 1, [Member(document("m"), 0.5)], 1, asked=asked)
+    view = document_view(document(), 1, [(document("m"), 0.5)], 1, asked=asked)
     back = "back=q%3Dferry%2520x%26sort%3Dnewest%26page%3D2"
     assert view.search == ("ferry x", (("sort", "newest"),), "/?q=ferry%20x&sort=newest&page=2")
     assert view.others[0].compare == f"/compare?a=a&b=m&{back}"

@@ -1,6 +1,5 @@
 """A document of the index, and the documents that it represents."""
 
-from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -12,6 +11,8 @@ from neardup.interfaces.http.views.results import PageQuery, RepeatView, search_
 from neardup.interfaces.wording import decimals
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from neardup.model.seen import Document
 
 MOST: Final = 200_000  # characters of a text that are shown
@@ -19,13 +20,6 @@ SIZE: Final = 20  # represented documents on a page
 
 _NAME: Final = 120  # characters
 _VALUE: Final = 1_000
-
-
-class Member(NamedTuple):
-    """A document that another one represents, and their estimated similarity, if known."""
-
-    document: "Document"
-    estimate: float | None
 
 
 class Representative(NamedTuple):
@@ -51,7 +45,7 @@ def entry_of(document: "Document", back: str = "") -> Entry:
 def document_view(  # noqa: PLR0913 - all that is shown
     document: "Document",
     number: int,
-    members: Sequence[Member],
+    members: "Sequence[tuple[Document, float | None]]",
     page: int,
     *,
     measure: str = "similarity",
@@ -59,8 +53,9 @@ def document_view(  # noqa: PLR0913 - all that is shown
 ) -> SimpleNamespace:
     """Return what the page of a document shows, which represents a *number* of others, *members* on this page.
 
-    *status* is a sentence on its cluster, *representative* the document that represents it. *measure* is what the
-    scheme estimates, and *asked* the search that the page links back to.
+    A member is a document with their estimated similarity, if known. *status* is a sentence on its cluster,
+    *representative* the document that represents it. *measure* is what the scheme estimates, and *asked* the search
+    that the page links back to.
     """
     own, back = document.id, asked.back if asked else ""
     stands = document.representative == own
@@ -71,11 +66,10 @@ def document_view(  # noqa: PLR0913 - all that is shown
         compare = linked(COMPARE, back, a=kept, b=own) if compares else None
         representative = Representative(middle_shortened(kept, _NAME), linked(DOCUMENT, back, id=kept), compare)
 
-    def repeat(member: Member) -> RepeatView:
-        shown = entry_of(member.document, back)
-        compare = linked(COMPARE, back, a=own, b=member.document.id) if compares else None
-        known = "" if member.estimate is None else f"Estimated {measure} {decimals(member.estimate)}"
-        return RepeatView(shown, known, shortened(own, _NAME), compare)
+    def repeat(member: "Document", estimate: float | None) -> RepeatView:
+        compare = linked(COMPARE, back, a=own, b=member.id) if compares else None
+        known = "" if estimate is None else f"Estimated {measure} {decimals(estimate)}"
+        return RepeatView(entry_of(member, back), known, shortened(own, _NAME), compare)
 
     return SimpleNamespace(
         entry=entry_of(document, back),
@@ -89,7 +83,7 @@ def document_view(  # noqa: PLR0913 - all that is shown
         text=None if document.text is None else printable_lines(document.text[:MOST]),
         note=_note(document.text),
         number=f"{number:,}",
-        others=tuple(map(repeat, members)),
+        others=tuple(repeat(*member) for member in members),
         compares=compares,
         pages=paging(
             page, -(-number // SIZE), lambda other: linked(DOCUMENT, back, id=own, page=other if other > 1 else None)
