@@ -39,9 +39,7 @@ from neardup.text.host_templates import HostTemplates
 
 UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
 
-SEEN: Final = (
-    "neardup.seen"  # the file in JOBDIR with the requests and the pages of an interrupted crawl, empty in others
-)
+SEEN: Final = "neardup.seen"  # the file in JOBDIR with requests and pages of an interrupted crawl, empty in others
 _QUEUES: Final = "requests.queue"  # Scrapy's folder in JOBDIR
 
 _PRIORITY: Final = 300
@@ -447,9 +445,8 @@ def _require_same(client: Client, extraction: Extraction | None, settings: Setti
     theirs = (known or {}).get("templates")
     how = "start it with neardup serve --templates and the same file, before its first page"
     how = how if theirs is None else "copy templates.arrow in the folder of its index"
-    rule = (
-        "cannot be used with this service, which has templates: a signature does not show which pages are of one site"
-    )
+    why = "a signature does not show which pages are of one site"
+    rule = f"cannot be used with this service, which has templates: {why}"
     require(theirs is None or not settings.signatures, "NEARDUP_SIGNATURES", settings.signatures, rule)
     same = theirs == extraction.identity.get("templates")
     require(same, "NEARDUP_TEMPLATES", settings.templates, f"must be those of the service; {how}")

@@ -83,9 +83,8 @@ class Signatures:
     recipe: RecipeId
 
     def __post_init__(self) -> None:
-        require(
-            np.ndim(self.rows) == _TABLE, "rows", self.rows, "must be a two-dimensional array; select rows by a slice"
-        )
+        rule = "must be a two-dimensional array; select rows by a slice"
+        require(np.ndim(self.rows) == _TABLE, "rows", self.rows, rule)
         fits = np.shape(self.present) == (len(self.rows),)
         require(fits, "present", self.present, f"must have {len(self.rows):,} flags, one per row")
         object.__setattr__(self, "rows", _read_only(self.rows))
@@ -133,9 +132,8 @@ class Signatures:
             raise DataError("signatures", "have null in the column 'signature'")
         rows = words.to_numpy(zero_copy_only=False).reshape(len(column), column.type.list_size)
         if row != _row_of(rows):
-            raise DataError(
-                "signatures", f"have rows of {_row_of(rows)}, but were saved with rows of {row or 'nothing'}"
-            )
+            rule = f"have rows of {_row_of(rows)}, but were saved with rows of {row or 'nothing'}"
+            raise DataError("signatures", rule)
         present = table["present"].to_numpy().astype(np.bool_, copy=False)
         return cls(rows, present, RecipeId(recipe))
 

@@ -38,9 +38,8 @@ class Requirements:
             object.__setattr__(self, "apart", self.threshold / 2)
         limit = f"below the threshold, {self.threshold}"
         apart: Any = self.apart
-        require(
-            is_number(apart) and 0 < apart < self.threshold, "apart", apart, f"must be a number above 0 and {limit}"
-        )
+        between = is_number(apart) and 0 < apart < self.threshold
+        require(between, "apart", apart, f"must be a number above 0 and {limit}")
         below = is_number(self.background) and 0 <= self.background < self.threshold
         require(below, "background", self.background, f"must be a number of at least 0 and {limit}")
 

@@ -96,12 +96,8 @@ class Checksum(SchemeDefaults):
 
     def __post_init__(self) -> None:
         listed = isinstance(self.fields, tuple | list) and all(isinstance(part, Field) for part in self.fields)
-        require(
-            listed and len(self.fields) > 0,
-            "fields",
-            self.fields,
-            "must be a list of at least one Field, such as [Field(name='title')]",
-        )
+        rule = "must be a list of at least one Field, such as [Field(name='title')]"
+        require(listed and len(self.fields) > 0, "fields", self.fields, rule)
         object.__setattr__(self, "fields", tuple(self.fields))
         named = self.contribution is None or (isinstance(self.contribution, str) and self.contribution != "")
         require(named, "contribution", self.contribution, "must be the name of a column")

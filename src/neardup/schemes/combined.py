@@ -24,9 +24,7 @@ from neardup.text.common_shingles import CommonShingles
 
 _TOGETHER = 1 << 14  # documents whose texts are copied together
 _WORD = 8  # bytes
-_apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = (
-    WeakKeyDictionary()
-)  # weak references: only while the signatures are in use
+_apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = WeakKeyDictionary()  # while these are in use
 
 
 def _of_first(name: str, about: str) -> Any:

@@ -122,9 +122,8 @@ class Sentences(SampleScheme):
     def _matching(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         flags = np.empty(len(left), np.bool_)
         least = _least_counts(self.size, self.threshold)
-        kernels.decide(
-            one.rows, other.rows, left, right, self._of_smaller, least, flags
-        )  # as soon as the answer is certain
+        # It ends as soon as the answer is certain.
+        kernels.decide(one.rows, other.rows, left, right, self._of_smaller, least, flags)
         return flags
 
     def probability(self, resemblance: Any) -> Any:

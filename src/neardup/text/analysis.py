@@ -68,12 +68,8 @@ class Analysis:
         words: object = self.stop_words  # a string is a collection of strings, too
         several = isinstance(words, Collection) and not isinstance(words, str)
         listed = several and all(isinstance(word, str) for word in self.stop_words)
-        require(
-            listed,
-            "stop_words",
-            self.stop_words,
-            f"must be a list of words, not {kind_of(words)}" if not several else "must contain only strings",
-        )
+        rule = "must contain only strings" if several else f"must be a list of words, not {kind_of(words)}"
+        require(listed, "stop_words", self.stop_words, rule)
         object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
         if self.stem is not None:
             known = stem_languages()

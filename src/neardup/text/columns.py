@@ -52,9 +52,8 @@ def is_mixed(kind: pa.DataType) -> bool:
 
 def typed_parts(mixed: pa.Array) -> list[pa.Array]:
     """Return the values of each type as an array in which all other rows are null; types without values have none."""
-    codes = np.frombuffer(mixed.buffers()[1], np.int8)[mixed.offset :][
-        : len(mixed)
-    ]  # ``type_codes`` ignores the offset
+    begin, end = mixed.offset, mixed.offset + len(mixed)  # which ``type_codes`` ignores
+    codes = np.frombuffer(mixed.buffers()[1], np.int8)[begin:end]
     parts = []
     for place, code in enumerate(mixed.type.type_codes):
         child = mixed.field(place)

@@ -159,10 +159,9 @@ class Extraction:
         require_sequence("markup", markup, "pages")
         for position, page in enumerate(markup):
             require_page(f"page {position}", page)
+        rule = f"must be one for each of {counted(len(markup), 'page')}"
         for name, given in (("declared", declared), ("hosts", hosts)):
-            require(
-                len(given) in {0, len(markup)}, name, given, f"must be one for each of {counted(len(markup), 'page')}"
-            )
+            require(len(given) in {0, len(markup)}, name, given, rule)
         learned = [None if self.templates is None else self.templates.get(host) for host in hosts]
         asked = zip(markup, declared or repeat(None), learned or repeat(None), strict=False)
         opened: AbstractContextManager[Find] = nullcontext(_nothing) if self.known is None else self.known.opened()

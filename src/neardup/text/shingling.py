@@ -71,9 +71,8 @@ class Shingling:
     def require_own(self, features: Features) -> None:
         """Raise ``DataError`` for features that another shingling made; those of unknown origin are accepted."""
         if features.recipe not in {None, self.recipe}:
-            raise DataError(
-                "features", f"were made by the recipe {features.recipe}; this scheme requires {self.recipe}"
-            )
+            rule = f"were made by the recipe {features.recipe}; this scheme requires {self.recipe}"
+            raise DataError("features", rule)
 
     def features(self, texts: Any) -> Features:
         """Hash the shingles of a text column (see ``text_column``); nulls and texts without tokens have none."""

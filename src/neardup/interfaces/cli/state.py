@@ -35,9 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     elif not chosen:
         raise ParameterError("ids", None, "or --before TIME is needed: what to forget")
     elif len(chosen) > 1:
-        raise ParameterError(
-            "ids", chosen["ids"], "cannot be used with --before; forget first by one, then by the other"
-        )
+        rule = "cannot be used with --before; forget first by one, then by the other"
+        raise ParameterError("ids", chosen["ids"], rule)
     ids = listed(chosen["ids"]) if "ids" in chosen else []
     before = moment_in(chosen["before"], recorded=True) if "before" in chosen else None
     removed, unknown = 0, list[str]()
@@ -73,9 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
         f"{one.added[:16].replace('T', ' ')}  {counted(one.documents, 'document')} from {_names(one.inputs)}"
         for one in segments
     ]
-    lines.append(
-        f"scheme {header.scheme['scheme']}, recipe {header.recipe}, verify {header.policy['verify']}{of_index}"
-    )
+    scheme, verify = header.scheme["scheme"], header.policy["verify"]
+    lines.append(f"scheme {scheme}, recipe {header.recipe}, verify {verify}{of_index}")
     if header.extraction is not None:
         lines.append(extraction_line(header.extraction, arguments.folder))
     return summarise(arguments, record, rows, lines=lines)

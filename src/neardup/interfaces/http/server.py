@@ -144,9 +144,8 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
 
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens at an address; port 0 takes a free port."""
-    listening = socket.socket(
-        socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))

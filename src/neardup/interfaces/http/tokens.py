@@ -43,9 +43,8 @@ class Tokens:
                 continue
             found = _LINE.fullmatch(line.strip())
             if found is None:
-                raise InputRefused(
-                    f"{name}:{number}", "is not a valid token line: write SCOPE sha256:HEX, with SCOPE read or write"
-                )
+                rule = "is not a valid token line: write SCOPE sha256:HEX, with SCOPE read or write"
+                raise InputRefused(f"{name}:{number}", rule)
             scope: Scope = "write" if found[1] == "write" else "read"
             known.append((scope, bytes.fromhex(found[2])))
         return cls(known)
