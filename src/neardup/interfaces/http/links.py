@@ -9,7 +9,7 @@ DOCUMENT: Final = "/documents"
 OPENSEARCH: Final = "/opensearch.xml"
 MOST: Final = 4 << 10  # bytes of an address that the service takes
 
-_SCHEMES: Final = ("http", "https")
+_WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"  # characters that need no escape, besides letters and digits
 
 
 class Mount:
@@ -43,7 +43,7 @@ def elsewhere(address: str | None) -> str | None:
     >>> elsewhere("https://a.example/x y"), elsewhere("javascript:alert(1)"), elsewhere("http:\\\\a.example")
     ('https://a.example/x%20y', None, None)
     """
-    if address is None or not address.lower().startswith(tuple(f"{scheme}://" for scheme in _SCHEMES)):
+    if address is None or not address.lower().startswith(("http://", "https://")):
         return None
     try:
         parts = urlsplit(address)
@@ -53,6 +53,3 @@ def elsewhere(address: str | None) -> str | None:
     if not host or "\\" in parts.netloc or not parts.netloc.isprintable():
         return None
     return quote(address.strip(), safe=_WRITTEN, errors="replace")
-
-
-_WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"  # characters that need no escape, besides letters and digits
