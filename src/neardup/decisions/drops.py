@@ -116,9 +116,7 @@ class ExactResemblance:
 
     def _prepare(self, block: Candidates) -> None:
         asking = block.asking[np.diff(block.bounds) > 0]
-        documents = self._sets.repeating(np.concatenate([asking, block.candidates]))
-        for _ in self._map(lambda part: self._sets.make_distinct(documents[part]), self._parts(len(documents))):
-            pass
+        self._sets.make_all_distinct(np.concatenate([asking, block.candidates]), self._parts, self._map)
 
     def _measured(self, block: Candidates, matched: Positions, kernel: Any, *span_and_part: Any) -> int:
         """Call a kernel that finds matches for a part of a block, the last argument; return its comparisons."""

@@ -1,7 +1,8 @@
 """The evidence: how much two documents have in common, measured on their feature sets."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,6 @@ Shares = npt.NDArray[np.float64]
 
 COLUMNS: Final = ("resemblance", "contained_in_kept", "contains_kept")
 SET_MEASURES: Final = {"resemblance": RESEMBLANCE, "overlap": OVERLAP, "containment": CONTAINMENT}
-
-
 COSINE: Final = "cosine"
 
 WeightTable = tuple[Words, Positions, npt.NDArray[np.uint32], np.uint32]  # see ``neardup.kernels.weights``
@@ -64,6 +63,21 @@ class FeatureSets:
         """
         make_distinct(self.arrays, documents, self._distinct)
 
+    def make_all_distinct(
+        self,
+        documents: AnyPositions,
+        parts: Callable[[int], list[slice]],
+        map_: Callable[[Callable[[slice], Any], Iterable[slice]], Iterable[Any]],
+    ) -> None:
+        """Remove the repeats of these documents, which may be named several times, in *parts* mapped by *map_*."""
+        repeating = self.repeating(documents)
+        for _ in map_(lambda part: self.make_distinct(repeating[part]), parts(len(repeating))):
+            pass
+
+    def measured(self, measure: str, left: Positions, right: Positions) -> Shares:
+        """Return the *measure* (see ``Shared``) of pairs of documents; their repeats must be removed already."""
+        return shared_by(self, left, right).measured(measure)
+
     def smaller(self, left: AnyPositions, right: AnyPositions) -> Positions:
         """Return the size of the smaller one of each pair of documents; their repeats must be removed already."""
         return np.minimum(self.sizes[left], self.sizes[right])
@@ -96,6 +110,18 @@ class WeightedSets(FeatureSets):
         found = np.empty(len(left))
         cosines(self.arrays, self.weights, self.norms, left, right, found)
         return found
+
+    def measured(self, measure: str, left: Positions, right: Positions) -> Shares:  # noqa: ARG002 - as of other sets
+        """Return the cosines of pairs of documents."""
+        return self.cosines(left, right)
+
+
+def distinct_sets(features: Features) -> FeatureSets:
+    """Return the sets of all documents with these features, whose repeats are removed in place."""
+    everything = np.arange(len(features))
+    sets = FeatureSets(features, everything)
+    sets.make_distinct(everything)
+    return sets
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -57,11 +57,9 @@ class Join:
         parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)],
         map: Callable[..., Iterable[Any]] = map,  # noqa: A002 - it may be another one
     ) -> None:
-        map_ = map
         self._threshold, self._measure = threshold, SET_MEASURES[measure]
         everything = np.arange(len(sets.sizes))
-        repeating = sets.repeating(everything)
-        list(map_(lambda part: sets.make_distinct(repeating[part]), parts(len(repeating))))
+        sets.make_all_distinct(everything, parts, map)
         self._order: Positions = np.argsort(sets.sizes, kind="stable")
         self.sizes, self._sizes = sets.sizes, sets.sizes[self._order]
         self._sets = sets.values, sets.starts[self._order], self._sizes
@@ -77,7 +75,7 @@ class Join:
             return found
 
         counters = len(parts(2))  # two at most, because they are large
-        counts, *more = map_(count, range(counters))
+        counts, *more = map(count, range(counters))
         for one in more:
             add_occurrences(one, counts)
         self._probes = self._sizes if self._measure == OVERLAP else _first(self._sizes, threshold)
@@ -91,7 +89,7 @@ class Join:
 
         self._alone = np.empty_like(self._sizes)
         self._parities = np.empty((len(everything), _PARITIES // 64), np.uint64)
-        list(map_(arrange, range(len(turns))))
+        list(map(arrange, range(len(turns))))
         self._index()
 
     def _index(self) -> None:

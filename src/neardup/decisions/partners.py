@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from neardup.decisions.evidence import SET_MEASURES, FeatureSets, Shared
+from neardup.decisions.evidence import SET_MEASURES, Shared, distinct_sets
 from neardup.kernels.partners import enter, partners
 from neardup.kernels.sets import OVERLAP
 from neardup.model.arrays import Features, Flags, Positions, Words, ragged
@@ -35,9 +35,7 @@ class Partners:
     """
 
     def __init__(self, features: Features, least: float, *, measure: str = "resemblance") -> None:
-        number = len(features.offsets) - 1
-        sets = FeatureSets(features, np.arange(number))
-        sets.make_distinct(np.arange(number))
+        number, sets = len(features), distinct_sets(features)
         self._sizes, self._least, self._measure = sets.sizes, least, SET_MEASURES[measure]
         owners = np.repeat(np.arange(number), sets.sizes)
         distinct, of, counts = numbered(sets.values[ragged(sets.starts, sets.sizes)])
@@ -63,16 +61,14 @@ class Partners:
 
         Threads may call it in parallel for different documents.
         """
-        number = len(features.offsets) - 1
-        sets = FeatureSets(features, np.arange(number))
-        sets.make_distinct(np.arange(number))
+        sets = distinct_sets(features)
         rule = self._sizes, self._least, self._measure, self._met
 
         def find(first: int, *arrays: Positions) -> tuple[int, int]:
             following, found = partners(sets.arrays, first, self._table, self._lists, *rule, *arrays)
             return following, found
 
-        left, right, shared = collected(find, number, len(self._sizes), np.int64)
+        left, right, shared = collected(find, len(features), len(self._sizes), np.int64)
         return FoundPartners(left, right, Shared(shared, self._sizes[left], sets.sizes[right]))
 
 

@@ -79,10 +79,8 @@ class CosineJoin:
         parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)],
         map: Callable[..., Iterable[Any]] = map,  # noqa: A002 - it may be another one
     ) -> None:
-        map_ = map
         self._sets, self._threshold, self._sides = sets, threshold, sides
-        repeating = sets.repeating(np.arange(len(sets.sizes)))
-        list(map_(lambda part: sets.make_distinct(repeating[part]), parts(len(repeating))))
+        sets.make_all_distinct(np.arange(len(sets.sizes)), parts, map)
         self.sizes = sets.sizes
 
     def __len__(self) -> int:

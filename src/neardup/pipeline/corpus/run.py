@@ -355,8 +355,8 @@ class _Run:
         """
         shared = shared.copy()
         asked = np.flatnonzero(shared == UNKNOWN) if self._policy.verify == "exact" else np.empty(0, np.int64)
-        documents = sets.repeating(np.concatenate([left[asked], right[asked]]))
-        list(self._engine.map(lambda part: sets.make_distinct(documents[part]), self._engine.parts(len(documents))))
+        both = np.concatenate([left[asked], right[asked]])
+        sets.make_all_distinct(both, self._engine.parts, self._engine.map)
 
         def measure(part: slice) -> None:
             pairs = asked[part]

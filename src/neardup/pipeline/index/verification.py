@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.decisions.admission import Matches, Standing, stand
-from neardup.decisions.evidence import FeatureSets, Shares, WeightedSets, exact_measure, shared_by
+from neardup.decisions.evidence import FeatureSets, Shares, exact_measure, shared_by
 from neardup.index.disk.buffers import some, taken
 from neardup.index.disk.reader import PlacedCandidates, Places
 from neardup.index.disk.store import Store
@@ -205,10 +205,7 @@ class Verifier:
         measure = exact_measure(self._scheme.rule)
         values, smaller = [], []
         for sets, one, other in self._compared(texts, left, places, right, sites):
-            if isinstance(sets, WeightedSets):
-                values.append(sets.cosines(one, other))
-            else:
-                values.append(shared_by(sets, one, other).measured(measure))
+            values.append(sets.measured(measure, one, other))
             smaller.append(sets.smaller(one, other))
         return np.concatenate(values), np.concatenate(smaller)
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.evidence import Shares, WeightedSets, exact_measure, shared_by
+from neardup.decisions.evidence import Shares, exact_measure
 from neardup.model.arrays import Corpus, Positions
 from neardup.model.protocols import FilterScheme
 from neardup.pipeline.config import scheme_from
@@ -58,10 +58,7 @@ class MatchRule:
             return scores, np.minimum(*(np.diff(features.offsets)[side] for side in (left, right)))
         sets = feature_sets(scheme, features, everything)
         sets.make_distinct(everything)
-        if isinstance(sets, WeightedSets):
-            values = sets.cosines(left, right)
-        else:
-            values = shared_by(sets, left, right).measured(exact_measure(scheme.rule))
+        values = sets.measured(exact_measure(scheme.rule), left, right)
         if scheme.signatures_decide or isinstance(scheme, FilterScheme):
             values = np.where(scheme.match_pairs(signatures, left, right), values, 0.0)
         return values, sets.smaller(left, right)

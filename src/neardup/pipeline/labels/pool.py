@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.decisions.evidence import FeatureSets, Shared, Shares, shared_by
+from neardup.decisions.evidence import Shared, Shares, distinct_sets, shared_by
 from neardup.decisions.partners import FoundPartners, Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.labelling import BANDS, FLOOR, bands_of, next_band
@@ -198,8 +198,7 @@ class _Search:
             return self._number
         features = self._features(pilot)
         partners = Partners(Features(features.values.copy(), features.offsets), FLOOR, measure="overlap")
-        sets = FeatureSets(features, np.arange(len(pilot)))
-        sets.make_distinct(np.arange(len(pilot)))
+        sets = distinct_sets(features)
         values = sets.values[ragged(sets.starts, sets.sizes)]
         counts = np.unique(values, return_counts=True)[1].astype(np.float64)
         others = len(pilot) * (len(pilot) - 1)
@@ -243,8 +242,7 @@ class _Search:
             raise _no_pair()
         left, right = filled[self._random.integers(0, len(filled), (2, 4 * _OTHERS))]
         left, right = left[left != right], right[left != right]
-        sets = FeatureSets(self._features(np.concatenate([left, right])), np.arange(2 * len(left)))
-        sets.make_distinct(np.arange(2 * len(left)))
+        sets = distinct_sets(self._features(np.concatenate([left, right])))
         common = shared_by(sets, np.arange(len(left)), np.arange(len(left)) + len(left))
         rest = np.flatnonzero(bands_of(common.resemblance, common.of_smaller) == 0)[:_OTHERS]
         pairs = max(float(len(rest)), len(filled) * (len(filled) - 1) / 2 - found)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets
+from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets, distinct_sets
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Features, Positions, Words, ragged
 from neardup.pipeline.partners.pairs import PairRule, clusters_of, pair_table
@@ -52,12 +52,10 @@ def shingle(job: Job, rule: PairRule, task: int) -> Record:
 
 def _stored(features: Features, rule: PairRule) -> tuple[Words, Positions, Positions]:
     """Return the features of documents to store, one after the other, their numbers, and those of distinct ones."""
-    counting = rule.measure == COSINE
-    every = Features(features.values.copy(), features.offsets) if counting else features
-    sets = FeatureSets(features, np.arange(len(features)))
-    sets.make_distinct(np.arange(len(features)))
-    if counting:
-        return every.values, np.diff(every.offsets), sets.sizes
+    counted = features.values.copy() if rule.measure == COSINE else None
+    sets = distinct_sets(features)
+    if counted is not None:
+        return counted, np.diff(features.offsets), sets.sizes
     return sets.values[ragged(sets.starts, sets.sizes)], sets.sizes, sets.sizes
 
 
