@@ -19,6 +19,7 @@ from typing import BinaryIO, Final
 
 import pyarrow as pa
 
+from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
 from neardup.sources.collection import (
     DEFAULT_ID,
@@ -26,7 +27,6 @@ from neardup.sources.collection import (
     Advance,
     Append,
     InputPiece,
-    Mask,
     Rejected,
     Request,
     silent,
@@ -241,7 +241,7 @@ class Archives(InputPiece):
         compression, written = _compression(path), 0
         with atomic(path) as file, closing(Members()) as members:
 
-            def append(piece: Archives, mask: Mask, marks: pa.Table | None) -> None:
+            def append(piece: Archives, mask: Flags, marks: pa.Table | None) -> None:
                 nonlocal written
                 repeated = {} if marks is None else _repeated(marks)
                 for capture, row in _chosen(piece._pages, mask.tolist(), repeated):

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.engines.processes import Processes
+from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, FieldMissing, ParameterError, require
 from neardup.sources.fields import are_true, joined
 from neardup.sources.formats import FOLDER, WARC, Kind, display, full_name, kind
@@ -28,8 +29,7 @@ from neardup.sources.tables import check_representable, conformed, table_writer,
 from neardup.text.extraction import Extraction
 
 Quoting = Literal["auto", "minimal", "none"]
-Mask = npt.NDArray[np.bool_]
-Append = Callable[[Any, Mask, pa.Table | None], None]
+Append = Callable[[Any, Flags, pa.Table | None], None]
 """Appends the chosen records of a collection, with the fields of their rows of a table of marks, if it is given."""
 Advance = Callable[[float], None]  # how much of an input has been read, from 0 to 1
 
@@ -180,7 +180,7 @@ class Collection(ABC):
         size: int = self.texts.nbytes
         return size
 
-    def raw_texts(self, positions: npt.NDArray[np.int64]) -> list[bytes | None]:
+    def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Return the texts at these positions, as bytes; null for a missing text."""
         found: list[bytes | None] = self.texts.take(pa.array(positions)).cast(pa.large_binary()).to_pylist()
         return found
@@ -351,7 +351,7 @@ class InputPiece(Collection):
         if len(self) and self.lacking(SITE) is None:
             self.sites = pa.chunked_array([self.column(SITE).to_numpy().view(np.uint64)])
 
-    def choose(self, mask: Mask, marks: pa.Table | None) -> None:
+    def choose(self, mask: Flags, marks: pa.Table | None) -> None:
         """Prepare what ``Append`` is called with next, in any thread; it does this itself if that is left out."""
 
     @classmethod
@@ -404,7 +404,7 @@ class WholeInputs(Collection):
         tables = [places for piece in self.pieces if (places := piece.places()) is not None]
         return pa.concat_tables(tables) if tables else None
 
-    def originals(self, representatives: npt.NDArray[np.int64]) -> pa.Table | None:
+    def originals(self, representatives: Positions) -> pa.Table | None:
         """Return where the records of these documents are, for revisit records; ``None`` if nowhere.
 
         Null for -1, and for a record that cannot be read alone.
@@ -483,7 +483,7 @@ class WholeInputs(Collection):
         check_target(path, self.inputs, self.format, force=force)
         self._write(os.fspath(path), np.ones(len(self), np.bool_), marks)
 
-    def _write(self, path: str, mask: Mask, marks: pa.Table | None) -> None:
+    def _write(self, path: str, mask: Flags, marks: pa.Table | None) -> None:
         how = output_kind(path, self.format)
         own = how.format == self.format
         with self.pieces[0].writer(path) if own else converter(path, how, self.schema) as append:
@@ -557,7 +557,7 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
     opened: list[Any] = []
     with atomic(path) as file, ExitStack() as stack:
 
-        def append(piece: Any, mask: Mask, marks: pa.Table | None) -> None:
+        def append(piece: Any, mask: Flags, marks: pa.Table | None) -> None:
             more = pa.schema([]) if marks is None else marks.schema
             piece.require_new(more.names, schema.names)
             whole = pa.schema([*schema, *more])
@@ -578,7 +578,7 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
         yield append
 
 
-def selection(rows: npt.NDArray[Any], size: int) -> Mask:
+def selection(rows: npt.NDArray[Any], size: int) -> Flags:
     """Return the mask for a mask or for ascending positions."""
     rows = np.asarray(rows)
     if rows.dtype == np.bool_:
@@ -595,6 +595,6 @@ def selection(rows: npt.NDArray[Any], size: int) -> Mask:
     return mask
 
 
-def named(source: str, positions: npt.NDArray[np.int64]) -> pa.Array:
+def named(source: str, positions: Positions) -> pa.Array:
     """Return the names of records without an id: ``SOURCE:POSITION``."""
     return pc.binary_join_element_wise(f"{source}:", pa.array(positions).cast(pa.string()), "")

@@ -31,13 +31,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.sources.collection import (
     DEFAULT_ID,
     Advance,
     Append,
     InputPiece,
-    Mask,
     QuotedLines,
     Rejected,
     Request,
@@ -46,7 +46,7 @@ from neardup.sources.collection import (
 )
 from neardup.sources.compression import Contents, compressed, load, stream
 from neardup.sources.formats import Kind, display, input_kind
-from neardup.sources.lines import BOM, Positions, Spans, invalid_utf8, runs, start_of_text
+from neardup.sources.lines import BOM, Spans, invalid_utf8, runs, start_of_text
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.quoting import records
@@ -117,7 +117,7 @@ class DelimitedText(InputPiece):
         header: list[str] = []
         with atomic(path) as output, compressed(output, output_kind(path, "csv").compression) as packed:
 
-            def append(piece: DelimitedText, mask: Mask, marks: pa.Table | None) -> None:
+            def append(piece: DelimitedText, mask: Flags, marks: pa.Table | None) -> None:
                 if not header:
                     header.extend(piece.header)
                     packed.write(piece._written_header(marks))
@@ -141,7 +141,7 @@ class DelimitedText(InputPiece):
         self.require_new(marks.column_names, file.names)
         return file.extended(bytes(contents.read(0, file.header_stop)), marks.column_names)
 
-    def _append(self, output: BinaryIO, mask: Mask, marks: pa.Table | None) -> None:
+    def _append(self, output: BinaryIO, mask: Flags, marks: pa.Table | None) -> None:
         spans = self._file.spans.where(mask)
         if marks is None:
             spans.write(output)
@@ -163,7 +163,7 @@ class _File:
     last: Positions  # the last line of each record
     torn: frozenset[int]  # the records with a quoted field that closes where no field ends
 
-    def where(self, chosen: Mask) -> "_File":
+    def where(self, chosen: Flags) -> "_File":
         """Return the file with some of its records, all of them intact."""
         return replace(self, spans=self.spans.where(chosen), last=self.last[chosen], torn=frozenset())
 
@@ -368,7 +368,7 @@ def _without_unreadable(file: _File, data: memoryview) -> tuple[_File, list[Reje
     return file.where(_without(len(spans), reasons)), broken
 
 
-def _without(number: int, dropped: Iterable[int]) -> Mask:
+def _without(number: int, dropped: Iterable[int]) -> Flags:
     kept = np.ones(number, np.bool_)
     kept[list(dropped)] = False
     return kept

@@ -27,6 +27,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from neardup.model.arrays import Flags
 from neardup.model.errors import DataError, counted, require
 from neardup.sources.collection import (
     DEFAULT_ID,
@@ -34,7 +35,6 @@ from neardup.sources.collection import (
     Advance,
     Append,
     InputPiece,
-    Mask,
     Rejected,
     Request,
     silent,
@@ -155,7 +155,7 @@ class Folder(InputPiece):
         target = Path(os.path.realpath(path))
         partial_folder = temporary(target)
 
-        def append(piece: Folder, mask: Mask, marks: pa.Table | None) -> None:
+        def append(piece: Folder, mask: Flags, marks: pa.Table | None) -> None:
             del marks
             for document, wanted in zip(piece._documents, mask.tolist(), strict=True):
                 if wanted:

@@ -29,13 +29,14 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, require
-from neardup.sources.collection import Advance, Append, InputPiece, Mask, Rejected, Request, silent
+from neardup.sources.collection import Advance, Append, InputPiece, Rejected, Request, silent
 from neardup.sources.compression import Contents, check_plain, compressed, load
 from neardup.sources.fields import are_true, typed
 from neardup.sources.formats import STDIN, display, input_kind
 from neardup.sources.ids import id_of
-from neardup.sources.lines import BOM, Positions, Spans, blocks_of_lines, invalid_utf8, start_of_text
+from neardup.sources.lines import BOM, Spans, blocks_of_lines, invalid_utf8, start_of_text
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.records import decoder, field_names, literal_of, reason_of
@@ -117,7 +118,7 @@ class JsonLines(InputPiece):
         with atomic(path) as file, compressed(file, output_kind(path, "jsonl").compression) as packed:
             yield lambda piece, mask, marks: piece.append_to(packed, mask, marks)
 
-    def append_to(self, file: BinaryIO, mask: Mask, marks: pa.Table | None) -> None:
+    def append_to(self, file: BinaryIO, mask: Flags, marks: pa.Table | None) -> None:
         """Write chosen lines to an open file; see ``writer``."""
         lines = self._spans.where(mask)
         if marks is None:

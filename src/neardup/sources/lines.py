@@ -5,12 +5,10 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.model.arrays import Flags, Positions
 from neardup.sources.compression import Contents
-
-Positions = npt.NDArray[np.int64]
 
 BOM: Final = b"\xef\xbb\xbf"
 _SCAN: Final = 1 << 22  # a block that stays in the cache while it is compared
@@ -114,7 +112,7 @@ class Spans:
         """Return the source and the line of a record."""
         return self.source, int(self.line[row])
 
-    def where(self, chosen: npt.NDArray[np.bool_]) -> "Spans":
+    def where(self, chosen: Flags) -> "Spans":
         """Return some of the records."""
         return replace(self, start=self.start[chosen], stop=self.stop[chosen], line=self.line[chosen])
 

@@ -23,9 +23,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from neardup.model.arrays import not_utf8
+from neardup.model.arrays import Flags, not_utf8
 from neardup.model.errors import DataError, OutputError
-from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Mask, Rejected, Request, named, silent
+from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Rejected, Request, named, silent
 from neardup.sources.compression import check_size, sniff
 from neardup.sources.fields import are_true, with_one_order
 from neardup.sources.formats import STDIN, display
@@ -146,7 +146,7 @@ class ParquetTable(InputPiece):
         with atomic(path) as file, ExitStack() as opened:
             buffer = io.BytesIO() if is_special(path) else None  # a pipe has no position
 
-            def append(piece: ParquetTable, mask: Mask, marks: pa.Table | None) -> None:
+            def append(piece: ParquetTable, mask: Flags, marks: pa.Table | None) -> None:
                 table = piece._marked(marks)
                 if not writers:
                     compression, size = _storage(piece._metadata)
@@ -166,7 +166,7 @@ class ParquetTable(InputPiece):
             if buffer is not None:
                 file.write(buffer.getbuffer())
 
-    def choose(self, mask: Mask, marks: pa.Table | None) -> None:
+    def choose(self, mask: Flags, marks: pa.Table | None) -> None:
         """Filter the rows that are appended to an output next."""
         self._chosen = [*_parts(self._marked(marks), mask)]
 
@@ -388,14 +388,14 @@ class _Groups:
         self._wait(rows.slice(number))
 
 
-def _parts(table: pa.Table, mask: Mask) -> Iterator[pa.Table]:
+def _parts(table: pa.Table, mask: Flags) -> Iterator[pa.Table]:
     """Yield the chosen rows of a table, some at a time."""
     for start in range(0, len(table), _FILTERED):
         chosen, rows = mask[start : start + _FILTERED], table.slice(start, _FILTERED)
         yield rows if chosen.all() else _filtered(rows, chosen)
 
 
-def _filtered(table: pa.Table, mask: Mask) -> pa.Table:
+def _filtered(table: pa.Table, mask: Flags) -> pa.Table:
     """Return the chosen rows, of columns of any type."""
     try:
         return table.filter(mask)

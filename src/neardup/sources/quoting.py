@@ -6,7 +6,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.sources.lines import Positions, find, line_ends, start_of_text
+from neardup.model.arrays import Positions
+from neardup.sources.lines import find, line_ends, start_of_text
 
 _QUOTE: Final = ord('"')
 _NEWLINES: Final = (ord("\n"), ord("\r"))

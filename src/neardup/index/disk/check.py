@@ -1,6 +1,6 @@
 """Checking an index for every kind of damage."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +11,7 @@ import numpy as np
 
 from neardup.index.disk.arrays import Stored, StoredArrays, understood
 from neardup.index.disk.columns import Columns
-from neardup.index.disk.files import Disk
+from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
 from neardup.index.disk.manifest import NAME as MANIFEST
@@ -21,8 +21,6 @@ from neardup.index.disk.reader import TRIES
 from neardup.index.disk.segment import KIND as SEGMENT
 from neardup.model.errors import PERMISSION, StorageError, StorageFailed
 from neardup.model.folders import TEMPLATES
-
-Progress = Callable[[int, int], None]
 
 _OWN: Final = (*KINDS, MANIFEST, SECOND, ATTACHED, TEMPLATES)
 

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import numpy as np
-import numpy.typing as npt
 from msgspec.msgpack import Encoder
 
-from neardup.index.disk.arrays import MOST, expect
+from neardup.index.disk.arrays import MOST, Array, expect
 from neardup.index.disk.buffers import GrowingStrings
 from neardup.kernels.strings import unpack
 from neardup.model.arrays import TextBatch, Words
@@ -24,7 +23,6 @@ FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<
 
 packed: Final = Encoder(enc_hook=str.__str__).encode  # strings of another class as plain ones
 
-Array = npt.NDArray[Any]
 Batch = dict[str, Array | TextBatch]  # one entry per column, all of the same length
 
 

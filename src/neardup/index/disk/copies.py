@@ -1,6 +1,6 @@
 """A consistent copy of an index and its search table, made while a writer works."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from neardup.index import fulltext
 from neardup.index.disk.arrays import Stored, StoredArrays
-from neardup.index.disk.files import LOCK, Disk
+from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
 from neardup.index.disk.manifest import NAME as MANIFEST
@@ -18,8 +18,6 @@ from neardup.index.disk.reader import TRIES
 from neardup.index.disk.segment import KIND as SEGMENT
 from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
 from neardup.model.folders import TEMPLATES
-
-Progress = Callable[[int, int], None]
 
 _OWN: Final = (*KINDS, ATTACHED, TEMPLATES, fulltext.NAME)
 

@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from neardup.index.disk.arrays import expect
-from neardup.index.disk.columns import FIELD_KINDS, STRING, Array, Columns, flattened, strings_of
+from neardup.index.disk.arrays import Array, expect
+from neardup.index.disk.columns import FIELD_KINDS, STRING, Columns, flattened, strings_of
 from neardup.model.arrays import Positions, TextBatch
 
 NOTHING: Final = np.empty(0, np.int64)

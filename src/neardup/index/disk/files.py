@@ -4,7 +4,7 @@ import errno
 import fcntl
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -25,6 +25,7 @@ _CANNOT_LOCK: Final = frozenset(
 )
 
 Identity = tuple[int, int]
+Progress = Callable[[int, int], None]  # called with what is done, and the total
 
 
 class _Held(NamedTuple):

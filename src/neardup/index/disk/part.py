@@ -4,10 +4,9 @@
 ``bits`` is the number of low bits of keys that are replaced by numbers of documents in lists.
 """
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.kernels.checksum import add_field
 from neardup.kernels.postings import pack
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 LISTS: Final = ("id", "content", "equal", "keeper", "key")
 
-Rows = npt.NDArray[Any]
 Part: TypeAlias = "Segment | Recent"  # some documents, by position
 Written: TypeAlias = "Segment | Gathered"  # documents that can be written as a segment
 

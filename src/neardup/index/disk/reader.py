@@ -14,16 +14,16 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from neardup.index.disk.arrays import Stored, StoredArrays, expect, understood
+from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
 from neardup.index.disk.buffers import GrowingStrings, taken
-from neardup.index.disk.columns import Array, Columns, decoded, encoded, strings_of, unflattened
+from neardup.index.disk.columns import Columns, decoded, encoded, strings_of, unflattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
 from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.merger import UPDATES
-from neardup.index.disk.part import Part, Rows, alive_in, id_keys
+from neardup.index.disk.part import Part, alive_in, id_keys
 from neardup.index.disk.postings import KeyHits, Query, is_divided
 from neardup.index.disk.recent import Recent
 from neardup.index.disk.removals import Removals
@@ -103,7 +103,7 @@ class Reader:
     def __len__(self) -> int:
         return sum(alive_in(part) for part in self.parts)
 
-    def propose(self, rows: Rows, asking: Flags, wider: int = 1) -> PlacedCandidates:
+    def propose(self, rows: Array, asking: Flags, wider: int = 1) -> PlacedCandidates:
         """Return the candidates of each asking row, by the canonical rule; *wider* multiplies its room."""
         self.require_open()
         query = Query.of(self._lookup.keyed(rows, asking), asking, wider * ROOM)

@@ -4,11 +4,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from neardup.index.disk.arrays import Array
 from neardup.index.disk.buffers import ChangedStrings
-from neardup.index.disk.columns import Array, Batch, Columns, as_bytes, decoded
+from neardup.index.disk.columns import Batch, Columns, as_bytes, decoded
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.lookup import Lookup
-from neardup.index.disk.part import Rows
 from neardup.index.disk.postings import Chains, Division, KeyHits, LateChains, Query
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
@@ -31,7 +31,7 @@ class Recent(Gathered):
         """The memory that it takes, approximately."""
         return super().nbytes + self._chains.nbytes + 300 * self.documents  # ids and groups, as Python objects
 
-    def propose(self, _: Rows, query: Query) -> KeyHits:
+    def propose(self, _: Array, query: Query) -> KeyHits:
         """Find the documents that share a key with each asking row."""
         return self._with_late(self._chains.find(query, self.alive), query)
 

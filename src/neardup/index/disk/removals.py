@@ -5,8 +5,8 @@ from typing import Final, Self
 
 import numpy as np
 
-from neardup.index.disk.arrays import ArraysWriter, StoredArrays, expect
-from neardup.index.disk.columns import Array, decoded, encoded
+from neardup.index.disk.arrays import Array, ArraysWriter, StoredArrays, expect
+from neardup.index.disk.columns import decoded, encoded
 from neardup.model.arrays import TextBatch
 
 MOST: Final = 1 << 17

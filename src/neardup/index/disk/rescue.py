@@ -1,16 +1,16 @@
 """Reading what is intact in a damaged index."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from neardup.index.disk.arrays import Stored, StoredArrays, expect, understood
+from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
 from neardup.index.disk.buffers import taken
-from neardup.index.disk.columns import Array, Batch, Columns, unflattened
+from neardup.index.disk.columns import Batch, Columns, unflattened
 from neardup.index.disk.field_changes import of_arrays
-from neardup.index.disk.files import Disk
+from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.log import LogReader, LogRecord
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.merger import UPDATES
@@ -19,8 +19,6 @@ from neardup.index.disk.segment import KIND as SEGMENT
 from neardup.kernels.blocks import BLOCK
 from neardup.model.arrays import Flags, Positions, TextBatch
 from neardup.model.errors import StorageError, counted
-
-Progress = Callable[[int, int], None]
 
 
 class Loss(NamedTuple):

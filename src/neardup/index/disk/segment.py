@@ -8,13 +8,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.index.disk.arrays import ArraysWriter, Stored, StoredArrays, counted, expect, understood
+from neardup.index.disk.arrays import Array, ArraysWriter, Stored, StoredArrays, counted, expect, understood
 from neardup.index.disk.buffers import ChangedStrings, taken
-from neardup.index.disk.columns import Array, Columns
+from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.fingerprints import NearbyTables, write_tables
 from neardup.index.disk.lookup import Lookup
-from neardup.index.disk.part import LISTS, Rows, Written, ordinal_keys, packed_keys
+from neardup.index.disk.part import LISTS, Written, ordinal_keys, packed_keys
 from neardup.index.disk.postings import (
     Division,
     KeyHits,
@@ -68,7 +68,7 @@ class Segment:
         self._strings: dict[str, ChangedStrings] = {}
         self._late = LateChains(pooled=lookup.pooled)  # the keys of documents that became leaders
 
-    def propose(self, rows: Rows, query: Query) -> KeyHits:
+    def propose(self, rows: Array, query: Query) -> KeyHits:
         """Find the documents that share a key with each asking row, or those with a near fingerprint."""
         if self._tables is not None:
             return self._tables.find(rows[:, 0], query.asking, self._leading, query.room)

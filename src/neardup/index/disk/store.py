@@ -16,16 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk import merger
-from neardup.index.disk.columns import NEVER, Array, Batch, flattened
+from neardup.index.disk.columns import NEVER, Batch, flattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, as_arrays
-from neardup.index.disk.files import LOCK, Disk
+from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
 from neardup.index.disk.lookup import Terms
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.manifest import SECOND, Manifest
 from neardup.index.disk.memory_files import MemoryDisk
-from neardup.index.disk.part import Part, Rows
+from neardup.index.disk.part import Part
 from neardup.index.disk.postings import Query
 from neardup.index.disk.reader import PlacedCandidates, Places, Reader
 from neardup.index.disk.segment import Segment
@@ -106,7 +106,7 @@ class Store(Reader):
 
     def append(self, batch: Batch) -> PlacedCandidates:
         """Add documents, in memory; return the candidates of each leader before it. ``log_change`` records it."""
-        rows, asking = cast("Rows", batch["rows"]), cast("Flags", batch["present"]) & cast("Flags", batch["leads"])
+        rows, asking = cast("Any", batch["rows"]), cast("Flags", batch["present"]) & cast("Flags", batch["leads"])
         query = Query.of(self._lookup.keyed(rows, asking), asking, ROOM)
         older = [part.propose(rows, query) for part in self.segments]
         found = self._found(query, [*older, self.recent.append(batch, query)])
@@ -166,7 +166,7 @@ class Store(Reader):
         news = (keepers == ordinals) & (told == NEVER)
         numbers = np.full(int(news.sum()), self.next_ordinal)
         self._see(places, moment, places[news], numbers)
-        record: dict[str, Array] = {"ordinal": ordinals, "seen": np.array([moment])}
+        record: dict[str, npt.NDArray[Any]] = {"ordinal": ordinals, "seen": np.array([moment])}
         if len(numbers):
             record |= {"told": ordinals[news], "numbers": numbers}
         if changes:
@@ -223,7 +223,7 @@ class Store(Reader):
         if self.recent.documents or self.log_bytes > self._log_begin:
             self._commit_all()
 
-    def compact(self, progress: Callable[[int, int], None] | None = None) -> None:
+    def compact(self, progress: Progress | None = None) -> None:
         """Merge segments and purge removed documents, within the memory."""
         with self.change():
             self.flush()

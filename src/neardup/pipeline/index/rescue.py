@@ -11,10 +11,10 @@ import numpy as np
 from neardup.index.disk.buffers import taken
 from neardup.index.disk.check import require_permission
 from neardup.index.disk.columns import NEVER, Batch, decoded
-from neardup.index.disk.files import Disk
+from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import create
 from neardup.index.disk.manifest import SECOND, Manifest
-from neardup.index.disk.rescue import Loss, Progress, Salvage
+from neardup.index.disk.rescue import Loss, Salvage
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Signatures, TextBatch
 from neardup.model.errors import StorageDamaged, StorageError
