@@ -12,7 +12,7 @@ from archives_made import packed, page, record
 
 from neardup import ParameterError, dedup_files
 from neardup.interfaces.cli import main
-from neardup.pipeline.corpus.revisits import revisit_rows
+from neardup.pipeline.corpus.report import revisit_rows
 from neardup.sources.read import read
 from neardup.sources.warc import records
 

@@ -130,7 +130,7 @@ def test_another_report_of_an_interrupted_run_is_written(tmp_path, sources, near
 def test_outputs_that_the_run_has_written_do_not_need_force_for_another_report(tmp_path, sources, monkeypatch):
     out = tmp_path / "out.jsonl"
     with monkeypatch.context() as patch:
-        patch.setattr(files, "write_report", lambda *_, **__: (_ for _ in ()).throw(OSError(ENOSPC, "full")))
+        patch.setattr(files, "write_decisions", lambda *_, **__: (_ for _ in ()).throw(OSError(ENOSPC, "full")))
         with pytest.raises(OSError, match="full"):
             dedup_files(sources, out, report=tmp_path / "full.jsonl", work=tmp_path / "w")
     written = out.stat().st_ino

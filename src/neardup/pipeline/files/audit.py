@@ -29,7 +29,7 @@ from neardup.model.errors import (
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks, written_fields
-from neardup.pipeline.corpus.report_terms import reading_terms, terms_of_report
+from neardup.pipeline.corpus.report import reading_terms, terms_of_report
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.file_templates import learned_extraction
 from neardup.pipeline.files.dedup import dedup_files

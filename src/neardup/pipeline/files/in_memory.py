@@ -11,9 +11,8 @@ from neardup.model.errors import FieldMissing, ValueRefused
 from neardup.model.policy import Policy
 from neardup.pipeline.corpus.address_ranks import written_fields
 from neardup.pipeline.corpus.documents import ADDRESS, SITE
-from neardup.pipeline.corpus.report_terms import reading_terms, with_terms
+from neardup.pipeline.corpus.report import reading_terms, write_report
 from neardup.pipeline.corpus.result import Result, marks_of, require_unmarked, with_places
-from neardup.pipeline.corpus.revisits import with_revisits
 from neardup.pipeline.corpus.run import deduplicated
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.pipeline.progress import Progress
@@ -21,16 +20,7 @@ from neardup.pipeline.run_settings import RunSettings
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
 from neardup.sources.formats import common_format, expand
-from neardup.sources.output import (
-    PAGES,
-    AnyPath,
-    check_table,
-    check_target,
-    is_page,
-    output_kind,
-    write_file,
-    write_table,
-)
+from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, output_kind, write_file
 from neardup.sources.tables import check_representable
 
 DOCUMENT: Final = "\0id"  # the column of ids, a name that no field has: the field may rank documents, by its numbers
@@ -102,11 +92,12 @@ def write_outputs(
     if (report := outputs.get("report")) is not None and page is not None and is_page(report):
         write_file(report, page(), PAGES, force=force)
     elif report is not None:
-        tables = with_revisits([result.decisions], documents, result.representatives)
         pages = request.extraction.identity if request.reads_pages([documents.format]) else None
-        reading = reading_terms(request, pages)
-        tables = with_terms(tables, settings.scheme, result.summary.common, settings.policy, reading)
-        write_table(report, tables, force=force)
+        scheme: Any = settings.scheme
+        if result.summary.common is not None:
+            scheme = scheme.with_common(result.summary.common)
+        terms: dict[str, Any] = {"scheme": scheme, "policy": settings.policy, "reading": reading_terms(request, pages)}
+        write_report(report, [result.decisions], documents, result.representatives, **terms, force=force)
     if (dropped := outputs.get("dropped")) is not None:
         documents.write(dropped, result.representatives >= 0, force=force)
     if (mark := outputs.get("mark")) is not None:

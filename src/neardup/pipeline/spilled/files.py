@@ -48,7 +48,7 @@ from neardup.pipeline.spilled.outputs import (
     targets_of,
     together,
     write,
-    write_report,
+    write_decisions,
     writing,
 )
 from neardup.pipeline.spilled.run import Map, Stages, decided, listed
@@ -362,6 +362,6 @@ def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -
 
 def _report(job: Job, result: StoredResult, settings: RunSettings, path: str) -> dict[str, Any] | None:
     if settings.page is None or not is_page(path):
-        return write_report(job, result, path, force=True)
+        return write_decisions(job, result, path)
     write_file(path, settings.page(result), PAGES, force=True)
     return None

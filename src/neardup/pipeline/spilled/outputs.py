@@ -16,15 +16,14 @@ import pyarrow as pa
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import OutputError, OutputRefused, ParameterError, require
-from neardup.pipeline.corpus.report_terms import reading_terms, with_terms
+from neardup.pipeline.corpus.report import reading_terms, write_report
 from neardup.pipeline.corpus.result import marks_of, require_unmarked
-from neardup.pipeline.corpus.revisits import with_revisits
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.sources.collection import InputPiece, check_marks, converter
 from neardup.sources.formats import COMPRESSIONS, FOLDER, KNOWN, STDIN, WARC_COMPRESSIONS, display, is_url, kind
 from neardup.sources.input_paths import InputPaths
-from neardup.sources.output import check_target, output_kind, write_table
+from neardup.sources.output import check_target, output_kind
 from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
@@ -329,14 +328,15 @@ def _belongs(piece: InputPiece, first: int, part: Part) -> bool:
     return part.begin < first + len(piece) and first < part.end
 
 
-def write_report(job: Job, result: StoredResult, path: str, *, force: bool) -> dict[str, Any]:
+def write_decisions(job: Job, result: StoredResult, path: str) -> dict[str, Any]:
     """Write the table of decisions, some rows at a time."""
     number = len(result.documents)
     edges = [*range(0, number, _ROWS), number] if number else [0, 0]
     tables = (result.table(begin, end) for begin, end in pairwise(edges))
-    rows = with_revisits(tables, result.documents, np.asarray(result.representatives))
     reading = reading_terms(job.shards.request, job.shards.extraction)
-    write_table(path, with_terms(rows, job.scheme, None, job.policy, reading), force=force)
+    terms: dict[str, Any] = {"scheme": job.scheme, "policy": job.policy, "reading": reading}
+    representatives = np.asarray(result.representatives)
+    write_report(path, tables, result.documents, representatives, **terms, force=True)
     return _written(path)
 
 

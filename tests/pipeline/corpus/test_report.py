@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import MinHash, dedup_files
-from neardup.pipeline.corpus.report_terms import terms_of_report
+from neardup.pipeline.corpus.report import terms_of_report
 
 
 @pytest.mark.parametrize("work", [None, "work"])

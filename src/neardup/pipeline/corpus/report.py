@@ -1,0 +1,112 @@
+"""The report of a run: its decisions, the rows of revisit records and, in Parquet, how it read and decided."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.model.arrays import Positions
+from neardup.model.policy import Policy
+from neardup.schemes import terms as schemes
+from neardup.schemes.registry import kinds
+from neardup.sources.collection import Request
+from neardup.sources.output import AnyPath, write_table
+
+RULE: Final = "revisit"  # of the rows of captures that an archive does not store again
+_KEY: Final = b"neardup.run"
+
+
+def reading_terms(request: Request, pages: Mapping[str, str | None] | None) -> dict[str, Any]:
+    """Return what decides the texts of a run: its fields, and the identity of the extraction of *pages*, if any."""
+    return {"text": request.text, "html": request.html, **(pages or {})}
+
+
+def write_report(  # noqa: PLR0913 - the decisions, and what made them
+    path: str,
+    tables: Iterable[pa.Table],
+    documents: Any,
+    representatives: Positions,
+    *,
+    scheme: Any,
+    policy: Policy,
+    reading: Mapping[str, Any],
+    force: bool,
+) -> None:
+    """Write tables of decisions on *documents*, at least one, and then the rows of their revisit records.
+
+    The terms of the run are in the metadata, without its secret key; unknown schemes have none. *scheme* has the list
+    of shingles that the run has made.
+    """
+    known = {"keep": policy.keep, "reading": reading}
+    if isinstance(scheme, kinds()):
+        known |= {"scheme": schemes.written(scheme), "recipe": scheme.recipe}
+
+    def rows() -> Iterator[pa.Table]:
+        for table in tables:
+            yield table
+        yield from revisit_rows(documents.revisits, documents.places(), documents.ids, representatives, table.schema)
+
+    metadata = {_KEY: json.dumps(known)}
+    write_table(path, (table.replace_schema_metadata(metadata) for table in rows()), force=force)
+
+
+def terms_of_report(path: AnyPath) -> dict[str, Any] | None:
+    """Return the terms of the run that wrote a report; ``None`` if they are not in it: only Parquet has them."""
+    if os.fspath(path).lower().endswith(".parquet"):
+        import pyarrow.parquet as pq  # slow to load
+
+        try:
+            found = json.loads((pq.read_schema(path).metadata or {})[_KEY])
+        except (OSError, pa.ArrowException, KeyError, ValueError, RecursionError):
+            return None  # the reader of the table describes what is wrong
+        if isinstance(found, dict) and {"scheme", "recipe", "keep", "reading"} <= found.keys():
+            return found if isinstance(found["scheme"], dict) and isinstance(found["reading"], dict) else None
+    return None
+
+
+def revisit_rows(
+    revisits: pa.Table | None,
+    places: pa.Table | None,
+    ids: pa.ChunkedArray,
+    representatives: Positions,
+    schema: pa.Schema,
+) -> list[pa.Table]:
+    """Return the rows of revisit records, in a table with the *schema* of the decisions; none without such records.
+
+    *ids*, *places* and *representatives* are those of the documents.
+
+    Each is a dropped capture of the rule ``revisit``. Its representative is the kept document of the page that it
+    refers to, by the id of the record or else by the address; null if no document is that page. It has no position.
+    """
+    if revisits is None or places is None or not len(revisits):
+        return []
+    from neardup.sources.revisits import REFERENCES, REFERS_TO, REFERS_TO_URL  # most runs read no archives
+
+    found = _positions(revisits.column(REFERS_TO), places.column("record_id"))
+    by_url = _positions(revisits.column(REFERS_TO_URL), places.column("url"))
+    found = np.where(found < 0, by_url, found)
+    own = np.asarray(representatives)[np.maximum(found, 0)] if len(representatives) else found
+    positions = pa.array(np.where(own >= 0, own, found), mask=found < 0)
+    number = len(revisits)
+    known = {
+        "id": revisits.column("id"),
+        "kept": pa.array(np.zeros(number, np.bool_)),
+        "representative": ids.cast(pa.large_string()).take(positions),
+        "representative_position": pc.if_else(pc.less(positions, len(representatives)), positions, None),
+        "rule": pa.array([RULE] * number),
+        **{name: revisits.column(name) for name in revisits.column_names if name not in {"id", *REFERENCES}},
+    }
+    columns = [known[field.name] if field.name in known else pa.nulls(number, field.type) for field in schema]
+    return [pa.table([one.cast(field.type) for one, field in zip(columns, schema, strict=True)], schema=schema)]
+
+
+def _positions(wanted: pa.ChunkedArray, column: pa.ChunkedArray) -> Positions:
+    """Return where each value is first in a column; -1 for nulls and for other values."""
+    there = np.flatnonzero(pc.is_in(column, value_set=wanted.drop_null().combine_chunks().cast(column.type)))
+    values = column.take(pa.array(there)).combine_chunks().cast(wanted.type)
+    found = pc.fill_null(pc.index_in(wanted, value_set=values), -1).to_numpy()  # of equal values, the first
+    return np.asarray(np.append(there, -1)[found])
