@@ -5,16 +5,16 @@ leaves what came before. Both are faults, of a few kinds that can be counted.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from email.message import Message
-from functools import lru_cache
+from functools import lru_cache, partial
 from io import BytesIO
 from typing import Final, NamedTuple
 
 import zstandard
 
-from neardup.sources.compression import GzipError, inflater
+from neardup.sources.compression import Expander, GzipError, inflater
 from neardup.sources.streams import brotli
 
 LARGEST: Final = 1 << 24  # bytes of a body, decoded: longer ones are cut there
@@ -31,7 +31,7 @@ _LINK: Final = re.compile(r"<([^<>]*)>((?:[^<,\"]|\"[^\"]*\")*)")
 _RELATION: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGNORECASE)
 _CHARSET: Final = re.compile(r"[ \t]*charset=([\w.:-]+)[ \t]*", re.IGNORECASE | re.ASCII)  # and no other parameter
 _ANCHOR: Final = re.compile(r";\s*anchor\s*=", re.IGNORECASE)  # the link is that of another page
-_GZIP: Final = b"\x1f\x8b"
+_GZIP: Final = re.compile(rb"\x1f\x8b")
 _GZIP_STEP: Final = 1 << 12  # each byte may expand to 1 KiB
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
 _JOINED: Final = {"content-encoding": ", ", "transfer-encoding": ", ", "link": ", ", "x-robots-tag": "\n"}
@@ -171,12 +171,13 @@ def _decoded(body: bytes, coding: str) -> tuple[bytes, str]:
 def _pieces(body: bytes, coding: str) -> Iterator[bytes]:
     match coding:
         case "gzip":
-            return _inflated(body, 31)
+            return _expanded(body, inflater, _GZIP_STEP, _GZIP)
         case "deflate":  # zlib by the standard, and raw by some servers
             zlib_header = len(body) > 1 and body[0] & 15 == 8 and (body[0] << 8 | body[1]) % 31 == 0  # noqa: PLR2004
-            return _inflated(body, 15 if zlib_header else -15)
+            return _expanded(body, partial(inflater, 15 if zlib_header else -15), _GZIP_STEP, _GZIP)
         case "zstd":
-            return _expanded(body)
+            library = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
+            return _expanded(body, library.decompressobj, _ZSTD_STEP, _ZSTD)
         case "br":
             return brotli(BytesIO(body))
         case "chunked":
@@ -196,42 +197,29 @@ def _chunks(body: bytes) -> Iterator[bytes]:
     raise EOFError("it is cut off")
 
 
-def _inflated(body: bytes, bits: int) -> Iterator[bytes]:
-    """Yield what zlib data holds; several gzip members may follow each other, and anything after them is ignored."""
+def _expanded(body: bytes, new: Callable[[], Expander], step: int, follows: re.Pattern[bytes]) -> Iterator[bytes]:
+    """Yield what zlib data, gzip members or zstd frames hold, one after the other; anything after them is ignored."""
     at = 0
-    while at == 0 < len(body) or body.startswith(_GZIP, at):
-        expander, begin = inflater(bits), at
+    while at == 0 or follows.match(body, at):
+        expander, begin = new(), at
         while not expander.eof:
             if at >= len(body):
                 raise EOFError("it is cut off")
             try:
-                piece = expander.decompress(body[at : at + _GZIP_STEP])
+                piece = expander.decompress(body[at : at + step])
             except GzipError:
-                yield from _before_damage(body[begin:], at - begin, bits)
+                yield from _before_damage(body[begin:], at - begin, new)
                 raise
             yield piece
-            at += _GZIP_STEP
+            at += step
         at = min(at, len(body)) - len(expander.unused_data)
 
 
-def _before_damage(body: bytes, at: int, bits: int) -> Iterator[bytes]:
+def _before_damage(body: bytes, at: int, new: Callable[[], Expander]) -> Iterator[bytes]:
     """Yield what the bytes of a step that is damaged hold before the damage, byte by byte."""
-    expander = inflater(bits)
+    expander = new()
     for begin in range(0, at, _GZIP_STEP):
         expander.decompress(body[begin : begin + _GZIP_STEP])
     with suppress(GzipError):
         for place in range(at, at + _GZIP_STEP):
             yield expander.decompress(body[place : place + 1])
-
-
-def _expanded(body: bytes) -> Iterator[bytes]:
-    """Yield what zstd frames hold, one after the other; anything after them is ignored."""
-    library, at = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW), 0
-    while at == 0 or _ZSTD.match(body, at):
-        expander = library.decompressobj()
-        while not expander.eof:
-            if at >= len(body):
-                raise EOFError("it is cut off")
-            yield expander.decompress(body[at : at + _ZSTD_STEP])
-            at += _ZSTD_STEP
-        at = min(at, len(body)) - len(expander.unused_data)

@@ -154,9 +154,3 @@ def _listed(hits: Any) -> list[Any]:
     if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
         raise DataError("hits", f"must be a sequence of ids or records, or a table, not {kind_of(hits)}")
     return list(source)
-
-
-def _none_such(ids: list[Any], name: str) -> DataError:
-    rank = next(rank for rank, own in enumerate(ids) if type(own) is not int and not isinstance(own, str))
-    rule = f"is invalid: hits must be ids (strings or integers), or records with an id in their field {name!r}"
-    return DataError(f"hit {rank}", rule)
