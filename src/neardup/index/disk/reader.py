@@ -5,7 +5,7 @@ A document's *place* is the number of its part and its position there. It is val
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -197,15 +197,7 @@ class Reader:
 
     def decoded(self, name: str, places: Places) -> list[str]:
         """Return the values of a column of strings for some documents, as Python strings."""
-        found: list[str] = []
-        for part, rows, positions in self._by_part(places):
-            own = decoded(part.strings(name, positions))
-            if len(rows) == len(places):
-                return own
-            found = found or [""] * len(places)
-            for row, string in zip(rows.tolist(), own, strict=True):
-                found[row] = string
-        return found
+        return decoded(self.strings(name, places))
 
     def behind(self, ordinal: int, number: int) -> Places:
         """Return the places of the first documents, at most this many, that were admitted after one."""
@@ -431,6 +423,15 @@ class Reader:
         for part, (begin, end) in zip(parts, pairwise(bounds.tolist()), strict=True):
             if end > begin:
                 yield part, order[begin:end], positions[begin:end]
+
+
+def each(places: Places, of: Callable[[Places], Iterable[Any]]) -> list[Any]:
+    """Return what a function returns for the documents at some places, one by one; ``None`` for -1."""
+    there = np.flatnonzero(places >= 0)
+    found: list[Any] = [None] * len(places)
+    for row, one in zip(there.tolist(), of(places[there]), strict=True):
+        found[row] = one
+    return found
 
 
 def changed_values(updates: StoredArrays, columns: Columns) -> Iterator[tuple[str, Positions, Array | TextBatch]]:

@@ -1,5 +1,6 @@
 """The decisions of an index: what a document repeats, with or without admitting it."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from neardup.decisions.admission import NONE, Matches, Standing
 from neardup.decisions.exact import leaders_by_content
 from neardup.index.disk.columns import NEVER, Batch, as_bytes
 from neardup.index.disk.field_changes import FieldChanges
-from neardup.index.disk.reader import PlacedCandidates, Places
+from neardup.index.disk.reader import PlacedCandidates, Places, each
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
@@ -90,12 +91,8 @@ class Judge:
 
     def names(self, places: Places) -> list[str | None]:
         """Return the ids of documents; ``None`` for those that do not exist."""
-        there = self._store.alive(places)
-        names: list[str | None] = [None] * len(places)
-        known = self._store.decoded("id", places[there])
-        for row, name in zip(np.flatnonzero(there).tolist(), known, strict=True):
-            names[row] = name
-        return names
+        existing = np.where(self._store.alive(places), places, NONE)
+        return each(existing, partial(self._store.decoded, "id"))
 
     def remembered(
         self, given: Asked, batch: Batch, before: Places, *, unreported: Flags | None = None

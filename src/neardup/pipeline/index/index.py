@@ -16,7 +16,7 @@ from neardup.index.disk.columns import TIMES, Batch
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import create, open_
 from neardup.index.disk.memory_files import FOLDER, MemoryDisk
-from neardup.index.disk.reader import Places
+from neardup.index.disk.reader import Places, each
 from neardup.index.disk.store import Durability, Store, Ways
 from neardup.model.arrays import Signatures
 from neardup.model.errors import (
@@ -292,7 +292,7 @@ class Index(AbstractContextManager["Index"]):
         """Return the documents with these ids; ``None`` for an unknown id."""
         with self._store.busy:
             places = self._store.with_ids(as_strings(ids))
-            return self._each(places, partial(documents_at, self._store, self._kinds))
+            return each(places, partial(documents_at, self._store, self._kinds))
 
     def signatures(self, ids: Sequence[str]) -> Signatures:
         """Return the signatures of documents, one row per id; an unknown id has no signature."""
@@ -322,7 +322,7 @@ class Index(AbstractContextManager["Index"]):
             raise unknown_field(name, self._kinds)
         with self._store.busy:
             places = self._store.with_ids(as_strings(ids))
-            return self._each(places, partial(field_values, self._store, name, self._kinds[name]))
+            return each(places, partial(field_values, self._store, name, self._kinds[name]))
 
     @property
     def state(self) -> tuple[str, str, int, int]:
@@ -355,7 +355,7 @@ class Index(AbstractContextManager["Index"]):
             return map(Admission, *(column.tolist() for column in self._store.take_all(("ordinal", "told"), places)))
 
         with self._store.busy:
-            return self._each(self._store.with_ids(as_strings(ids)), numbers)
+            return each(self._store.with_ids(as_strings(ids)), numbers)
 
     @property
     def next_admission(self) -> int:
@@ -577,14 +577,6 @@ class Index(AbstractContextManager["Index"]):
     def stats(self) -> Stats:
         """Return the contents and the size of the index."""
         return own_terms.stats_of(self._store)
-
-    def _each(self, places: Places, of: Callable[[Places], Iterable[Any]]) -> list[Any]:
-        """Return what a function returns for the documents at some places; ``None`` for an unknown document."""
-        there = np.flatnonzero(places >= 0)
-        found: list[Any] = [None] * len(places)
-        for row, one in zip(there.tolist(), of(places[there]), strict=True):
-            found[row] = one
-        return found
 
 
 def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:

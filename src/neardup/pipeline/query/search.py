@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from neardup.index import fulltext
 from neardup.index.disk.columns import STRING, encoded
-from neardup.index.disk.reader import Places
+from neardup.index.disk.reader import Places, each
 from neardup.index.disk.store import Store
 from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, TimeLimit, Titles
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, FoundHits, Marked, Repeat, ShownHit, Snippet
@@ -291,12 +291,9 @@ class Search(AbstractContextManager["Search"]):
         limit, ids = _limit(query, seconds), as_strings(ids)
         with self._store.busy:
             places = self._store.with_ids(ids)
-            there = np.flatnonzero(places >= 0)
-            titles, texts = _strings(self._store, TITLE, places[there]), self._beginnings(places[there])
-        snippets: list[Snippet | None] = [None] * len(ids)
-        for row, snippet in zip(there.tolist(), _snippets(query, titles, texts, limit), strict=True):
-            snippets[row] = snippet
-        return snippets
+            there = places[places >= 0]
+            titles, texts = _strings(self._store, TITLE, there), self._beginnings(there)
+        return each(places, lambda _: _snippets(query, titles, texts, limit))
 
     def answer(  # noqa: PLR0913 - every one a keyword with a default
         self,
