@@ -18,7 +18,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.hits import Hits, PlacedHits
-from neardup.pipeline.query.near_hits import HitVerify, NearHits, near_hits
+from neardup.pipeline.query.near_hits import AskedHits, HitVerify, NearHits, near_hits
 from neardup.pipeline.query.result_cache import Judged, JudgedSets
 from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
 from neardup.schemes.thresholds import thresholds_of
@@ -292,45 +292,39 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     number = number if top is None else min(number, require_whole("top", top, 1))
     require_flag("enabled", enabled)
 
+    asked = AskedHits(given, number, signatures, index, verify)
     if not enabled:
         judged = Judged(alone(number), None, None, [None] * len(rules))
     elif index is None:
-        judged = _judged(rules, given, number, signatures, index, verify)
+        judged = _judged(rules, asked)
     else:
         with index.store.busy:  # so that all answers are of one state of the index
             index.store.require_open()
             fields = [rule.text if isinstance(rule, NearDuplicates) else rule.field for rule in rules]
             digest = None if cache is None else given.digest(number, fields)
             if cache is None or digest is None:
-                judged = _judged(rules, given, number, signatures, index, verify)
+                judged = _judged(rules, asked)
             else:
-                asked = (*index.state, *rules, verify, digest)
-                judged = cache.judged(asked, lambda: _judged(rules, given, number, None, index, verify))
+                key = (*index.state, *rules, verify, digest)
+                judged = cache.judged(key, lambda: _judged(rules, asked))
     return Collapsed(given, judged, rules, part, index)
 
 
-def _judged(  # noqa: PLR0913, PLR0917 - all that may know of hits
-    rules: tuple[Rule, ...],
-    given: Hits,
-    number: int,
-    signatures: Signatures | None,
-    index: Index | None,
-    verify: HitVerify | None,
-) -> Judged:
-    """Apply the rules to the first *number* hits."""
+def _judged(rules: tuple[Rule, ...], asked: AskedHits) -> Judged:
+    """Apply the rules to hits."""
     hits: NearHits | None = None
     near: int | None = None
     values: list[list[Any] | None] = []
     for rule in rules:
         if isinstance(rule, NearDuplicates):
-            near, hits = len(values), near_hits(rule, given, number, signatures, index, verify)
+            near, hits = len(values), near_hits(rule, asked)
             values.append(None)
         else:
-            values.append(_values(rule, given, number))
+            values.append(_values(rule, asked.given, asked.number))
     codes = [None if own is None else _codes(own) for own in values]
     ranked, present = (None, None) if hits is None else (hits.ranked, hits.signatures.present)
-    outcome = decided(number, [rule.keep for rule in rules], codes, ranked, present)
-    if verify == "exact" and hits is not None:
+    outcome = decided(asked.number, [rule.keep for rule in rules], codes, ranked, present)
+    if asked.verify == "exact" and hits is not None:
         hits.require_verified()
     return Judged(outcome, near, hits, values)
 

@@ -72,18 +72,23 @@ class _Texts(Protocol):
         """Make the sets of these hits distinct, and read texts that are needed for that."""
 
 
-def near_hits(  # noqa: PLR0913, PLR0917 - all that may know of hits
-    rule: NearDuplicates,
-    given: Hits,
-    number: int,
-    signatures: Signatures | None,
-    index: Index | None,
-    verify: HitVerify | None,
-) -> NearHits:
-    """Sign the first *number* hits or look their signatures up, and choose what decides: their texts or the estimate.
+class AskedHits(Struct):
+    """The first *number* hits, all that may know of them, and what is to decide; see ``collapse``."""
+
+    given: Hits
+    number: int
+    signatures: Signatures | None
+    index: Index | None
+    verify: HitVerify | None
+
+
+def near_hits(rule: NearDuplicates, asked: AskedHits) -> NearHits:
+    """Sign hits or look their signatures up, and choose what decides: their texts or the estimate.
 
     Raises ``ParameterError`` for ``verify="exact"`` where texts are missing.
     """
+    given, number, signatures = asked.given, asked.number, asked.signatures
+    index, verify = asked.index, asked.verify
     scheme = _scheme(rule, index if signatures is None else None)
     if signatures is None and index is None:
         return _signed_here(scheme, rule, given, number, verify)
