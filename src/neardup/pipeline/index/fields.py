@@ -179,15 +179,18 @@ def field_values(store: Store, name: str, kind: str, places: Places) -> list[Any
     return [value if is_known else None for value, is_known in zip(values, known, strict=True)]
 
 
+def texts_at(store: Store, places: Places) -> list[str]:
+    """Return the texts of documents, of an index that stores them."""
+    raw = store.strings("text", places)
+    return [raw.bytes_at(row).decode(errors="replace") for row in range(len(places))]
+
+
 def documents_at(store: Store, kinds: Mapping[str, str], places: Places) -> list[Document]:
     """Return documents with the values of their fields, which are of these *kinds*."""
     ids = store.decoded("id", places)
     times = [[moment_of(at) for at in store.take(name, places).tolist()] for name in TIMES.values()]
     kept = store.decoded("id", store.with_ordinals(store.take("keeper", places)))
-    texts: Sequence[str | None] = [None] * len(places)
-    if store.columns.texts:
-        raw = store.strings("text", places)
-        texts = [raw.bytes_at(row).decode(errors="replace") for row in range(len(places))]
+    texts: Sequence[str | None] = texts_at(store, places) if store.columns.texts else [None] * len(places)
     values = {name: field_values(store, name, kind, places) for name, kind in kinds.items()}
     return [
         Document(own, first, changed, last, keeper, {name: column[row] for name, column in values.items()}, text)

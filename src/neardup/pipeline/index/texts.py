@@ -12,7 +12,7 @@ from neardup.index.disk.files import Disk
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.store import Store
 from neardup.model.errors import DataError, ParameterError, StorageRefused, require
-from neardup.pipeline.index.fields import field_values, has_sites, sites_at
+from neardup.pipeline.index.fields import field_values, has_sites, sites_at, texts_at
 from neardup.pipeline.index.page_terms import templates_in
 from neardup.pipeline.index.terms import opened
 from neardup.schemes.checksum import BODY
@@ -90,14 +90,13 @@ class IndexTexts:
             for places in store.all_places():
                 for begin in range(0, len(places), _TOGETHER):
                     some = places[begin : begin + _TOGETHER]
-                    texts = store.strings("text", some)
                     columns: dict[str, list[Any]] = {
                         name: field_values(store, name, kinds[name], some) for name in wanted
                     }
                     if has_sites(store):
                         columns[SITE] = sites_at(store, some).view(np.int64).tolist()
                     columns[request.id] = store.decoded("id", some)
-                    columns[request.text] = [texts.bytes_at(row).decode(errors="replace") for row in range(len(some))]
+                    columns[request.text] = texts_at(store, some)
                     rows = zip(*columns.values(), strict=True)
                     file.writelines(encode(dict(zip(columns, row, strict=True))) + b"\n" for row in rows)
 
