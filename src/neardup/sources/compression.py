@@ -10,7 +10,7 @@ import lzma
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol, cast
@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final, Protocol, cast
 import zstandard
 from isal import isal_zlib
 
-from neardup.model.errors import DataError, OutputError
+from neardup.model.errors import DataError
 from neardup.sources.formats import PACKED, STDIN, display, readable
 from neardup.sources.standard_input import available, standard_input
 
@@ -380,16 +380,12 @@ def _expansion(
 @contextmanager
 def compressed(file: BinaryIO, compression: str | None) -> Iterator[BinaryIO]:
     """Return a file that compresses into *file*, which stays open. The same input has the same output bytes."""
-    packers: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    packers: dict[str | None, Callable[[], AbstractContextManager[Any]]] = {
+        None: lambda: nullcontext(file),
         "gzip": lambda: gzip.GzipFile(filename="", mode="wb", compresslevel=_GZIP_LEVEL, fileobj=file, mtime=0),
         "zstd": lambda: zstandard.ZstdCompressor(level=_ZSTD_LEVEL).stream_writer(file, closefd=False),
         "bzip2": lambda: bz2.BZ2File(file, "wb"),
         "xz": lambda: lzma.LZMAFile(file, "wb"),  # noqa: SIM115 - used in a context below
     }
-    if compression is None:
-        yield file
-    elif compression in packers:
-        with packers[compression]() as packed:
-            yield packed
-    else:
-        raise OutputError(compression, "is not a known compression")
+    with packers[compression]() as packed:
+        yield packed

@@ -79,14 +79,8 @@ class StoredSets:
         self.sizes: Positions = np.concatenate([np.empty(0, np.int64), *sizes])
         self.distinct: Positions = np.concatenate([np.empty(0, np.int64), *distinct])
         self._begins = np.concatenate([np.empty(0, np.int64), *(np.cumsum(one) - one for one in sizes)])
-        self.ids = pa.chunked_array(
-            [
-                chunk
-                for task, one in enumerate(records)
-                for chunk in job.table(of_shard(IDS, task), one["documents"], _ID).column("id").chunks
-            ],
-            pa.large_string(),
-        )
+        tables = (job.table(of_shard(IDS, task), one["documents"], _ID) for task, one in enumerate(records))
+        self.ids = pa.concat_tables(table.select(["id"]) for table in tables).column("id")
 
     def __len__(self) -> int:
         return len(self.sizes)
