@@ -31,6 +31,7 @@ from neardup import (
     collapse,
     dedup,
 )
+from neardup.kernels.collapse import HEADS
 from neardup.model.hits import group_id
 from neardup.urls import host
 
@@ -199,7 +200,8 @@ def test_equals_its_definition(name, verify, case, top, size):
         ways["signatures"] = documents.signatures[np.array(chosen, np.int64)]
 
     whole = collapse(hits, by, **ways)
-    assert (whole.outcome.of.tolist(), whole.outcome.by.tolist(), whole.outcome.heads.tolist()) == (of, broken, heads)
+    outcome = whole.outcome
+    assert (outcome.of.tolist(), outcome.by.tolist(), outcome.table[HEADS].tolist()) == (of, broken, heads)
 
     # The totals.
     hidden = [rank for rank in range(number) if of[rank] >= 0]

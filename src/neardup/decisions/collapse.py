@@ -58,11 +58,6 @@ class Collapse:
         """Return *of* and *by* as lists."""
         return self.table[OF].tolist(), self.table[BY].tolist()
 
-    @property
-    def heads(self) -> Positions:
-        """By rank: the rank of the first hit of its group."""
-        return np.asarray(self.table[HEADS], np.int64)
-
     def members(self, groups: Iterable[int]) -> list[list[int]]:
         """Return the ranks of the hits of some groups, best first; the best group is number 0."""
         ranks, begins = self.table[MEMBERS].tolist(), [*self.table[BEGINS, : self.groups].tolist(), self.hits]

@@ -98,9 +98,9 @@ def placed(documents, limit):
 
 @given(DOCUMENTS, st.integers(1, 30))
 def test_components_are_placed_whole(documents, limit):
-    found, components, _ = placed(documents, limit)
-    blocks = found.blocks.tolist()
-    assert found.blocks.dtype == np.int32
+    (found, _), components, _ = placed(documents, limit)
+    blocks = found.tolist()
+    assert found.dtype == np.int32
     for members in components:
         assert len({blocks[member] for member in members}) == 1
     for block, (*_, involved) in zip(blocks, documents, strict=True):
@@ -109,33 +109,31 @@ def test_components_are_placed_whole(documents, limit):
 
 @given(DOCUMENTS, st.integers(1, 30))
 def test_no_block_is_empty_or_larger_than_the_limit_allows(documents, limit):
-    found, components, sizes = placed(documents, limit)
-    blocks = found.blocks.tolist()
-    assert {*blocks} - {-1} == {*range(found.number)}
-    of_block = [[own for own in components if blocks[own[0]] == block] for block in range(found.number)]
+    (blocks, number), components, sizes = placed(documents, limit)
+    assert {*blocks.tolist()} - {-1} == {*range(number)}
+    of_block = [[own for own in components if blocks[own[0]] == block] for block in range(number)]
     totals = [[sum(sizes[member] for member in own) for own in components] for components in of_block]
-    ordinary = found.number - found.large
+    ordinary = number - sum(sum(sizes[member] for member in own) > limit for own in components)
     assert all(sum(block) <= 2 * limit and max(block) <= limit for block in totals[:ordinary])
     assert all(len(block) == 1 and block[0] > limit for block in totals[ordinary:])
 
 
 @given(DOCUMENTS, st.integers(1, 30))
 def test_components_are_in_the_order_of_their_roots(documents, limit):
-    found, components, sizes = placed(documents, limit)
+    (found, _), components, sizes = placed(documents, limit)
     large = [sum(sizes[member] for member in own) > limit for own in components]
     for kind in (False, True):
-        blocks = [found.blocks[own[0]] for own, is_large in zip(components, large, strict=True) if is_large == kind]
+        blocks = [found[own[0]] for own, is_large in zip(components, large, strict=True) if is_large == kind]
         assert blocks == sorted(blocks)
 
 
 def test_small_components_share_a_block_until_it_is_full():
     roots = np.arange(7)
-    found = place(roots, np.array([True] * 6 + [False]), np.array([4, 4, 4, 11, 4, 4, 99]), 10)
-    assert found.blocks.tolist() == [0, 0, 0, 2, 1, 1, -1]
-    assert (found.number, found.large) == (3, 1)
+    blocks, number = place(roots, np.array([True] * 6 + [False]), np.array([4, 4, 4, 11, 4, 4, 99]), 10)
+    assert (blocks.tolist(), number) == ([0, 0, 0, 2, 1, 1, -1], 3)
 
 
 def test_nothing_needs_no_blocks():
-    found = place(np.arange(3), np.zeros(3, np.bool_), np.ones(3, np.int64), 10)
-    assert (found.blocks.tolist(), found.number, found.large) == ([-1] * 3, 0, 0)
-    assert place(np.empty(0, np.int64), np.empty(0, np.bool_), np.empty(0, np.int64), 1).number == 0
+    blocks, number = place(np.arange(3), np.zeros(3, np.bool_), np.ones(3, np.int64), 10)
+    assert (blocks.tolist(), number) == ([-1] * 3, 0)
+    assert place(np.empty(0, np.int64), np.empty(0, np.bool_), np.empty(0, np.int64), 1)[1] == 0

@@ -84,25 +84,20 @@ class JudgedSets:
     A set of fewer than 16 hits counts as 16, because its key and rules take memory, too; so any number of small sets is
     bounded.
 
-    Results are found by the ordered ids, the state of the index and the rules; ``hits`` and ``misses`` count lookups.
-    Threads may share a cache.
+    Results are found by the ordered ids, the state of the index and the rules; ``hits`` and ``misses`` count lookups,
+    ``held`` the hits in all sets. Threads may share a cache.
     """
 
     def __init__(self, most: int = 100_000) -> None:
         self._most = require_whole("most", most, 0)
         self._judged: OrderedDict[Hashable, Judged] = OrderedDict()
-        self._held = 0
+        self.held = 0
         self._lock = Lock()
         self.hits = 0
         self.misses = 0
 
     def __len__(self) -> int:
         return len(self._judged)
-
-    @property
-    def held(self) -> int:
-        """The number of hits in all sets, as they count."""
-        return self._held
 
     def judged(self, key: Hashable, judge: Callable[[], Judged]) -> Judged:
         """Return the result for a set, from the cache or by calling *judge*."""
@@ -117,10 +112,10 @@ class JudgedSets:
         with self._lock:
             if key not in self._judged and _cost(new) <= self._most:
                 self._judged[key] = new
-                self._held += _cost(new)
-            while self._held > self._most:
+                self.held += _cost(new)
+            while self.held > self._most:
                 _, old = self._judged.popitem(last=False)
-                self._held -= _cost(old)
+                self.held -= _cost(old)
         return new
 
 

@@ -4,7 +4,6 @@ Tasks of some columns find their buckets; tasks of a range of ranks propose cand
 """
 
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -134,29 +133,17 @@ class StoredPairs:
         return joined(found)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Placed:
-    """The blocks of documents: ``blocks`` is int32[n], -1 for documents without candidates.
-
-    The last blocks contain one component each that is larger than the limit; there are ``large`` of them, ``number``
-    blocks in all.
-    """
-
-    blocks: Ranks
-    number: int
-    large: int
-
-
-def place(roots: npt.NDArray[np.integer[Any]], involved: Flags, sizes: Positions, limit: int) -> Placed:
+def place(roots: npt.NDArray[np.integer[Any]], involved: Flags, sizes: Positions, limit: int) -> tuple[Ranks, int]:
     """Place whole components into blocks of at most twice *limit*, larger components into blocks of their own.
 
     ``roots[d]`` is the first document of the component of document *d*; only *involved* documents are placed.
-    *sizes* is int64[n]. Components are placed in the order of their roots. No documents need no blocks.
+    *sizes* is int64[n]. Components are placed in the order of their roots. Returns each document's block (int32[n], -1
+    for others) and the number of blocks; those of larger components are the last. No documents need no blocks.
     """
     members = np.flatnonzero(involved)
     blocks = np.full(len(roots), -1, np.int32)
     if not len(members):
-        return Placed(blocks, 0, 0)
+        return blocks, 0
     firsts, of = np.unique(roots[members], return_inverse=True)
     totals = np.bincount(of, weights=sizes[members]).astype(np.int64)
     large = totals > limit
@@ -168,7 +155,7 @@ def place(roots: npt.NDArray[np.integer[Any]], involved: Flags, sizes: Positions
     numbers[~large] = filled[~large]
     numbers[large] = ordinary + np.arange(int(large.sum()))
     blocks[members] = numbers[of]
-    return Placed(blocks, ordinary + int(large.sum()), int(large.sum()))
+    return blocks, ordinary + int(large.sum())
 
 
 def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -186,20 +173,19 @@ def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]
     kernels.roots(parents)
     units = np.full(number, -1, np.int32)
     units[heads[involved]] = np.flatnonzero(involved)
-    placed = place(
-        parents, involved, _BYTES * np.asarray(job.places(FEATURES, np.int64, _MOST_FEATURES, len(heads))), job.block
-    )
-    of = placed.blocks[stored.asking]
+    sizes = _BYTES * np.asarray(job.places(FEATURES, np.int64, _MOST_FEATURES, len(heads)))
+    blocks, count = place(parents, involved, sizes, job.block)
+    of = blocks[stored.asking]
     order = np.argsort(of, kind="stable")
-    files = job.save(UNITS, units) | job.save(BLOCKS, placed.blocks) | job.save(ASKING, order)
-    files |= job.save(ASKING_BOUNDS, np.searchsorted(of[order], np.arange(placed.number + 1)))
+    files = job.save(UNITS, units) | job.save(BLOCKS, blocks) | job.save(ASKING, order)
+    files |= job.save(ASKING_BOUNDS, np.searchsorted(of[order], np.arange(count + 1)))
     candidates = sum(record["candidates"] for record in pairs)
     passed = sum(record["not_compared"] for record in buckets)
     return {
         "compared": 0,
         "candidates": candidates,
         "not_compared": min(passed, pairs_left(present, len(job.earlier), candidates)),
-        "blocks": placed.number,
+        "blocks": count,
         "files": files,
     }
 
@@ -223,20 +209,20 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
     )
     decided = comparison.decide(matcher, progress, keys, job.earlier.representatives)
     files = job.save(MATCHED, decided.matched)
-    placed = Placed(np.empty(0, np.int32), 0, 0)
+    blocks = 0
     if job.policy.verify == "exact":
-        placed, more = _groups(job, signed)
+        blocks, more = _groups(job, signed)
         files |= more
     del comparison, keys  # they map the files
     remove_signatures(job)
     if job.path(ROWS_OF_HEADS).exists():
         files |= job.sizes(ROWS_OF_HEADS)
     counts = {"compared": decided.compared, "candidates": decided.candidates, "not_compared": decided.not_compared}
-    return {**counts, "blocks": placed.number, "files": files}
+    return {**counts, "blocks": blocks, "files": files}
 
 
-def _groups(job: Job, signed: Signed) -> tuple[Placed, dict[str, int]]:
-    """Place the groups of documents with equal fields, whose texts are measured; units are ranks."""
+def _groups(job: Job, signed: Signed) -> tuple[int, dict[str, int]]:
+    """Place the groups of documents with equal fields, whose texts are measured, into blocks; units are ranks."""
     number = len(signed)
     order, heads = ranked(job, number), job.places(HEADS, np.int64, number)
     ranks = np.empty(len(order), np.int64)
@@ -246,9 +232,9 @@ def _groups(job: Job, signed: Signed) -> tuple[Placed, dict[str, int]]:
     several = np.bincount(best, minlength=number)[best] > 1
     units = np.full(len(order), -1, np.int32)
     units[order[several]] = np.flatnonzero(several)
-    placed = place(best, several, _BYTES * signed.column("features", np.int64)[order], job.block)
-    files = job.save(UNITS, units) | job.save(LEADERS, best) | job.save(BLOCKS, placed.blocks)
-    return placed, files
+    blocks, count = place(best, several, _BYTES * signed.column("features", np.int64)[order], job.block)
+    files = job.save(UNITS, units) | job.save(LEADERS, best) | job.save(BLOCKS, blocks)
+    return count, files
 
 
 def _stored(job: Job, task: int) -> Candidates:
