@@ -5,7 +5,7 @@ import pytest
 from pyarrow import feather
 
 from neardup import Checksum, Field, MinHash, SimHash, Trials
-from neardup.model.arrays import Features, Signatures, TextBatch, not_utf8, require_same_recipe
+from neardup.model.arrays import Features, Signatures, TextBatch, not_utf8, positions_in, require_same_recipe
 from neardup.model.errors import DataError, ParameterError, RecipeMismatch
 
 
@@ -120,3 +120,11 @@ def test_the_places_of_values_that_are_not_utf8():
     assert list(not_utf8(["é".encode(), None, b"\xe9", b"", "é".encode()[:1]])) == [2, 4]
     with pytest.raises(TypeError):
         list(not_utf8(["é"]))
+
+
+@pytest.mark.parametrize("ordered", [[], [3], [1, 3, 3, 7]])
+def test_sorted_values_are_found(ordered):
+    wanted = [7, 0, 3, 8, 1]
+    found = positions_in(np.array(ordered, np.uint64), np.array(wanted, np.uint64))
+    assert found.tolist() == [ordered.index(value) if value in ordered else -1 for value in wanted]
+    assert (found.dtype, positions_in(found, found[:0]).tolist()) == (np.int64, [])

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.arrays import AnyPositions, Flags, Positions, ragged
+from neardup.model.arrays import AnyPositions, Flags, Positions, positions_in, ragged
 
 MOST_HOSTS: Final = 50  # contents on more hosts are licences and default pages
 LEAST: Final = 5  # common contents of a candidate pair; pages of a mirror that are the same
@@ -49,9 +49,7 @@ class HostPages:
 
     def find(self, hosts: AnyPositions, paths: Positions) -> Positions:
         """Return the row of each path on a host, -1 if it has none."""
-        wanted = _packed(hosts, paths)
-        rows = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        return np.where(self.keys[rows] == wanted, rows, -1) if len(self.keys) else np.full(len(wanted), -1)
+        return positions_in(self.keys, _packed(hosts, paths))
 
     def with_same_content(self, small: int, large: int) -> tuple[Positions, Positions]:
         """Return the rows of two hosts with a common content, the first one of each, in the order of the contents.
@@ -60,9 +58,8 @@ class HostPages:
         """
         keys, rows, begins = self._by_content
         own = slice(int(begins[small]), int(begins[small + 1]))
-        wanted = _packed(np.array(large), keys[own] & _BELOW)
-        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        both = keys[found] == wanted
+        found = positions_in(keys, _packed(np.array(large), keys[own] & _BELOW))
+        both = found >= 0
         return rows[own][both], rows[found[both]]
 
     @cached_property

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.model.arrays import Flags, Positions, Words, not_utf8
+from neardup.model.arrays import Flags, Positions, Words, not_utf8, positions_in
 from neardup.model.errors import DataError, ValueRefused
 from neardup.model.policy import CANONICAL, HTTPS, NOINDEX, SHORTEST_ID, Policy
 
@@ -56,10 +56,7 @@ class AddressRanks:
 def times_named(own: Words, named: Words) -> Positions:
     """Return how many documents name each document's *own* address; both are hashes of addresses, by position."""
     addresses, counts = np.unique(named, return_counts=True)
-    if len(addresses) == 0:
-        return np.zeros(len(own), np.int64)
-    places = np.minimum(np.searchsorted(addresses, own), len(addresses) - 1)
-    return np.where(addresses[places] == own, counts[places], 0)
+    return np.asarray(np.append(counts, 0)[positions_in(addresses, own)])  # the last one for those not named
 
 
 def ranking(

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.arrays import Flags, Positions, Words, positions_in
 
 LEAST: Final = 10  # agreeing groups, and different contents in them
 CONFIDENCE: Final = 0.9  # the least share of groups that agree
@@ -88,11 +88,10 @@ def support(forms: Forms, own: Words, contents: Positions, number: int) -> Suppo
 def _with_unchanged(forms: Forms, own: Words) -> tuple[Positions, Words, Positions]:
     """Return the forms without repeats, and with them the URLs that equal one, as forms of the same rule."""
     order = np.argsort(own, kind="stable")
-    where = np.minimum(np.searchsorted(own[order], forms.values), max(len(own) - 1, 0))
-    unchanged = order[where] if len(own) else where
-    equal = own[unchanged] == forms.values if len(own) else np.zeros(0, np.bool_)
+    places = positions_in(own[order], forms.values)
+    equal = places >= 0
     rules = np.concatenate([forms.rules, forms.rules[equal]])
     values = np.concatenate([forms.values, forms.values[equal]])
-    urls = np.concatenate([forms.urls, unchanged[equal]])
+    urls = np.concatenate([forms.urls, order[places[equal]]])
     _, first = np.unique(np.stack([rules, values.view(np.int64), urls]), axis=1, return_index=True)
     return rules[first], values[first], urls[first]

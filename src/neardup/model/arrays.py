@@ -185,6 +185,18 @@ def ragged(starts: AnyPositions, sizes: AnyPositions) -> Positions:
     return np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1] if len(ends) else 0)
 
 
+def positions_in(ordered: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> Positions:
+    """Return the position of each wanted value among sorted ones, of equal ones the first, or -1.
+
+    >>> positions_in(np.array([2, 5, 5, 9]), np.array([9, 5, 3, 10])).tolist()
+    [3, 1, -1, -1]
+    """
+    if not len(ordered):
+        return np.full(len(wanted), -1)
+    places = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
+    return np.where(ordered[places] == wanted, places, -1)
+
+
 def require_same_recipe(left: RecipeId, right: RecipeId) -> None:
     """Raise ``RecipeMismatch`` unless both recipes are the same."""
     if left != right:

@@ -30,7 +30,7 @@ from neardup.index.disk.removals import Removals
 from neardup.index.disk.segment import Segment
 from neardup.kernels.places import by_part
 from neardup.kernels.strings import WHOLE
-from neardup.model.arrays import Flags, Positions, TextBatch, Words
+from neardup.model.arrays import Flags, Positions, TextBatch, Words, positions_in
 from neardup.model.candidates import ROOM
 from neardup.model.errors import StorageDamaged, StorageMoved, StorageRefused
 
@@ -145,9 +145,7 @@ class Reader:
         found = [part.with_ordinals(ordinals) for part in self.segments]
         recent = self.recent.ordinals
         if len(recent) or not found:
-            places = np.minimum(np.searchsorted(recent, ordinals), max(len(recent) - 1, 0))
-            there = recent[places] == ordinals if len(recent) else np.zeros(len(ordinals), np.bool_)
-            found.append(np.where(there, places, -1))
+            found.append(positions_in(recent, ordinals))
         return self._first(found)
 
     def kept_by(self, keepers: Positions) -> Places:

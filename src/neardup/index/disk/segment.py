@@ -31,7 +31,7 @@ from neardup.index.disk.postings import (
 )
 from neardup.kernels.postings import repack
 from neardup.kernels.strings import WHOLE
-from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
+from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words, positions_in
 from neardup.model.candidates import DEPTH, ROOM
 from neardup.model.errors import StorageDamaged
 
@@ -241,9 +241,7 @@ class Segment:
         if self.last - self.first == self.documents - 1:  # all were copied, so they are contiguous
             places = ordinals - self.first
             return np.where((places >= 0) & (places < self.documents), places, -1)
-        column = self.ordinals
-        places = np.minimum(np.searchsorted(column, ordinals), max(self.documents - 1, 0))
-        return np.where(column[places] == ordinals, places, -1)
+        return positions_in(self.ordinals, ordinals)
 
     def _are_alive(self, positions: Positions) -> Flags:
         return self.alive[positions] if len(self.alive) else np.ones(len(positions), np.bool_)

@@ -4,11 +4,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.decisions.drops import UNKNOWN
 from neardup.decisions.evidence import Shared
 from neardup.decisions.exact import spread
 from neardup.engines.local import LocalEngine
-from neardup.model.arrays import Flags, Positions
+from neardup.model.arrays import Flags, Positions, positions_in
 from neardup.pipeline.spilled.blocks import settled_name
 from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, comparison_of, ranked, signatures
 from neardup.pipeline.spilled.job import Job
@@ -91,9 +90,7 @@ def _same_text(signed: Signed, left: Positions, right: Positions) -> Flags:
 def _shared(settled: Positions, units: Positions) -> Shared:
     """Return what dropped documents share with their representatives: that of their unit, if it was counted."""
     order = np.argsort(settled[0], kind="stable")
-    known = settled[0][order]
-    places = np.searchsorted(known, units)
-    found = np.append(known, UNKNOWN)[places] == units
-    counts = np.concatenate([settled[2:], np.zeros((3, 1), np.int64)], axis=1)
-    chosen = counts[:, np.where(found, np.append(order, 0)[places], counts.shape[1] - 1)]
+    rows = np.append(order, len(order))[positions_in(settled[0][order], units)]
+    counts = np.concatenate([settled[2:], np.zeros((3, 1), np.int64)], axis=1)  # the last: not counted
+    chosen = counts[:, rows]
     return Shared(chosen[0], chosen[1], chosen[2])
