@@ -10,6 +10,7 @@ def test_places_lead_to_documents_in_every_part(index):
     places = store.with_ids([*names, "none"])
     assert places[3] < 0
     assert store.decoded("id", places[:3]) == names
+    assert (store.decoded("id", places), store.decoded("id", places[3:])) == ([*names, ""], [""])
     assert store.take("ordinal", places[:3]).tolist() == [25, 3, 14]
     assert store.with_ordinals(np.array([25, 3, 99])).tolist() == [places[0], places[1], places[3]]
     assert store.alive(places).tolist() == [True, True, True, False]

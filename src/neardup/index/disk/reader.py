@@ -194,8 +194,15 @@ class Reader:
         return gathered.take(order)
 
     def decoded(self, name: str, places: Places) -> list[str]:
-        """Return the values of a column of strings for some documents, as Python strings."""
-        return decoded(self.strings(name, places))
+        """Return the values of a column of strings for some documents, as Python strings; "" for -1."""
+        found = [""] * len(places)
+        for part, rows, positions in self._by_part(places):
+            own = decoded(part.strings(name, positions))
+            if len(rows) == len(places):
+                return own
+            for row, string in zip(rows.tolist(), own, strict=True):
+                found[row] = string
+        return found
 
     def behind(self, ordinal: int, number: int) -> Places:
         """Return the places of the first documents, at most this many, that were admitted after one."""
