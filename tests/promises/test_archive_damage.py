@@ -235,8 +235,8 @@ def expanded(monkeypatch):
     inflater = http_response.inflater
 
     class Counting:
-        def __init__(self, bits):
-            self._own = inflater(bits)
+        def __init__(self, *bits):
+            self._own = inflater(*bits)
 
         def __getattr__(self, name):
             return getattr(self._own, name)
