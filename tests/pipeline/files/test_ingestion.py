@@ -26,10 +26,10 @@ def test_counts_add_up_and_a_second_run_changes_nothing(tmp_path, source):
     folder = tmp_path / "index"
     assert not is_index(folder)
     first = add_files([source], folder)
-    assert (first.documents, first.new, first.near, first.empty, first.total) == (4, 2, 1, 1, 4)
+    assert (first.created, first.documents, first.new, first.near, first.empty, first.total) == (True, 4, 2, 1, 1, 4)
     assert is_index(folder)
     second = add_files([source], folder)
-    assert (second.unchanged, second.new, second.total) == (4, 0, 4)
+    assert (second.created, second.unchanged, second.new, second.total) == (False, 4, 0, 4)
 
 
 def test_urls_in_their_normal_form_are_ids(tmp_path, source):

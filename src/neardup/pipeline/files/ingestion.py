@@ -61,10 +61,11 @@ class Added:
     ``empty`` ones, ``no_text`` have no text field or null in it. ``rejected`` records and ``ignored`` files are not
     documents; ``quoted_lines``, ``skipped`` and ``body_faults`` are those of
     ``neardup.sources.collection.Collection``. ``without_text`` locates the first record without a text, also of known
-    ones. If ``estimated``, near duplicates are decided by estimates, because the index has no texts. ``total`` is the
-    number of documents in the index after the run. The templates that pages were read with are of
-    ``hosts_with_templates`` hosts (``None`` without any); the run learned ``hosts_learned``. If ``lacks_templates``,
-    pages with addresses were read without them, because the index was created without any.
+    ones. ``created`` is whether the run made the index. If ``estimated``, near duplicates are decided by estimates,
+    because the index has no texts. ``total`` is the number of documents in the index after the run. The templates that
+    pages were read with are of ``hosts_with_templates`` hosts (``None`` without any); the run learned
+    ``hosts_learned``. If ``lacks_templates``, pages with addresses were read without them, because the index was
+    created without any.
     """
 
     documents: int
@@ -85,6 +86,7 @@ class Added:
     ignored: int
     skipped: dict[str, int]
     body_faults: dict[str, int]
+    created: bool
     total: int
     hosts_with_templates: int | None = None
     hosts_learned: int = 0
@@ -173,6 +175,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         names = documents.ids.to_pylist()
         ids, rejected = named(documents, range(len(names)), names, urls, addresses or Addresses(), found.refused)
         _require_accepted(documents, rejected, strict=strict, new=index is None)
+        created = index is None
         if index is None:
             ways["templates"] = None if documents.sites is None else extraction.templates
             index = stack.enter_context(Index.create(folder, scheme, fields=kinds, texts=texts or search, **ways))
@@ -208,6 +211,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         ignored=documents.ignored,
         skipped=dict(documents.skipped),
         body_faults=dict(documents.body_faults),
+        created=created,
         total=total,
         hosts_with_templates=None if extraction.templates is None else len(extraction.templates),
         hosts_learned=learned,
