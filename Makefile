@@ -16,7 +16,7 @@ SPARK_TESTS := tests/engines/test_spark.py tests/pipeline/files/test_spark.py te
 QUICK := tests/model tests/kernels tests/text tests/schemes tests/decisions tests/evaluation tests/sources tests/test_contracts.py
 BOUNDSCHECKED := tests/kernels tests/text tests/schemes tests/decisions
 NO_KERNEL := test_shards test_memory_files test_fulltext test_html test_laws test_analysis test_unicode test_stems test_costs test_machine_code \
-    test_tables_file test_arrays test_check test_log test_manifest
+    test_tables_file test_arrays test_check test_log test_manifest test_columns test_containers test_ranking test_charsets test_url_rules
 STATISTICS := _law or match_rates or bound_says or the_angle or cost_no_more
 MANY_WORDS := generated_words or every_class
 
