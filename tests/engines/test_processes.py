@@ -24,6 +24,8 @@ WORKER = getattr(sys.modules["__main__"].__spec__, "name", None) == "neardup.eng
 held = []
 
 def doubling(settings):
+    if "unloaded" in settings:
+        raise LookupError("nothing to load")
     if WORKER and "lock" in settings:  # until the process ends
         held.append(open(settings["lock"] + str(os.getpid()), "w"))
         flock(held[-1], LOCK_EX)
@@ -256,6 +258,14 @@ def test_a_process_that_cannot_be_replaced_is_an_error(monkeypatch):
         begin(started)
         monkeypatch.setattr(sys, "executable", "/nothing/here")
         with pytest.raises(EngineFailed, match="no other one can be started"):
+            values(started.map(VALUES))
+
+
+def test_a_function_that_cannot_be_loaded_is_an_error():
+    with opened() as started:
+        begin(started)
+        started.turn_to(doubling(unloaded=True))
+        with pytest.raises(LookupError, match="nothing to load"):
             values(started.map(VALUES))
 
 

@@ -14,9 +14,7 @@ pytest.importorskip("pandas")
 
 pytest.importorskip("cffi")
 
-pytest.importorskip("yaml")
-
-LOADED = "import sys; print(sorted({'cffi', 'pandas', 'numba', 'pyarrow', 'yaml'} & sys.modules.keys()))"
+LOADED = "import sys; print(sorted({'cffi', 'pandas', 'numba', 'pyarrow'} & sys.modules.keys()))"
 
 
 def printed(code, *arguments):
@@ -24,16 +22,16 @@ def printed(code, *arguments):
     return done.stdout.splitlines()
 
 
-def test_kernels_run_without_cffi_and_yaml_also_where_numba_is_switched_off(monkeypatch):
+def test_kernels_run_without_cffi_also_where_numba_is_switched_off(monkeypatch):
     code = "import neardup; print(len(neardup.dedup(['one two three']).decisions));" + LOADED
-    loaded = "['cffi', 'numba', 'pandas', 'pyarrow', 'yaml']"  # or there is nothing to leave out
+    loaded = "['cffi', 'numba', 'pandas', 'pyarrow']"  # or there is nothing to leave out
     assert printed(code + "; import pandas; print('there')") == ["1", loaded, "there"]
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     shortened = "from neardup.engines.startup import shorten_start; shorten_start();" + code
     assert printed(shortened) == ["1", "['numba', 'pyarrow']"]
 
 
-def test_commands_load_none_of_pandas_cffi_and_yaml(tmp_path):
+def test_commands_do_not_load_pandas_and_cffi(tmp_path):
     documents = tmp_path / "documents.jsonl"
     documents.write_text(
         "".join(json.dumps({"id": name, "text": "a rose is a rose is a rose"}) + "\n" for name in "ab")

@@ -25,7 +25,14 @@ TEXTS = ["one two three four five", "", "six seven eight nine", None]
 
 @pytest.mark.parametrize(
     "scheme",
-    [MinHash(), FracMinHash(), Trials(), Sentences(), SimHash(), SimHash(weights=TermWeights.given({"two": 3.0}))],
+    [
+        MinHash(),
+        FracMinHash(),
+        Trials(),
+        Sentences(),
+        SimHash(bits=256, shingle=2),
+        SimHash(weights=TermWeights.given({"two": 3.0})),
+    ],
     ids=lambda scheme: f"{scheme.name}, {getattr(scheme, 'weights', '')}",
 )
 def test_texts_and_features_are_signed_alike(scheme):

@@ -86,7 +86,7 @@ class Processes(AbstractContextManager["Processes"]):
             program.close()
 
     def turn_to(self, function: TableFunction) -> None:
-        """Apply this function from now on, to the tables that come."""
+        """Apply this function to the tables that come from now on; no ``map`` may be under way."""
         with self._lock:
             self._function, self._own = function, None
 
@@ -164,12 +164,12 @@ class Processes(AbstractContextManager["Processes"]):
     def _there(self, function: TableFunction, table: pa.Table) -> pa.Table:
         worker = self._idle.get()
         try:
-            worker = self._alive(worker)
+            worker = self._alive(worker, function)
             if (found := worker.apply(function, table)) is not None:
                 return found
             parts = []
             for row in range(len(table)):
-                worker = self._alive(worker)
+                worker = self._alive(worker, function)
                 one = table.slice(row, 1)
                 found = worker.apply(function, one)
                 if found is None:
@@ -180,13 +180,14 @@ class Processes(AbstractContextManager["Processes"]):
         finally:
             self._idle.put(worker)
 
-    def _alive(self, worker: "_Worker") -> "_Worker":
-        """Return a worker or, if it has ended, another one."""
+    def _alive(self, worker: "_Worker", function: TableFunction) -> "_Worker":
+        """Return a worker or, if it has ended, another one; an error of loading the function if that is why."""
         if not worker.ended:
             return worker
         self._require_open()
         self._forget_ended()
         if not (new := self._new(1)):
+            _loaded(function.name, function.settings)
             raise EngineFailed("worker processes", "one of them ended, and no other one can be started")
         return new[0]
 

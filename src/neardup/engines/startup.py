@@ -15,22 +15,21 @@ _YOUNG = 500_000  # objects between garbage collections: loading creates about 2
 class _WithoutUnused:
     """A finder of modules that refuses those which other libraries load, if they are installed, and do not need here.
 
-    pyarrow loads pandas to convert the first list, and Numba loads cffi, with a parser of C, to call functions of C,
-    and yaml, to read a file of settings.
+    pyarrow loads pandas to convert the first list, and Numba cffi, with a parser of C, to call functions of C.
     """
 
     @staticmethod
     def find_spec(name: str, _path: object = None, _target: object = None) -> None:
-        if name in {"pandas", "cffi", "yaml"}:
+        if name in {"pandas", "cffi"}:
             raise ModuleNotFoundError(name, name=name)
 
 
 def shorten_start() -> None:
-    """Leave out what this program does not use: garbage collections while loading, threads, pandas, cffi and yaml.
+    """Leave out what this program does not use: garbage collections while loading, threads, pandas and cffi.
 
     The threads are those of NumPy for linear algebra; so call it before NumPy is loaded. ``NUMBA_DISABLE_JIT``, which
-    is meant for other programs, does not count, as kernels must be compiled. Only for programs: in their process,
-    pandas, cffi and yaml can neither be imported nor looked for (``importlib.util.find_spec`` raises an error).
+    is meant for other programs, does not count, as kernels must be compiled. Only for programs: in their
+    process, pandas and cffi can neither be imported nor looked for (``importlib.util.find_spec`` raises an error).
     """
     gc.set_threshold(_YOUNG)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -44,7 +44,7 @@ class FeatureScheme(SchemeDefaults):
 
     threshold: float
     columns: tuple[str, ...] = ()
-    recipe_parts: ClassVar[tuple[str, ...]] = ()
+    recipe_parts: ClassVar[tuple[str, ...]]
     pooled = False
     floor: Any = 0.0  # the estimate below which a true match is practically impossible; 0 excludes no comparison
 
@@ -168,7 +168,7 @@ class FeatureScheme(SchemeDefaults):
 
 
 class SampleScheme(FeatureScheme):
-    """A scheme that signs the *size* smallest numbers of a document; they are its keys, in any column.
+    """A scheme that signs up to *size* numbers of a document; they are its keys, in any column.
 
     ``rows`` is uint32[n, size], each ascending, ``0xFFFFFFFF`` after the numbers of a document with fewer.
     """

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
 import msgspec
@@ -47,20 +47,28 @@ def joined(
     for piece, (begin, end) in zip(pieces, pairwise(edges), strict=True):
         found[piece] = pa.chunked_array([values[begin:end]])
     whole = concatenated([column for column in found if len(column)])
-    return with_one_order(name, whole, lambda: place(next(n for n, column in enumerate(found) if len(column)), 0)[0])
+    ends = [*accumulate(map(len, found))]
+    return with_one_order(name, whole, lambda row: place(bisect_right(ends, row), 0)[0])
 
 
-def with_one_order(name: str, column: pa.ChunkedArray, where: Callable[[], str]) -> pa.ChunkedArray:
+def with_one_order(name: str, column: pa.ChunkedArray, where: Callable[[int], str]) -> pa.ChunkedArray:
     """Return a column whose ordered categories, if it has some, are the same in all chunks, also in those of nulls.
 
-    Raises ``DataError`` if values have other categories, or in another order: then they have no common order.
+    Raises ``DataError`` if values have other categories, or in another order: then they have no common order. It names
+    the first file with other ones than the file before it: *where* returns the file of a row.
     """
     if not (pa.types.is_dictionary(column.type) and column.type.ordered):
         return column
-    orders = [chunk.dictionary for chunk in column.chunks if chunk.null_count < len(chunk)]
-    if any(not order.equals(orders[0]) for order in orders):
+    begins = accumulate(map(len, column.chunks), initial=0)
+    valued = [
+        (begin, chunk) for begin, chunk in zip(begins, column.chunks, strict=False) if chunk.null_count < len(chunk)
+    ]
+    orders = [chunk.dictionary for _, chunk in valued]
+    for (begin, _), order in zip(valued, orders, strict=True):
+        if order.equals(orders[0]):
+            continue
         rule = f"its {name!r} has ordered categories that other files or row groups do not have, or not in this order"
-        raise DataError(where(), f"{rule}; write the same ones to all, or rank by a number", "categories")
+        raise DataError(where(begin), f"{rule}; write the same ones to all, or rank by a number", "categories")
     chunks = [pa.DictionaryArray.from_arrays(c.indices, orders[0], ordered=True) for c in column.chunks if orders]
     return pa.chunked_array(chunks, column.type) if chunks else column
 

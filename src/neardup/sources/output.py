@@ -54,6 +54,7 @@ _INPUTS: Final = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _BUFFER: Final = 1 << 20
 _TABLES: Final = ("parquet", "jsonl")
 _LEFTOVERS: Final = ".neardup-" + "[0-9a-f]" * 16 + ".partial"
+_REPLACED: Final = ".replaced-by-neardup"  # the end of the name of a folder while another one takes its place
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
@@ -231,7 +232,7 @@ def temporary(path: Path) -> Path:
 
 def replaced(path: Path) -> Path:
     """Return the name of a folder while another one replaces it: a name that its owner can find."""
-    return path.with_name(f"{path.name}.replaced-by-neardup")
+    return path.with_name(path.name + _REPLACED)
 
 
 @contextmanager
@@ -356,7 +357,7 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
         raise OutputRefused(path, f"its folder does not exist: {parent}")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputError(path, "its folder is not writable", PERMISSION)
-    require_names(path, parent)
+    require_names(path, parent, room=len(_REPLACED) if folder else 0)
     require_outside(path)
     if not Path(path).exists():
         if folder and os.path.lexists(old := replaced(Path(os.path.realpath(path)))):
@@ -375,11 +376,13 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
         _check_only_documents(path, glob)
 
 
-def require_names(path: AnyPath, folder: AnyPath) -> None:
-    """Refuse a path with a longer name than the file system of a *folder* can have."""
+def require_names(path: AnyPath, folder: AnyPath, *, room: int = 0) -> None:
+    """Refuse a path with a longer name than the file system of a *folder* can have; the last one leaves *room*."""
     most = os.pathconf(folder, "PC_NAME_MAX")
-    if any(len(os.fsencode(name)) > most for name in Path(path).parts):
-        raise OutputRefused(os.fspath(path), f"it has a name of more than {most} bytes; choose a shorter one")
+    sizes = [len(os.fsencode(name)) for name in Path(path).parts]
+    for size, limit in [(max(sizes, default=0), most), *((size, most - room) for size in sizes[-1:])]:
+        if size > limit:
+            raise OutputRefused(os.fspath(path), f"it has a name of more than {limit} bytes; choose a shorter one")
 
 
 def _refuse_folder(path: str) -> None:

@@ -98,7 +98,7 @@ class ParquetTable(InputPiece):
         column = _column(self.source, self._table, name, self.columns)
         if pa.types.is_dictionary(column.type):
             if column.type.ordered and not literal:
-                whole = with_one_order(name, column, lambda: self.source)
+                whole = with_one_order(name, column, lambda _: self.source)
                 return whole.unify_dictionaries().combine_chunks()
             column = _unpacked(self.source, column, self._request)
         try:

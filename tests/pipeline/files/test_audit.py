@@ -65,6 +65,17 @@ def test_a_field_that_no_record_has_is_refused(files, tmp_path):
             audit_files(files, of, text="body", scheme=LEAKY)
 
 
+@pytest.mark.parametrize("keep", ["min:body", "canonical"])
+def test_a_field_that_would_rank_and_that_no_record_has_is_refused(files, tmp_path, keep):
+    report = tmp_path / "why.jsonl"
+    dedup_files(files, report=report, scheme=LEAKY)
+    for of in (report, None):
+        with pytest.raises(
+            DataError, match=f"there is no field '{keep.removeprefix('min:')}'; the fields are: .*score"
+        ):
+            audit_files(files, of, keep=keep, scheme=LEAKY)
+
+
 def test_a_report_of_another_run_is_refused(files, tmp_path):
     report, other = tmp_path / "why.jsonl", tmp_path / "other.jsonl"
     dedup_files(files, report=report, scheme=LEAKY)

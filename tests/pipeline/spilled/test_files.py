@@ -339,7 +339,7 @@ def test_ordered_categories_have_one_order_in_memory_and_in_pieces(tmp_path, sma
         pq.write_table(table.append_column("n", values.cast(kind)), path, row_group_size=2)
     for way in ({}, {"work": tmp_path / "w"}):
         if others == "ab":
-            with pytest.raises(DataError, match=r"a\.parquet: its 'n' has ordered categories that other files"):
+            with pytest.raises(DataError, match=r"b\.parquet: its 'n' has ordered categories that other files"):
                 dedup_files(paths, keep="max:n", **way)
         else:
             assert [*dedup_files(paths, keep="max:n", **way).result.kept] == [2]

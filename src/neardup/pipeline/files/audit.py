@@ -41,6 +41,7 @@ from neardup.pipeline.spilled.work_decisions import work_decisions
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Collection, InputPiece, Rejected
 from neardup.sources.fields import joined
+from neardup.sources.missing_fields import LackingFields
 from neardup.sources.output import AnyPath
 from neardup.sources.read import nothing_left, read, request_of
 from neardup.sources.shards import Shards, local_shards
@@ -228,11 +229,14 @@ def _ranked(
     ids, addresses = [_NOTHING], [_NOTHING]
     lengths, formats = [np.empty(0, np.int64)], list[str]()
     declared: dict[str, list[pa.Array]] = {name: [] for name in policy.written_fields}
-    ranking_: dict[str, list[pa.ChunkedArray]] = {name: [] for name in policy.value_fields}
+    ranks: dict[str, list[pa.ChunkedArray]] = {name: [] for name in policy.value_fields}
+    lacking, sources = LackingFields(policy.required_fields), dict[str, None]()
     for piece in collections():
         rejected += piece.rejected
         if not len(piece):
             continue
+        lacking.add(piece)
+        sources[piece.source] = None
         ids.append(piece.ids.cast(pa.large_string()))
         if policy.ranks_addresses:
             addresses.append(piece.addresses.cast(pa.large_string()))
@@ -240,17 +244,18 @@ def _ranked(
         formats.append(piece.format)
         for name, column in written_fields(piece, policy).items():
             declared[name].append(column)
-        for name, columns in ranking_.items():
+        for name, columns in ranks.items():
             columns.append(piece.raw_column(name))
 
     def place(piece: int, row: int) -> tuple[str, int]:
         return next(islice(filter(len, collections()), piece, None)).place(row)
 
+    lacking.require(", ".join(sources))
     names = _chunks(ids)
     if not formats:
         return names, np.empty(0, np.int64), rejected
     written = [form == "jsonl" for form in formats]
-    values = {name: joined(name, columns, written, place) for name, columns in ranking_.items()}
+    values = {name: joined(name, columns, written, place) for name, columns in ranks.items()}
     given = {name: pa.chunked_array(columns) for name, columns in declared.items()}
     try:
         order = ranking(policy, np.concatenate(lengths), values, address_ranks(policy, _chunks(addresses), given))

@@ -195,7 +195,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     source = display(job.shards.inputs[job.shards.shards[task].source])
     for field in job.policy.value_fields if tables else ():
         place = table.column_names.index(_RANKING + field)
-        table = table.set_column(place, _RANKING + field, with_one_order(field, table.column(place), lambda: source))
+        table = table.set_column(place, _RANKING + field, with_one_order(field, table.column(place), lambda _: source))
     files = job.save_table(of_shard(SIGNED, task), table)
     no_ids = pa.table({"id": pa.array([], pa.large_string())})
     files |= job.save_table(of_shard(IDS, task), pa.concat_tables(ids) if ids else no_ids)
