@@ -79,7 +79,7 @@ class Policy:
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns that rank the documents; only the ``required_fields`` must exist."""
-        return tuple(dict.fromkeys([*self.written_fields[:1], *self.value_fields, *self.written_fields[1:]]))
+        return tuple(dict.fromkeys([*self.required_fields, *self.written_fields]))
 
     @property
     def value_fields(self) -> tuple[str, ...]:
@@ -94,7 +94,8 @@ class Policy:
     @property
     def required_fields(self) -> tuple[str, ...]:
         """The columns that must exist: all but the one that only decides ties where documents have it."""
-        return tuple(name for name in self.fields if name != NOINDEX or name in self.value_fields)
+        declared = [name for name in self.written_fields if name != NOINDEX]
+        return tuple(dict.fromkeys([*declared, *self.value_fields]))
 
     @property
     def ranks_addresses(self) -> bool:

@@ -254,18 +254,14 @@ class Collection(ABC):
 
         def batches() -> Iterator[tuple[pa.Array, pa.Table, float]]:
             done = 0
-            for chunk in self.texts.chunks:
+            for chunk in filter(len, self.texts.chunks):
                 sizes = pc.fill_null(pc.binary_length(chunk), 0).to_numpy(zero_copy_only=False)
                 edges = np.flatnonzero(np.diff(np.cumsum(sizes) // BATCH, prepend=0)).tolist()
                 for begin, end in pairwise([0, *edges, len(chunk)]):
                     there, rows = chunk[begin:end].is_valid(), slice(done + begin, done + end)
                     own = None if hosts is None else hosts[rows].filter(there)
                     names = self.ids[rows].combine_chunks().filter(there)
-                    yield (
-                        there,
-                        table_of(chunk[begin:end].filter(there), names, hosts=own),
-                        rows.stop / max(1, len(self)),
-                    )
+                    yield there, table_of(chunk[begin:end].filter(there), names, hosts=own), rows.stop / len(self)
                 done += len(chunk)
 
         parts = [spread(found, there) for there, found in extracted(request.extraction, request.processes, batches())]

@@ -14,6 +14,7 @@ from neardup.model.errors import DataError
 from neardup.sources.records import kind_of, literal_of
 
 _PROMOTED: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_timestamp)
+_BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
 _SHOWN: Final = 40  # characters of a value in a message
 _TRUE: Final = r"(?i)^[ \t\r\n]*(true|0*1(\.0*)?)[ \t\r\n]*$"
 _TYPES: Final = (  # in this order: the first type that can represent every value
@@ -55,22 +56,23 @@ def with_one_order(name: str, column: pa.ChunkedArray, where: Callable[[int], st
     """Return a column whose ordered categories, if it has some, are the same in all chunks, also in those of nulls.
 
     Raises ``DataError`` if values have other categories, or in another order: then they have no common order. It names
-    the first file with other ones than the file before it: *where* returns the file of a row.
+    the first file whose categories are not those of the first one: *where* returns the file of a row.
     """
     if not (pa.types.is_dictionary(column.type) and column.type.ordered):
         return column
-    begins = accumulate(map(len, column.chunks), initial=0)
-    valued = [
-        (begin, chunk) for begin, chunk in zip(begins, column.chunks, strict=False) if chunk.null_count < len(chunk)
-    ]
-    orders = [chunk.dictionary for _, chunk in valued]
-    for (begin, _), order in zip(valued, orders, strict=True):
-        if order.equals(orders[0]):
-            continue
-        rule = f"its {name!r} has ordered categories that other files or row groups do not have, or not in this order"
-        raise DataError(where(begin), f"{rule}; write the same ones to all, or rank by a number", "categories")
-    chunks = [pa.DictionaryArray.from_arrays(c.indices, orders[0], ordered=True) for c in column.chunks if orders]
-    return pa.chunked_array(chunks, column.type) if chunks else column
+    order, begin = None, 0
+    for chunk in column.chunks:
+        if chunk.null_count < len(chunk):
+            order = chunk.dictionary if order is None else order
+            if not chunk.dictionary.equals(order):
+                rule = "has ordered categories that other files or row groups do not have, or not in this order"
+                way_out = "write the same ones to all, or rank by a number"
+                raise DataError(where(begin), f"its {name!r} {rule}; {way_out}", "categories")
+        begin += len(chunk)
+    if order is None:
+        return column
+    chunks = [pa.DictionaryArray.from_arrays(one.indices, order, ordered=True) for one in column.chunks]
+    return pa.chunked_array(chunks, column.type)
 
 
 def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, int]]) -> pa.Array:
@@ -108,7 +110,7 @@ def are_true(values: pa.ChunkedArray) -> pa.ChunkedArray:
         chunks = [are_true(pa.chunked_array([c.dictionary])).combine_chunks().take(c.indices) for c in values.chunks]
         return pc.fill_null(pa.chunked_array(chunks, pa.bool_()), fill_value=False)
     try:
-        written = values.cast(pa.large_binary() if "binary" in str(kind) else pa.large_string())
+        written = values.cast(pa.large_binary() if any(test(kind) for test in _BINARY) else pa.large_string())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):  # of a type without such values
         return pa.chunked_array([np.zeros(len(values), np.bool_)])
     return pc.fill_null(pc.match_substring_regex(written.cast(pa.large_binary()), _TRUE), fill_value=False)

@@ -379,9 +379,10 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
 def require_names(path: AnyPath, folder: AnyPath, *, room: int = 0) -> None:
     """Refuse a path with a longer name than the file system of a *folder* can have; the last one leaves *room*."""
     most = os.pathconf(folder, "PC_NAME_MAX")
-    sizes = [len(os.fsencode(name)) for name in Path(path).parts]
-    for size, limit in [(max(sizes, default=0), most), *((size, most - room) for size in sizes[-1:])]:
-        if size > limit:
+    names = Path(path).parts
+    for place, name in enumerate(names, start=1):
+        limit = most - room if place == len(names) else most
+        if len(os.fsencode(name)) > limit:
             raise OutputRefused(os.fspath(path), f"it has a name of more than {limit} bytes; choose a shorter one")
 
 

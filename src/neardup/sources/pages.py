@@ -121,8 +121,8 @@ def extracted(
 ) -> Iterator[tuple[Item, pa.Table]]:
     """Yield what was given with each table of pages, and a table of what was found in them: see ``Pages``.
 
-    The number is the share of the input, from 0 to 1, that was read up to the end of the table. The *processes* are
-    extracting by the same *extraction*; without them, this process reads the pages.
+    The number is the share of the input, from 0 to 1, that was read up to the end of the table. The *processes* have
+    turned to ``extracting`` for the same *extraction*; without them, this process reads the pages.
     """
     read = 0.0
 

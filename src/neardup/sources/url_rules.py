@@ -3,6 +3,7 @@
 import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from html import escape
 from os import PathLike, fspath
@@ -33,7 +34,7 @@ class RuleEvidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     confidence: float
 
 
-class HostRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class HostRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
     """The rules of one host, with their evidence.
 
     ``parameters`` of the query, ``path_parameters`` (``;name=value`` in the last segment of the path) and
@@ -47,13 +48,17 @@ class HostRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     final_slash: RuleEvidence | None = None
     case: RuleEvidence | None = None
 
+    @cached_property
+    def _names(self) -> tuple[Container[str], Container[str]]:
+        """The path parameters and index pages, as they are in a path in the case that these rules write."""
+        if self.case:
+            return {*map(lowered, self.path_parameters)}, {*map(lowered, self.index_pages)}
+        return self.path_parameters, self.index_pages
+
     def path(self, path: str) -> str:
         """Return a path, which begins with a slash, by these rules."""
-        own: tuple[Container[str], Container[str]] = self.path_parameters, self.index_pages
-        if self.case:
-            path, own = lowered(path), ({*map(lowered, self.path_parameters)}, {*map(lowered, self.index_pages)})
-        parameters, pages = own
-        segments = path.split("/")
+        parameters, pages = self._names
+        segments = lowered(path).split("/") if self.case else path.split("/")
         while True:
             last = segments[-1]
             if ";" in last and parameters:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from neardup.index import fulltext
 from neardup.index.disk.columns import STRING, encoded
-from neardup.index.disk.reader import Places, each
+from neardup.index.disk.reader import Places, scattered
 from neardup.index.disk.store import Store
 from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, TimeLimit, Titles
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, FoundHits, Marked, Repeat, ShownHit, Snippet
@@ -293,7 +293,7 @@ class Search(AbstractContextManager["Search"]):
             places = self._store.with_ids(ids)
             there = places[places >= 0]
             titles, texts = _strings(self._store, TITLE, there), self._beginnings(there)
-        return each(places, lambda _: _snippets(query, titles, texts, limit))
+        return scattered(places, _snippets(query, titles, texts, limit))
 
     def answer(  # noqa: PLR0913 - every one a keyword with a default
         self,
