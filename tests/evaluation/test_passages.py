@@ -18,6 +18,7 @@ def plain(text):
 
 @given(TEXTS, TEXTS, st.integers(1, 3))
 @example("e\u0301 a b", "\ud800é a b", 3)
+@example("a B 😀", "a 😀 😀", 1)
 def test_passages_are_the_same_words_and_with_the_rest_they_are_all_words(a, b, least):
     found = shared_passages(a, b, least=least)
     for passage in found.shared:

@@ -8,7 +8,7 @@ import numpy as np
 from neardup.kernels import passages as kernels
 from neardup.kernels.machine_code import is_kept
 from neardup.kernels.shingles import shingles
-from neardup.model.arrays import Words
+from neardup.model.arrays import Flags, Positions, Words
 from neardup.text.spans import WordSpans, word_spans
 
 Span = tuple[int, int]
@@ -72,6 +72,8 @@ def passages_of_words(a: WordSpans, b: WordSpans, least: int = RUN, run: int | N
     count, _ = kernels.passages(a.hashes, b.hashes, _shingles(a.hashes, least), _shingles(b.hashes, least), least, rows)
     rows = rows[:count]
     begin_a, end_a, begin_b, end_b = (rows[:, column].copy() for column in range(4))
+    halves = _in_pictures(b, begin_b) & ~_in_pictures(a, begin_a)
+    begin_b, end_b = begin_b - halves, end_b - halves
     numbers = (a.starts[begin_a], a.ends[end_a - 1], b.starts[begin_b], b.ends[end_b - 1], end_a - begin_a)
     shared = zip(*(column.tolist() for column in numbers), strict=True)
     return Passages(
@@ -80,6 +82,17 @@ def passages_of_words(a: WordSpans, b: WordSpans, least: int = RUN, run: int | N
         only_in_a=_uncovered(a, runs_a, runs_b, run),
         only_in_b=_uncovered(b, runs_b, runs_a, run),
     )
+
+
+def _in_pictures(words: WordSpans, begins: Positions) -> Flags:
+    """Return whether passages begin with the second of the two tokens of a picture, such as an emoji.
+
+    If the passage begins with a whole picture in the other text, it is nothing but that picture, again and again. So it
+    is also one token before, where it begins with a whole picture in both.
+    """
+    before = np.maximum(begins - 1, 0)
+    same = (words.starts[before] == words.starts[begins]) & (words.hashes[before] == words.hashes[begins])
+    return np.asarray(same & (begins > 0))
 
 
 def _shingles(tokens: Words, size: int) -> Words:
