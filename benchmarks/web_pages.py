@@ -1,16 +1,20 @@
 """Question: which drops of documentation pages are wrong, and how much do real hosts lose to templates."""
 
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from fastwarc.stream_io import GZipStream
+from fastwarc.warc import WarcRecord, WarcRecordType
 
 from corpus import CACHE
 from figures import SMALL, Figure, publish
-from neardup import Extraction, HostTemplates, dedup_files, learn_templates
+from neardup import Extraction, HostTemplates, dedup_files, learn_templates, visible_text
 from web_hosts import WRONG, HostPage, Truth, content, hosts
 from web_templates import features, learned_from_most, resemblance, timed
 
@@ -29,7 +33,8 @@ worst host. *Drift* is the share of pages of hosts with more than 500 different 
 under that of 500 pages. *Costs* are processor time of one thread relative to reading the same pages without
 templates, the least of three; *learning*, once, reads both views of 200 to 500 pages of each host. *Reading with
 templates that are learned in the run* is the processor time of `dedup_files` with `learn_templates` relative to that
-without templates, of a Parquet file with one thread, the least of three.
+without templates, of a Parquet file with one thread, the least of three. *WET* are the visible texts of the pages, as
+records of a WET file.
 """
 FEW: Final = 20 if SMALL else 200
 OTHERS: Final = 54
@@ -56,11 +61,12 @@ def main() -> None:
     figures = [Figure(name="pages", value=len(pages), unit="")]
     repeats = {size: int(truth.repeats().sum()) for size, truth in truths.items()}
     figures += [Figure(name=f"repeats, {size} words", value=number, unit="") for size, number in repeats.items()]
-    for name, extraction in ways.items():
-        chosen = representatives(pages, extraction)
+    found_by = {name: representatives(pages, extraction) for name, extraction in ways.items()}
+    found_by |= {"WET": of_texts(pages, learn_templates=False), "WET, with templates": of_texts(pages)}
+    for name, chosen in found_by.items():
         dropped = sum(kept != page for page, kept in enumerate(chosen))
         figures.append(Figure(name=f"{name}: dropped", value=dropped, unit=""))
-        most, least = (10, 0.95) if extraction.templates else (None, None)
+        most, least = (10, 0.95) if name.endswith("with templates") else (None, None)
         for size, truth in truths.items():
             found, wrong = judged(chosen, truth)
             share = found / max(1, repeats[size])
@@ -88,9 +94,31 @@ def main() -> None:
 
 def representatives(pages: list[HostPage], extraction: Extraction) -> list[int]:
     """Return the position of the page that stays for each page."""
+    return decided(partial(written, pages), html="html", extraction=extraction)
+
+
+def of_texts(pages: list[HostPage], **options: bool) -> list[int]:
+    """Return the same of the visible texts of the pages."""
+
+    def archive(folder: str) -> Path:
+        path = Path(folder, "pages.wet.gz")
+        with path.open("wb") as file:
+            for page in pages:
+                record = WarcRecord()
+                record.init_headers(record_type=WarcRecordType.conversion)
+                record.headers["WARC-Target-URI"], record.headers["Content-Type"] = page.url, "text/plain"
+                record.set_bytes_content(visible_text(page.markup).encode())
+                record.write(GZipStream(file, mode="wb", compression_level=1))
+        return path
+
+    return decided(archive, **options)
+
+
+def decided(made: Callable[[str], Path], **options: Any) -> list[int]:
+    """Return the position of the document that stays for each document of the file that is *made* in a folder."""
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
         report = Path(folder, "report.parquet")
-        dedup_files([written(pages, folder)], report=report, html="html", extraction=extraction)
+        dedup_files([made(folder)], report=report, **options)
         decided = pq.read_table(report).sort_by("position")
     own = decided["position"].to_pylist()
     other = decided["representative_position"].to_pylist()

@@ -11,7 +11,7 @@ from neardup import DataError, Extraction, MinHash, OutputError, ParameterError,
 from neardup.interfaces.cli import main
 from neardup.interfaces.pages.report import report_page
 from neardup.sources import archives, members, warc
-from neardup.sources.archives import html_in, pieces_of, ranges_of, undecoded
+from neardup.sources.archives import pages_in, pieces_of, ranges_of, undecoded
 from neardup.sources.read import read, request_of
 
 SAME = "This article is on two pages of the crawl, word for word, and is long enough to be one."
@@ -423,8 +423,14 @@ def test_undecoded_records_have_the_pages_of_pieces(archive, monkeypatch, batch)
     size = archive.stat().st_size
     pieces = [*pieces_of(str(archive), request_of(), 0, size, size, markup=True)]
     assert rejected == [record for piece in pieces for record in piece.rejected] != []
-    expected = [page for piece in pieces for page in piece.html_pages(None)]
-    assert [page for table, _ in parts for page in html_in(table) if page is not None] == expected
-    assert {address for address, _ in expected} >= {"http://a.example/1", None}
-    assert [page for _, page in expected[-2:]] == ["<p>K\xe4se", "<p>nowhere"]
+    columns = ([*piece.column("url").to_pylist()] for piece in pieces)
+    expected = [
+        (address, text, text == "text of a WET")
+        for piece, addresses in zip(pieces, columns, strict=True)
+        for address, text in zip(addresses, piece.texts.to_pylist(), strict=True)
+        if text != "plain text of a resource"
+    ]
+    assert [page for table, _ in parts for page in pages_in(table) if page is not None] == expected
+    assert {address for address, *_ in expected} >= {"http://a.example/1", "http://b.example/", None}
+    assert [page for _, page, _ in expected[-2:]] == ["<p>K\xe4se", "<p>nowhere"]
     assert (parts[-1][1], len(parts) > 2) == (size, batch < 1 << 20)

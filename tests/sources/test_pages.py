@@ -31,7 +31,8 @@ def reader(settings):
             os.kill(os.getpid(), signal.SIGKILL)
         found = own(table)
         asked = WORKER and "ask" in found["texts"].to_pylist()
-        return found.set_column(3, "langs", [["worker"] * len(found)]) if asked else found
+        place = found.column_names.index("langs")
+        return found.set_column(place, "langs", [["worker"] * len(found)]) if asked else found
 
     return read
 """
@@ -89,7 +90,7 @@ def started(workers, monkeypatch):
     for name in ("sources.read.open_processes", "pipeline.files.dedup.Processes"):
         monkeypatch.setattr(f"neardup.{name}", lambda *_: nullcontext(workers))
     for module in ("sources.read", "pipeline.spilled.files"):
-        monkeypatch.setattr(f"neardup.{module}.extracting", lambda _: READING)
+        monkeypatch.setattr(f"neardup.{module}.extracting", lambda *_, **__: READING)
 
 
 @pytest.fixture(params=["archive", "folder", "field"])
@@ -205,7 +206,9 @@ def learning(tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "_START", 0)
     monkeypatch.setattr("neardup.pipeline.crawl.templates.BATCH", 5_000)
     function = templates.learning(Extraction())._replace(name="views_worker:reader")
-    page = pa.Table.from_pylist([{"host": "h.example", "markup": b"<p>", "decoded": False}], templates._SCHEMA)
+    page = pa.Table.from_pylist(
+        [{"host": "h.example", "markup": b"<p>", "decoded": False, "plain": False}], templates._SCHEMA
+    )
     with Processes(2) as processes:
         processes.turn_to(function)
         while not processes._ready.is_set():
@@ -231,7 +234,7 @@ def test_templates_are_learned_by_processes_as_by_one(request, tmp_path):
     path.write_bytes(packed([record(uri=url, block=http(one.encode())) for url, one in [*made, deadly]]))
     records = [(table.slice(row, 2), 1.0) for table, _ in archives.undecoded(str(path), []) for row in range(0, 49, 2)]
     known = HostTemplates((), templates.rule_of(Extraction()))
-    found = templates.updated(known, (), Extraction(), processes, ignored=set(), records=records)
+    found = templates.updated(known, (), Extraction(), processes, wanted=lambda _: True, records=records)
     assert found == learn_templates([*made, deadly])
 
 
@@ -244,12 +247,12 @@ def test_items_keep_their_tables():
 
 def test_a_batch_has_pages_and_texts():
     batch = Batch()
-    assert len(batch.whole(next(extracted(Extraction(), None, [(0, batch.pages(), 1.0)]))[1])) == 0
+    assert len(batch.documents(next(extracted(Extraction(), None, [(0, batch.pages(), 1.0)]))[1], Extraction())) == 0
     for content in ("one", b"<html lang=de><title>Two</title>Zwei", "three", b"<p>\xc3\xa9"):
         batch.add(content, "x", "utf-8")
     assert (len(batch), batch.size) == (4, 3 + 36 + 5 + 5)
     ((_, found),) = extracted(Extraction(), None, [(0, batch.pages(), 1.0)])
-    assert batch.whole(found).to_pylist() == [
+    assert batch.documents(found, Extraction()).drop_columns("whole").to_pylist() == [
         {"texts": "one", "titles": None, "canonicals": None, "langs": None, "sites": 0, "noindex": None},
         {"texts": "Two\n\nZwei", "titles": "Two", "canonicals": None, "langs": "de", "sites": 0, "noindex": 0},
         {"texts": "three", "titles": None, "canonicals": None, "langs": None, "sites": 0, "noindex": None},

@@ -40,7 +40,7 @@ def test_urls_are_files_patterns_and_folders(memory):
 
 def test_urls_with_an_ending_are_not_looked_up_for_their_format(monkeypatch):
     monkeypatch.setattr(remote, "found", pytest.fail)
-    for url, archive in (("in/*.warc.gz", True), ("in/a.warc", True), ("in/*.wet", False), ("in/a.jsonl", False)):
+    for url, archive in (("in/*.warc.gz", True), ("in/a.warc", True), ("in/*.wet", True), ("in/a.jsonl", False)):
         assert has_archives([f"memory://{url}"], request_of()) == archive
 
 

@@ -72,7 +72,7 @@ _PLAIN: Final = "text/plain"
 _PLAIN_TYPES: Final = frozenset({_PLAIN, ""})
 _ACCESSORIES: Final = frozenset({"warcinfo", "request", "metadata"})
 _ROW: Final = 1 << 10  # bytes that an empty record counts as
-_MARKUP: Final = frozenset({"response", "resource"})
+_TEMPLATED: Final = frozenset({"response", "resource", "conversion"})
 _DECIDING: Final = ("warc-type", "warc-target-uri", "content-type", "warc-identified-payload-type")
 _RECORDS: Final = pa.schema({"block": pa.large_binary()} | dict.fromkeys(_DECIDING, pa.large_string()))
 _TYPES: Final = frozenset({"application", "audio", "font", "image", "message", "model", "multipart", "text", "video"})
@@ -128,10 +128,10 @@ class _Pages:
         self.filename = Path(self.shown).name
 
     def append(self, other: "_Pages", found: pa.Table) -> None:
-        """Append the documents of the next records, and what was found in their pages."""
+        """Append the documents of the next records, and what was *found* in them."""
         before = len(self.captures)
         self.fields += other.fields
-        self.found.append(other.contents.whole(found))
+        self.found.append(found)
         self.captures += other.captures
         self.accessories += [(before + documents, capture) for documents, capture in other.accessories]
         self.rejected += other.rejected
@@ -188,6 +188,7 @@ class Archives(InputPiece):
             [path], WARC, found["texts"], pa.chunked_array([self._ids(request, request.name_of(path))]), pages.rejected
         )
         self.sites = None if request.extraction.templates is None else found["sites"]
+        self._whole = found["whole"]
         self.address = None if _IDS.get(request.id, request.id) == "url" else "url"
 
     def _ids(self, request: Request, source: str) -> pa.Array:
@@ -197,12 +198,6 @@ class Archives(InputPiece):
         places = [f"{source}:{one.offset}" for one in self._pages.captures]
         return pa.compute.coalesce(named, pa.array(places, pa.large_string()))
 
-    @property
-    def without_templates(self) -> bool:
-        """Whether some records are HTML that was read without templates; others are texts."""
-        kinds = self._columns["content_mime_type"]
-        return self.sites is None and bool(pa.compute.is_in(kinds, value_set=pa.array(sorted(_HTML))).true_count)
-
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field of the pages."""
         column = self._columns.get(_IDS.get(name, name))
@@ -210,21 +205,13 @@ class Archives(InputPiece):
             raise missing_field(self.source, name, [*_FIELDS])
         return column.cast(pa.large_string()) if literal else column
 
-    def html_pages(self, url: str | None) -> Iterator[tuple[str | None, bytes | str]]:
-        """Yield the address and the HTML of each page of a piece with markup; texts are not among them."""
-        del url
-        addresses, kinds = (self._columns[name].to_pylist() for name in ("url", "content_mime_type"))
-        for address, kind_, page in zip(addresses, kinds, self.texts.to_pylist(), strict=True):
-            if kind_ in _HTML:
-                yield address, page
-
     def places(self) -> pa.Table:
         """Return the columns with the place of each page."""
         return pa.table({name: self._columns[name] for name in PLACES})
 
     def rows(self) -> Iterator[pa.Table]:
-        """Yield the pages as a table of their ids, texts and fields."""
-        table = pa.table({"id": self.ids, "text": self.texts, **self._columns})
+        """Yield the pages as a table of their ids, texts and fields; the texts are whole if these were requested."""
+        table = pa.table({"id": self.ids, "text": pa.compute.coalesce(self._whole, self.texts), **self._columns})
         yield from slices(table)
 
     def place(self, row: int) -> tuple[str, int]:
@@ -278,7 +265,7 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
 
 
 def undecoded(path: str, rejected: list[Rejected]) -> Iterator[tuple[pa.Table, int]]:
-    """Yield the records of a file that may be HTML, about ``BATCH`` bytes at a time, and the byte that was reached.
+    """Yield the records of a file that may have a template, about ``BATCH`` bytes at a time, and the byte reached.
 
     Its gaps are added to the *rejected* records.
     """
@@ -293,7 +280,7 @@ def undecoded(path: str, rejected: list[Rejected]) -> Iterator[tuple[pa.Table, i
         if isinstance(one, Gap):
             rejected.append(_rejection(path, one))
             continue
-        if _type(one.headers) not in _MARKUP:
+        if _type(one.headers) not in _TEMPLATED:
             continue
         headers = [*map(one.headers.get, _DECIDING)]
         rows.append((one.block, *headers))
@@ -304,17 +291,19 @@ def undecoded(path: str, rejected: list[Rejected]) -> Iterator[tuple[pa.Table, i
     yield table(), Path(path).stat().st_size
 
 
-def html_in(records_: pa.Table) -> Iterator[tuple[str | None, str] | None]:
-    """Yield the address and the HTML of each record that ``undecoded`` yielded; ``None`` if it is another one."""
+def pages_in(records_: pa.Table) -> Iterator[tuple[str | None, str, bool] | None]:
+    """Yield the page in each record that ``undecoded`` yielded; ``None`` if its host's template does not apply to it.
+
+    A page is its address, its HTML or text, and whether it is text.
+    """
     for block, *values in zip(*(column.to_pylist() for column in records_.columns), strict=True):
-        yield _html({name: value for name, value in zip(_DECIDING, values, strict=True) if value is not None}, block)
-
-
-def _html(headers: dict[str, str], block: bytes) -> tuple[str | None, str] | None:
-    found = _page(headers, block)
-    if isinstance(found, str) or not found[2]:
-        return None
-    return _bare(headers.get("warc-target-uri", "")) or None, decoded(found[1].body, found[1].charset)
+        headers = {name: value for name, value in zip(_DECIDING, values, strict=True) if value is not None}
+        found = _page(headers, block)
+        if isinstance(found, str) or not (found[2] or _is_text_of_page(headers)):
+            yield None
+            continue
+        _, page, is_html = found
+        yield _bare(headers.get("warc-target-uri", "")) or None, decoded(page.body, page.charset), not is_html
 
 
 def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
@@ -357,7 +346,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
     markup: bool = False,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Iterator[tuple[_Pages, pa.Table]]:
-    """Yield the documents of a part of a file, some whole captures at a time, with what was found in their pages."""
+    """Yield the documents of a part of a file, some whole captures at a time, with what was found in them."""
     size = max(1, Path(path).stat().st_size)
     last = size if end is None else min(size, end)
 
@@ -374,7 +363,9 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
             progress(min(1.0, one.offset / size))
         yield pages, pages.contents.pages(), 1.0
 
-    return extracted(request.extraction, request.processes, batches())
+    extraction, whole = request.extraction, request.whole_texts
+    for pages, found in extracted(extraction, request.processes, batches(), whole=whole):
+        yield pages, pages.contents.documents(found, extraction, whole=whole)
 
 
 def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) -> None:
@@ -414,7 +405,8 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     if page.fault:
         pages.body_faults[page.fault] += 1
     text = decoded(page.body, page.charset) if markup or not is_html else page.body
-    host = host_of(address) if request.extraction.templates is not None else None
+    applies = request.extraction.templates is not None and (is_html or (_is_text_of_page(headers) and not markup))
+    host = host_of(address) if applies else None
     pages.contents.add(text, f"{pages.shown}:{one.offset}", page.charset, host)
     pages.captures.append(capture)
     pages.fields.append(
@@ -437,6 +429,11 @@ def _rejection(path: str, one: Gap) -> Rejected:
 
 def _type(headers: dict[str, str]) -> str:
     return headers.get("warc-type", "").lower()
+
+
+def _is_text_of_page(headers: dict[str, str]) -> bool:
+    """Return whether a record without HTML is the visible text of a page, which has the template of its host."""
+    return _type(headers) == "conversion"
 
 
 def _bare(value: str) -> str:

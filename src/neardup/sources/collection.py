@@ -76,6 +76,7 @@ class Request:
     html: bool = False  # whether the text field is HTML
     url: str | None = None  # the field of the address, by which a page has a template; None: not named
     processes: Processes | None = None  # that extract pages; None: this one
+    whole_texts: bool = False  # whether records of archives need their texts with the lines of templates, to be written
     full_names: bool = False  # whether names made of a file's name have its full path
 
     @property

@@ -110,7 +110,8 @@ class Folder(InputPiece):
                     batch = Batch()
             yield batch, batch.pages(), 1.0
 
-        parts = [one.whole(found) for one, found in extracted(request.extraction, request.processes, batches())]
+        found = extracted(request.extraction, request.processes, batches())
+        parts = [batch.documents(pages, request.extraction) for batch, pages in found]
         self.found = pa.concat_tables(parts)
         self._names = pa.array([display(document.relative) for document in self._documents], pa.string())
         paths = [request.name_of(str(document.path)) for document in self._documents if request.full_names]

@@ -24,9 +24,10 @@ BATCH: Final = 1 << 20  # bytes of markup that are read together
 PAGE_FIELDS: Final = {"title": "titles", "canonical": "canonicals", "lang": "langs", "noindex": "noindex"}
 """The fields that the documents of pages have, and the columns of what is found in pages."""
 
-_MARKUP, _CHARSET, _HOST, _NAME, _DECODED = "markup", "charset", "host", "name", "decoded"
+_MARKUP, _CHARSET, _HOST, _NAME, _DECODED, _PLAIN = "markup", "charset", "host", "name", "decoded", "plain"
 FOUND: Final = {
     "texts": pa.large_string(),
+    "whole": pa.large_string(),
     "titles": pa.large_string(),
     "canonicals": pa.large_string(),
     "langs": pa.large_string(),
@@ -55,16 +56,18 @@ class Batch:
         self._names: list[str] = []
         self._charsets: list[str | None] = []
         self._hosts: list[str | None] = []
+        self._hosts_of_texts: list[str | None] = []
         self.size = 0
 
     def __len__(self) -> int:
         return len(self._texts)
 
     def add(self, content: bytes | str, name: str, charset: str | None = None, host: str | None = None) -> None:
-        """Add a page, as bytes with the charset that HTTP declares and its host, or a text."""
+        """Add a page, as bytes with the charset that HTTP declares, or a text; *host* is that of its template."""
         self.size += len(content)
         if isinstance(content, str):
             self._texts.append(content)
+            self._hosts_of_texts.append(host)
             return
         self._texts.append(None)
         self._markup.append(content)
@@ -77,11 +80,17 @@ class Batch:
         markup, self._markup = self._markup, []
         return table_of(markup, self._names, charsets=self._charsets, hosts=self._hosts)
 
-    def whole(self, found: pa.Table) -> pa.Table:
-        """Return what was *found* in the pages as a table of all documents; texts have nothing else."""
-        texts = pa.array(self._texts, pa.large_string())
-        table = spread(found, texts.is_null())
-        return table.set_column(0, "texts", pc.coalesce(table["texts"], texts))
+    def documents(self, found: pa.Table, extraction: Extraction, *, whole: bool = False) -> pa.Table:
+        """Return what was *found* in the pages, and the texts, as a table of all documents; see ``Extraction``."""
+        given = [text for text in self._texts if text is not None]
+        texts, sites = extraction.texts(given, self._hosts_of_texts)
+        columns = {"texts": texts, "whole": given if whole else [None] * len(given), "sites": sites}
+        pages = pa.array([text is None for text in self._texts], pa.bool_())
+        table, others = spread(found, pages), pc.invert(pages)
+        for name, column in columns.items():
+            filled = pc.replace_with_mask(table[name], others, pa.array(column, FOUND[name]))
+            table = table.set_column(table.column_names.index(name), name, filled)
+        return table
 
 
 def spread(found: pa.Table, pages: pa.Array) -> pa.Table:
@@ -117,12 +126,16 @@ def table_of(
 
 
 def extracted(
-    extraction: Extraction, processes: Processes | None, batches: Iterable[tuple[Item, pa.Table, float]]
+    extraction: Extraction,
+    processes: Processes | None,
+    batches: Iterable[tuple[Item, pa.Table, float]],
+    *,
+    whole: bool = False,
 ) -> Iterator[tuple[Item, pa.Table]]:
     """Yield what was given with each table of pages, and a table of what was found in them: see ``Pages``.
 
     The number is the share of the input, from 0 to 1, that was read up to the end of the table. The *processes* have
-    turned to ``extracting`` for the same *extraction*; without them, this process reads the pages.
+    turned to ``extracting`` for the same *extraction* and *whole*; without them, this process reads the pages.
     """
     read = 0.0
 
@@ -132,7 +145,7 @@ def extracted(
             yield item, table
 
     if processes is None:
-        yield from answered(given(), partial(map, _reader(extraction)))
+        yield from answered(given(), partial(map, _reader(extraction, whole=whole)))
     else:
         yield from answered(given(), partial(processes.map, read=lambda: read))
 
@@ -152,10 +165,10 @@ def answered(
         yield under_way.popleft(), answer
 
 
-def extracting(extraction: Extraction) -> TableFunction:
+def extracting(extraction: Extraction, *, whole: bool = False) -> TableFunction:
     """Return the function of processes that extract pages; a page that ends its process twice is read as visible."""
     known = {} if extraction.known is None else {"known": extraction.known.path}
-    return TableFunction(f"{__name__}:reader", extraction.to_dict() | known, _visible)
+    return TableFunction(f"{__name__}:reader", {**extraction.to_dict(), **known, "whole": whole}, _visible)
 
 
 def reader(settings: Mapping[str, Any]) -> Reader:
@@ -163,7 +176,7 @@ def reader(settings: Mapping[str, Any]) -> Reader:
 
     It is called once, which loads the libraries: they take longer than the first pages.
     """
-    read = _reader(Extraction.from_dict(settings))
+    read = _reader(Extraction.from_dict(settings), whole=settings.get("whole", False))
     with suppress(ExtraMissing):  # there may be no pages
         read(table_of([b"<p>"], [""], hosts=[""]))
     return read
@@ -176,16 +189,18 @@ def views_reader(settings: Mapping[str, Any]) -> Reader:
     """
     read = partial(views, Extraction.from_dict(settings))
     with suppress(ExtraMissing):
-        read(pa.table({_MARKUP: [b"<p>"], _DECODED: [False], _CHARSET: pa.nulls(1, pa.string())}))
+        read(pa.table({_MARKUP: [b"<p>"], _DECODED: [False], _CHARSET: pa.nulls(1, pa.string()), _PLAIN: [False]}))
     return read
 
 
 def views(extraction: Extraction, pages: pa.Table) -> pa.Table:
     """Return both views of pages as a table, for ``both_views``; see there for the columns of *pages*."""
-    given = (pages[name].to_pylist() for name in (_MARKUP, _DECODED, _CHARSET))
+    given = (pages[name].to_pylist() for name in (_MARKUP, _DECODED, _CHARSET, _PLAIN))
     found = [
-        extraction.both(page.decode() if is_decoded else page, charset)
-        for page, is_decoded, charset in zip(*given, strict=True)
+        BothViews.of_text(page.decode())
+        if is_plain
+        else extraction.both(page.decode() if is_decoded else page, charset)
+        for page, is_decoded, charset, is_plain in zip(*given, strict=True)
     ]
     columns: dict[str, Sequence[Any]] = dict(zip(_VIEWS, zip(*found, strict=True), strict=True))
     for name in ("main", "visible"):
@@ -199,7 +214,7 @@ def both_views(
     """Yield what was given with each table of pages, the table, and both views of each page.
 
     *read* returns the share of all pages, as for ``map``. A table has the columns ``markup``, ``charset`` (that HTTP
-    declares) and ``decoded``: whether it is UTF-8.
+    declares), ``decoded``: whether it is UTF-8, and ``plain``: whether it is a text instead of HTML.
     """
     tables = (((item, table), table) for item, table in given)
     for (item, table), found in answered(tables, partial(processes.map, read=read)):
@@ -226,15 +241,16 @@ def without_empty(canonicals: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(canonicals, ""), pa.scalar(None, canonicals.type), canonicals)
 
 
-def _reader(extraction: Extraction) -> Reader:
+def _reader(extraction: Extraction, *, whole: bool = False) -> Reader:
     def read(pages: pa.Table) -> pa.Table:
         markup, charsets, hosts = (
             pages[name].to_pylist() if name in pages.column_names else () for name in (_MARKUP, _CHARSET, _HOST)
         )
         if extraction.templates is not None:
             hosts = [own or host_of(None, page) for own, page in zip(hosts or repeat(None), markup, strict=False)]
-        found = extraction.pages(markup, charsets, hosts)
-        return pa.table({name: pa.array(getattr(found, name), kind) for name, kind in FOUND.items()})
+        found, wholes = extraction.pages_with_whole_texts(markup, charsets, hosts, whole=whole)
+        columns = {**found._asdict(), "whole": wholes}
+        return pa.table({name: pa.array(columns[name], kind) for name, kind in FOUND.items()})
 
     return read
 

@@ -98,7 +98,7 @@ def read_requested(
     require_used(request, forms, folders=FOLDER in forms)
     opened = open_processes(request.processes, thread_count(threads))
     with fetched(paths) as (local, folder), opened as processes:
-        processes.turn_to(extracting(extraction))
+        processes.turn_to(extracting(extraction, whole=request.whole_texts))
         request = replace(request, processes=processes)
         advance = _advance(local, progress)
         documents = (

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
-from pathlib import Path, PurePath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Self
 
@@ -453,12 +453,9 @@ def _given(path: str, request: Request) -> str | None:
 
 
 def has_archives(inputs: Sequence[str | os.PathLike[str]], request: Request) -> bool:
-    """Return whether there are archives of web pages among files and folders; raises the errors of ``expand``.
-
-    Archives of texts do not count: WET files, by their names.
-    """
-    named = (path for path in _every_table(inputs, request) if ".wet" not in PurePath(path.lower()).suffixes)
-    return any((_given(path, request) or getattr(kind(path), "format", None)) == WARC for path in named)
+    """Return whether there are archives of web pages among files and folders; raises the errors of ``expand``."""
+    paths = _every_table(inputs, request)
+    return any((_given(path, request) or getattr(kind(path), "format", None)) == WARC for path in paths)
 
 
 def has_pages(inputs: Sequence[str | os.PathLike[str]], request: Request) -> bool:

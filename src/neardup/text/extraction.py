@@ -51,13 +51,20 @@ class BothViews(NamedTuple):
     """The content of a page in its main and in its visible view, its digest, and the view in which it is read.
 
     *visible* has no lines of links only, as pages of a host with a template are read; *shown* is all visible text.
+    A text without markup has no digest.
     """
 
-    digest: bytes
+    digest: bytes | None
     main: PageContent
     visible: PageContent
     view: str
     shown: str
+
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        """Return those of a text that was extracted before, as in a WET file: its only view is the visible one."""
+        content = PageContent(text, None, None, None)
+        return cls(None, content, content, "visible", text)
 
     def read(self, asked: View) -> Found:
         """Return the content that is read, and its view; *asked* is the view of the extraction, or the visible one."""
@@ -156,6 +163,20 @@ class Extraction:
         that is neither bytes nor a string, ``ParameterError`` for fewer or more charsets or hosts than pages, and
         ``ExtraMissing`` without the library that the view needs.
         """
+        return self.pages_with_whole_texts(markup, declared, hosts, whole=False)[0]
+
+    def pages_with_whole_texts(
+        self,
+        markup: Sequence[bytes | str],
+        declared: Sequence[str | None] = (),
+        hosts: Sequence[str | None] = (),
+        *,
+        whole: bool = True,
+    ) -> tuple[Pages, list[str | None]]:
+        """Read some pages as ``pages`` does, and return their *whole* texts, too, with the lines of templates.
+
+        ``None`` where they are the same texts, and everywhere if they are not wanted.
+        """
         require_sequence("markup", markup, "pages")
         for position, page in enumerate(markup):
             require_page(f"page {position}", page)
@@ -167,20 +188,39 @@ class Extraction:
         opened: AbstractContextManager[Find] = nullcontext(_nothing) if self.known is None else self.known.opened()
         with opened as known:
             found = [self._read(page, charset, template, known) for page, charset, template in asked]
-        contents = [content for content, _ in found]
-        texts = [content.whole for content in contents]
+        contents, views = [content for content, _ in found], [view for _, view in found]
+        texts = read = [content.whole for content in contents]
         sites = [0] * len(texts)
+
+        def shown(number: int) -> str:
+            return visible_content(self._decoded(markup[number], declared[number] if declared else None)).whole
+
         if self.templates is not None and hosts:
-            texts, sites = self._without_templates(self.templates, found, markup, declared, hosts)
+            all_shown = [view == "visible" != self.view for view in views]
+            texts, sites = _without_templates(self.templates, read, hosts, all_shown, shown)
+        templates = learned if whole and learned else [None] * len(texts)
         return Pages(
             texts,
             [content.title for content in contents],
             [content.canonical for content in contents],
             [content.lang for content in contents],
-            [view for _, view in found],
+            views,
             sites,
             [int(content.noindex) for content in contents],
-        )
+        ), [
+            None if template is None else shown(number) if views[number] == "visible" else read[number]
+            for number, template in enumerate(templates)
+        ]
+
+    def texts(self, texts: Sequence[str], hosts: Sequence[str | None]) -> tuple[Sequence[str], list[int]]:
+        """Return visible texts of pages, as in WET files, without the templates of their hosts, and their sites.
+
+        They are compared like pages that ``auto`` reads by their visible text. Texts without a host stay as they are,
+        and so do all texts without templates.
+        """
+        if self.templates is None or not any(hosts):
+            return texts, [0] * len(texts)
+        return _without_templates(self.templates, texts, hosts, [True] * len(texts), texts.__getitem__)
 
     def both(self, page: bytes | str, declared: str | None = None) -> BothViews:
         """Return the content of a page in its main view, regardless of its size, and in its visible view.
@@ -200,33 +240,6 @@ class Extraction:
         whole = self.view == "auto" and template is not None and template.view == "visible"
         return "visible" if whole else self.view
 
-    def _without_templates(
-        self,
-        templates: HostTemplates,
-        pages: list[tuple[PageContent, str]],
-        markup: Sequence[bytes | str],
-        declared: Sequence[str | None],
-        hosts: Sequence[str | None],
-    ) -> tuple[list[str], list[int]]:
-        """Return the texts without templates, or of thin pages the visible texts; and the sites of the pages."""
-        from neardup.text.lines import Lines  # it loads Numba
-        from neardup.text.sites import THIN, site
-
-        lines = Lines.of([content.whole for content, _ in pages])
-        numbers = templates.numbers(hosts)
-        flags = lines.listed(numbers, templates.terms, templates.begins)
-        flags |= lines.notices() & np.repeat(numbers >= 0, np.diff(lines.parts))
-        found = lines.others(flags)
-        thin = (numbers >= 0) & (lines.words_left(flags) < THIN)
-        for page in np.flatnonzero(thin).tolist():
-            text = self._decoded(markup[page], declared[page] if declared else None)
-            found[page] = visible_content(text).whole
-        sites = [
-            site(own, thin=few, whole=view == "visible" != self.view) if own is not None and (few or number < 0) else 0
-            for own, few, number, (_, view) in zip(hosts, thin.tolist(), numbers.tolist(), pages, strict=True)
-        ]
-        return found, sites
-
     def _read(self, page: bytes | str, declared: str | None, template: Template | None, known: Find) -> Found:
         """Return the content of a page of a host with this template, or without one, and the view that it has."""
         text, view = self._decoded(page, declared), self.view_with(template)
@@ -239,6 +252,36 @@ class Extraction:
         if self.view != "visible" and isinstance(page, bytes) and _UNKNOWN in text:
             text = min(text, detected(page), key=lambda one: one.count(_UNKNOWN))
         return text
+
+
+def _without_templates(
+    templates: HostTemplates,
+    texts: Sequence[str],
+    hosts: Sequence[str | None],
+    whole: Sequence[bool],
+    shown: Callable[[int], str],
+) -> tuple[list[str], list[int]]:
+    """Return the texts without templates, and the sites of the pages.
+
+    Those of thin pages are all visible text, which *shown* returns. *whole* are the pages whose texts are all visible
+    text because there is hardly any main text.
+    """
+    from neardup.text.lines import Lines  # it loads Numba
+    from neardup.text.sites import THIN, site
+
+    lines = Lines.of(texts)
+    numbers = templates.numbers(hosts)
+    flags = lines.listed(numbers, templates.terms, templates.begins)
+    flags |= lines.notices() & np.repeat(numbers >= 0, np.diff(lines.parts))
+    found = lines.others(flags)
+    thin = (numbers >= 0) & (lines.words_left(flags) < THIN)
+    for page in np.flatnonzero(thin).tolist():
+        found[page] = shown(page)
+    sites = [
+        site(own, thin=few, whole=all_) if own is not None and (few or number < 0) else 0
+        for own, few, number, all_ in zip(hosts, thin.tolist(), numbers.tolist(), whole, strict=True)
+    ]
+    return found, sites
 
 
 def _content(text: str, view: View, *, links: bool) -> Found:

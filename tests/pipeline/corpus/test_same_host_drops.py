@@ -54,7 +54,7 @@ def test_pages_dropped_for_others_of_their_host_are_counted(tmp_path, pieces):
     )  # those of b.example are dropped for them
     assert drops(archive(tmp_path / "a.warc.gz"), id="record", **work) == found
     assert drops(tables(tmp_path / "a.jsonl"), html="page", **work) == found
-    assert drops(archive(tmp_path / "a.wet.gz", wet=True), extraction=Extraction(), **work) is None
+    assert drops(archive(tmp_path / "a.wet.gz", wet=True), extraction=Extraction(), **work) == found
     assert drops(tables(tmp_path / "a.jsonl"), text="page", extraction=Extraction(), **work) is None
 
 

@@ -1,6 +1,7 @@
 """Templates are learned from the pages in files before a run reads them, and are added to a file of templates."""
 
 import json
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,8 +13,8 @@ import neardup
 from neardup import Extraction, OutputError, ParameterError
 from neardup.engines import processes
 from neardup.pipeline.crawl import templates
-from neardup.pipeline.crawl.file_templates import learn_from_files, pages_in, templates_of
-from neardup.pipeline.crawl.templates import learn_templates, relearn, rule_of
+from neardup.pipeline.crawl.file_templates import learn_from_files, templates_of
+from neardup.pipeline.crawl.templates import learn_templates, learned_again, rule_of
 from neardup.sources import archives
 from neardup.sources.hosts import host
 from neardup.sources.read import request_of
@@ -162,7 +163,7 @@ def test_archives_and_folders_are_learned_from_together(tmp_path):
     assert found == learn_templates(PAGES)
     assert sorted(one.code for one in rejected) == ["damaged", "encoding"]
     host, known = PAGES[0][0].split("/")[2], learn_templates(renamed(PAGES))
-    again, _ = learn_from_files(inputs, learn=lambda *pages: relearn(known, host, pages_in(*pages)))
+    again, _ = learn_from_files(inputs, learn=partial(learned_again, known, host))
     assert again.get(host).lines.tolist() == found.get(host).lines.tolist()
     stages = []
     templates_of(None, inputs, request_of()).extended(inputs, request_of(), lambda *stage: stages.append(stage))

@@ -76,7 +76,7 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     else:
         _summarise(found)
         if not len(found):
-            rule = f"that needs at least {LEAST} different HTML pages of one host, with their URLs"
+            rule = f"that needs at least {LEAST} different pages of one host, with their URLs"
             show_lines([f"no host has a template: {rule}"])
         show_rejected(rejected)
     return 1 if rejected else 0
@@ -86,8 +86,8 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
     if len(inputs) < 2:  # noqa: PLR2004 - the host, and its pages
         raise InputRefused("templates relearn", "needs a host, then files of its pages")
     templates = _loaded(given)
-    from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files, pages_in
-    from neardup.pipeline.crawl.templates import relearn
+    from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files
+    from neardup.pipeline.crawl.templates import learned_again
     from neardup.sources.hosts import named_host
     from neardup.sources.output import check_file, write_file
 
@@ -97,11 +97,7 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
         raise ParameterError("out", None, f"{rule} --templates of the next run with this folder")
     out, force = given.get("out", given["templates"]), given["force"] or "out" not in given
     check_file(out, ARROW, paths, force=force)
-
-    def learn(*pages: Any) -> "HostTemplates":
-        return relearn(templates, host, pages_in(*pages))
-
-    found, rejected = learn_from_files(paths, learn=learn, **_reading(given))
+    found, rejected = learn_from_files(paths, learn=partial(learned_again, templates, host), **_reading(given))
     write_file(out, found.to_bytes(), ARROW, force=force)
     one = found.get(host)
     if given["json"]:

@@ -1,6 +1,6 @@
 """The templates of the pages in files: learned on request, or by a run before it reads its inputs."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -57,14 +57,6 @@ def learn_from_files(
         return learn(*_pages(shards, rejected)), rejected
 
 
-def pages_in(pages: Iterable[Page], records: Records) -> Iterator[Page]:
-    """Yield the *pages*, and those in *records* of archives."""
-    from neardup.sources.archives import html_in  # which other inputs do without
-
-    yield from pages
-    yield from (page for table, _ in records for page in html_in(table) if page is not None)
-
-
 @dataclass(frozen=True, slots=True)
 class RunTemplates:
     """The templates that a run learns from its inputs before it reads them.
@@ -99,7 +91,9 @@ class RunTemplates:
         extraction = replace(self.plain, known=PageContents.temporary())
         own = {one.host for one in self.known.templates}
         with open_processes(request.processes, thread_count(threads)) as processes:
-            found = updated(self.known, pages, extraction, processes, ignored=own, records=records)
+            found = updated(
+                self.known, pages, extraction, processes, wanted=lambda host: host not in own, records=records
+            )
         self.save(found)
         return replace(extraction, templates=found)
 

@@ -1,8 +1,7 @@
 """Learning the templates of hosts from their pages."""
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
@@ -32,10 +31,12 @@ from neardup.text.extraction import OTHER_LINES, BothViews, Extraction, learned_
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
 
-OrderedPage = tuple[str, int, bytes, bool, str | None]  # see ``_SCHEMA``; the smallest orders of a host are its sample
+OrderedPage = tuple[str, int, bytes, bool, str | None, bool]
+"""A row of ``_SCHEMA``; the pages with the smallest orders of a host are its sample."""
 Page = tuple[str | None, bytes | str]  # its address, and its HTML
 Records = Iterable[tuple[pa.Table, float]]
 """Records of archives, of ``neardup.sources.archives.undecoded``, and the share of all that was read to their end."""
+Wanted = Callable[[str], bool]  # of a host
 GivenPage = Page | tuple[str | None, bytes | str, str | None]  # also with the charset that HTTP declares
 
 FROZEN: Final = 200  # different pages, from which on a template is not learned again on its own
@@ -58,6 +59,7 @@ _SCHEMA: Final = pa.schema(
         ("markup", pa.large_binary()),
         ("decoded", pa.bool_()),  # then it is UTF-8
         ("charset", pa.string()),
+        ("plain", pa.bool_()),  # a text instead of HTML
     ]
 )
 _PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
@@ -107,7 +109,7 @@ def learned(
     require_rule(known, extraction)
     frozen = {one.host for one in known.templates if one.kept >= FROZEN}
     with Processes(thread_count(threads)) as processes:
-        return updated(known, pages, extraction, processes, ignored=frozen, records=records)
+        return updated(known, pages, extraction, processes, wanted=lambda host: host not in frozen, records=records)
 
 
 def updated(  # noqa: PLR0913 - what templates are learned from, and how
@@ -116,17 +118,17 @@ def updated(  # noqa: PLR0913 - what templates are learned from, and how
     extraction: Extraction,
     processes: Processes,
     *,
-    ignored: AbstractSet[str],
+    wanted: Wanted,
     records: Records = (),
 ) -> HostTemplates:
-    """Return the known templates with those of the hosts of some pages that are not ignored.
+    """Return the known templates with those of the *wanted* hosts of some pages.
 
     There are more pages in the *records*. The contents of the pages are added to those that the *extraction* knows, if
     it keeps them.
     """
     processes.turn_to(learning(replace(extraction, known=None)))
     with TemporaryDirectory(prefix="neardup-") as folder:
-        gathered = _Gathered(Path(folder), extraction, ignored, processes)
+        gathered = _Gathered(Path(folder), extraction, wanted, processes)
         for page in _checked(pages):
             gathered.add(ordered(*page))
         gathered.add_records(records)
@@ -142,20 +144,26 @@ def relearn(known: HostTemplates, host: str, pages: Iterable[GivenPage]) -> Host
     Raises ``DataError`` if too few of the pages are different ones of the host, and for the first page of another form;
     ``ParameterError`` if this library learns templates by another rule.
     """
+    return learned_again(known, host, pages, ())
+
+
+def learned_again(known: HostTemplates, host: str, pages: Iterable[Any], records: Records) -> HostTemplates:
+    """Learn the template of one *host* again from *pages*, and those in *records*; see ``relearn``."""
     require_kind("known", known, HostTemplates)
     extraction = Extraction(view=known.rule["extraction"]["text_view"])
     require_rule(known, extraction)
-    found: Counter[str | None] = Counter()
+    found: Counter[str] = Counter()
 
-    def own() -> Iterator[Any]:
-        for page in _checked(pages):
-            found[name := host_of(*page[:2])] += 1
-            if name == host:
-                yield page
+    def wanted(name: str) -> bool:
+        found[name] += 1
+        return name == host
 
-    learned, before = learn_templates(own(), extraction=extraction).get(host), known.get(host)
+    with Processes(thread_count(None)) as processes:
+        none = HostTemplates((), known.rule)
+        learned = updated(none, pages, extraction, processes, wanted=wanted, records=records).get(host)
+    before = known.get(host)
     if learned is None:
-        most = ", ".join(name for name, _ in found.most_common(_HOSTS) if name is not None) or "none"
+        most = ", ".join(name for name, _ in found.most_common(_HOSTS)) or "none"
         rule = f"{counted(found[host], 'page')} of this host, and its template needs {PAGES} different ones"
         raise DataError(
             host, f"there {'is' if found[host] == 1 else 'are'} {rule}; the hosts with most pages are: {most}"
@@ -206,27 +214,26 @@ def rule_of(extraction: Extraction) -> dict[str, Any]:
     }
 
 
-def ordered(address: str | None, markup: bytes | str, declared: str | None = None) -> OrderedPage | None:
-    """Return a page with its host and its order; ``None`` if it has no host."""
-    own = host_of(address, markup)
+def ordered(
+    address: str | None, markup: bytes | str, declared: str | None = None, *, plain: bool = False
+) -> OrderedPage | None:
+    """Return a page, or a *plain* text, with its host and its order; ``None`` if it has no host."""
+    own = host_of(address, "" if plain else markup)
     if own is None:
         return None
     raw = markup if isinstance(markup, bytes) else markup.encode(errors="replace")
     charset = None if declared is None else declared.encode(errors="replace").decode()
-    hashed = blake2b(raw, digest_size=8)
-    hashed.update(b"\0decoded" if isinstance(markup, str) else b"\0" + (charset or "").encode())
-    return own, int.from_bytes(hashed.digest()), raw, isinstance(markup, str), charset
+    form = "plain" if plain else "decoded" if isinstance(markup, str) else charset or ""
+    order = int.from_bytes(blake2b(raw + b"\0" + form.encode(), digest_size=8).digest())
+    return own, order, raw, isinstance(markup, str), charset, plain
 
 
 def _ordered_pages(records: pa.Table) -> Iterator[OrderedPage | None]:
     """Yield the page in each record of an archive; ``None`` if it has none, or one without a host."""
-    from neardup.sources.archives import html_in  # most runs have no archives
+    from neardup.sources.archives import pages_in  # most runs have no archives
 
-    return map(_ordered_page, html_in(records))
-
-
-def _ordered_page(page: Page | None) -> OrderedPage | None:
-    return None if page is None else ordered(*page)
+    for page in pages_in(records):
+        yield None if page is None else ordered(page[0], page[1], plain=page[2])
 
 
 def learning(extraction: Extraction) -> TableFunction:
@@ -254,7 +261,7 @@ def _answer(read: Reader, table: pa.Table) -> pa.Table:
     size = 0
     for row, one in enumerate(_ordered_pages(table)):
         if size > _EXPANDED:
-            found.append((None, row, b"", False, None))
+            found.append((None, row, b"", False, None, False))
             break
         if one is not None:
             found.append(one)
@@ -281,8 +288,8 @@ class _Gathered:
     Pages wait as HTML: of a large host, most are replaced by others, and are never read.
     """
 
-    def __init__(self, folder: Path, extraction: Extraction, ignored: AbstractSet[str], processes: Processes) -> None:
-        self._folder, self._extraction, self._ignored, self._processes = folder, extraction, ignored, processes
+    def __init__(self, folder: Path, extraction: Extraction, wanted: Wanted, processes: Processes) -> None:
+        self._folder, self._extraction, self._wanted, self._processes = folder, extraction, wanted, processes
         self._largest: defaultdict[str, list[int]] = defaultdict(list)  # heaps of the negative orders of chosen pages
         self._waiting: defaultdict[int, list[OrderedPage]] = defaultdict(list)
         self._size = 0
@@ -292,15 +299,15 @@ class _Gathered:
 
     def add(self, page: OrderedPage | None) -> None:
         """Add a page, unless its host has the same one, or enough pages that precede it."""
-        if page is None or page[0] in self._ignored:
+        if page is None or not self._wanted(page[0]):
             return
-        own, order, raw, *_ = page
+        own, order, raw, *_, plain = page
         heap = self._largest[own]
         full = len(heap) == MOST
         if (full and order >= -heap[0]) or -order in heap:  # one page with many copies must not be the whole sample
             return
         (heapreplace if full else heappush)(heap, -order)
-        if PAGES <= len(heap) <= FROZEN:  # it is read, unless smaller hashes come
+        if PAGES <= len(heap) <= FROZEN and not plain:  # it is read, unless smaller hashes come
             self._seconds += len(raw) / _SPEED * (PAGES if len(heap) == PAGES else 1)
             self._processes.expect(self._seconds)
         self._waiting[_fold(own)].append(page)
@@ -386,7 +393,8 @@ class _Gathered:
         """Add what is read of the pages of a host with this template to the known contents; without one, nothing."""
         if template is not None and self._extraction.known is not None:
             asked = self._extraction.view_with(template)
-            self._extraction.known.add(asked, ((views.digest, *views.read(asked)) for _, views in pages))
+            contents = ((views.digest, *views.read(asked)) for _, views in pages if views.digest is not None)
+            self._extraction.known.add(asked, contents)
 
     def _chosen(self, one: _Round) -> Iterator[pa.Table]:
         """Yield the pages of a round, some at a time."""
@@ -442,11 +450,13 @@ def _learned(host: str, pages: Sequence[BothViews], extraction: Extraction) -> T
     visible, heads, shared = _shared([views.shown for views in pages], [views.visible.whole for views in pages])
     view: PageView = "visible"
     lines, kept, seen = shared, heads, [visible]
-    if extraction.view != "visible":
+    is_html = np.array([views.digest is not None for views in pages], np.bool_)
+    if extraction.view != "visible" and is_html.any():
         main_texts = [views.main.whole for views in pages]
         main, main_heads, main_shared = _shared(main_texts, main_texts)
         both: Words = np.union1d(main_shared, shared)
         compared = heads if len(heads) >= PAGES else main_heads
+        compared = compared[is_html[compared]]
         left = (_words_left(main, both)[compared], _words_left(visible, shared)[compared])
         view = "main" if extraction.view == "main" else view_of(*left)
         if view == "main":

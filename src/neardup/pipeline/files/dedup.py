@@ -32,7 +32,13 @@ from neardup.pipeline.corpus.comparison import require_policy
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.file_templates import RunTemplates, templates_of
-from neardup.pipeline.files.in_memory import check_documents, check_outputs, decided_documents, write_outputs
+from neardup.pipeline.files.in_memory import (
+    check_documents,
+    check_outputs,
+    converts_archives,
+    decided_documents,
+    write_outputs,
+)
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.sources.collection import Quoting, Rejected, WholeInputs
@@ -237,7 +243,8 @@ def _in_memory(
             settings = replace(settings, request=replace(settings.request, processes=processes))
             if own is not None:
                 settings = _reading(settings, own.extended(inputs, settings.request, follow))
-            documents = read_requested(inputs, settings.request, progress=follow)
+            request = replace(settings.request, whole_texts=converts_archives(settings.outputs))
+            documents = read_requested(inputs, request, progress=follow)
         check_documents(documents, settings.outputs)
         result, originals = decided_documents(documents, settings, engine, follow)
     extraction = settings.request.extraction

@@ -19,7 +19,7 @@ from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
-from neardup.sources.formats import common_format, expand
+from neardup.sources.formats import WARC, common_format, expand
 from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, output_kind, write_file
 from neardup.sources.tables import check_representable
 
@@ -38,6 +38,11 @@ def check_outputs(inputs: Sequence[AnyPath], settings: RunSettings, *, or_page: 
             check_target(path, paths, found, force=settings.force, glob=request.globs)
     if (mark := settings.outputs.get("mark")) is not None:
         check_marks(mark, {found})
+
+
+def converts_archives(outputs: Mapping[str, str]) -> bool:
+    """Return whether records of archives would be written in another format."""
+    return any(name != "report" and output_kind(path, WARC).format != WARC for name, path in outputs.items())
 
 
 def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:

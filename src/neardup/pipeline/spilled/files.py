@@ -215,6 +215,8 @@ def _run(
         parts = parts_of(result, outputs)
         groups = together(result, parts)
         sizes = _sizes(shards, groups)
+        if settings.request.processes is not None:
+            settings.request.processes.turn_to(extracting(settings.request.extraction, whole=True))
         written = partial(write, job, result, groups, reading_ahead=len(groups) < engine.threads)
         stages.each("print" if own else "write", where, written, sizes, "write")
         remove_other_parts(outputs, parts)

@@ -5,6 +5,7 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby, islice, pairwise
 from operator import itemgetter
 from pathlib import Path, PurePath
@@ -354,13 +355,13 @@ def _pieces(  # noqa: PLR0913 - a part of an output, and how to read it
     Shards without documents are read, too: an output without documents has their columns.
     """
     signed, markup = result.documents.signed, copied or job.shards.request.html  # neither copies nor fields need texts
+    shards = replace(job.shards, request=replace(job.shards.request, whole_texts=not copied))
     numbers, edges = job.shards.numbers(sources), signed.edges - signed.first
     firsts, lasts = edges[:-1][numbers.start : numbers.stop], edges[1:][numbers.start : numbers.stop]
     for place in np.flatnonzero((firsts == lasts) | ((firsts < end) & (lasts > begin))).tolist():
         first, last = int(firsts[place]), int(lasts[place])
         documents = last - first if copied else None  # copies need no ids, and no further check
-        shard = job.shards.shards[numbers[place]]
-        for piece in job.shards.pieces(shard, whole=True, markup=markup, documents=documents):
+        for piece in shards.pieces(shards.shards[numbers[place]], whole=True, markup=markup, documents=documents):
             yield piece, first
             first += len(piece)
             if end <= first < last:  # the rest of the shard is in other parts
