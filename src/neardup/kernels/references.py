@@ -3,11 +3,10 @@
 import numpy as np
 
 from neardup.kernels.characters import encode
-from neardup.kernels.compile import kernel, njit
+from neardup.kernels.compile import borrowed, kernel, njit
 from neardup.kernels.tags import is_digit, is_letter
 
 NAME = 32  # bytes of a name in the table of names, padded with zeros; the rest of a row is what it means
-SHORTS = 106  # names without a semicolon
 GROWTH = (6, 5)  # the bytes of what a reference means to its own, at most: those of "&nLt;"
 
 _AMPERSAND, _HASH, _SEMICOLON, _LINE_FEED, _RETURN = 0x26, 0x23, 0x3B, np.uint8(0x0A), 0x0D
@@ -15,15 +14,17 @@ _BEYOND, _REPLACEMENT = 0x110000, 0xFFFD
 
 
 @njit(nogil=True)
-def put(page, begin, end, names, codes, out, count):
+def put(page, begin, end, names, firsts, codes, out, count):
     """Append ``page[begin:end]`` to *out*, which has *count* bytes, with references decoded; return the new count.
 
     NUL is left out, and CR, or CR and LF, is written as LF, unless a reference means CR.
 
     A row of *names* (uint8[:, NAME + 8]) is a name, with its semicolon if it has one, and what it means, both padded
-    with zeros: first ``SHORTS`` names without a semicolon, ascending, then those with one, ascending. *codes* (int64)
-    are what the first code points mean as numbers, -1 for nothing.
+    with zeros: first those without a semicolon, ascending, then those with one, ascending. *firsts* (int64[129, 2]) are
+    the rows of both kinds from which the first byte of names is at least 0, 1, ... 128. *codes* (int64) are what the
+    first code points mean as numbers, -1 for nothing.
     """
+    page, names, firsts = borrowed(page), borrowed(names), borrowed(firsts)
     while begin < end:
         byte = page[begin]
         if byte != _AMPERSAND:
@@ -41,7 +42,7 @@ def put(page, begin, end, names, codes, out, count):
                 count = encode(code, out, count)
             begin = after
             continue
-        row, begin = _named(page, begin + 1, end, names)
+        row, begin = _named(page, begin + 1, end, names, firsts)
         if row < 0:
             out[count] = _AMPERSAND
             count += 1
@@ -55,10 +56,10 @@ def put(page, begin, end, names, codes, out, count):
 
 
 @kernel
-def decode(page, names, codes, out):
+def decode(page, names, firsts, codes, out):
     """Write *page* (uint8) to *out* with references decoded, as ``put`` does; return the bytes of *out*."""
     begin = count = np.int64(0)  # for a plain 0 it would be compiled again
-    return put(page, begin, page.size, names, codes, out, count)
+    return put(page, begin, page.size, names, firsts, codes, out, count)
 
 
 @njit(nogil=True)
@@ -100,36 +101,32 @@ def _meant(code, codes):
 
 
 @njit(nogil=True)
-def _named(page, begin, end, names):
+def _named(page, begin, end, names, firsts):
     """Return the row of the longest name that is written at *begin*, and the place after it; or -1 and *begin*."""
     last = begin
     while last < end and last - begin < NAME and (is_letter(page[last]) or is_digit(page[last])):
         last += 1
+    if last == begin:
+        return -1, begin
+    first = page[begin]
     if last < end and last - begin < NAME and page[last] == _SEMICOLON:
-        row = _up_to(page, begin, last + 1, names, SHORTS, names.shape[0])
-        if row >= SHORTS and _order(page, begin, last + 1, names[row]) == 0:
-            return row, last + 1
-    row = _up_to(page, begin, last, names, 0, SHORTS)
-    while row >= 0 and begin < last and names[row, 0] == page[begin]:  # longer ones first
+        low, high = firsts[first, 1], firsts[first + 1, 1]
+        while low < high:
+            middle = (low + high) >> 1
+            order = _order(page, begin, last + 1, names[middle])
+            if order == 0:
+                return middle, last + 1
+            if order < 0:
+                low = middle + 1
+            else:
+                high = middle
+    for row in range(firsts[first + 1, 0] - 1, firsts[first, 0] - 1, -1):  # longer ones first
         stop = begin
         while stop < last and names[row, stop - begin] == page[stop]:
             stop += 1
         if names[row, stop - begin] == 0:
             return row, stop
-        row -= 1
     return -1, begin
-
-
-@njit(nogil=True)
-def _up_to(page, begin, end, names, low, high):
-    """Return the last of some rows whose name does not follow ``page[begin:end]``; the row before them without one."""
-    while low < high:
-        middle = (low + high) >> 1
-        if _order(page, begin, end, names[middle]) <= 0:
-            low = middle + 1
-        else:
-            high = middle
-    return low - 1
 
 
 @njit(nogil=True)

@@ -41,7 +41,7 @@ _DISPLAY, _NONE = np.uint64(packed_name("display")), np.uint64(packed_name("none
 
 
 @kernel
-def pieces(page, names, kinds, references, codes, links, tags, out, found):
+def pieces(page, names, kinds, references, firsts, codes, links, tags, out, found):
     """Find the text of a page (valid UTF-8) in source order; ``neardup.visible_text`` defines it.
 
     *out* (uint8) receives pieces and marks, at most ``references.GROWTH`` times the bytes of the page. *found*
@@ -52,7 +52,7 @@ def pieces(page, names, kinds, references, codes, links, tags, out, found):
     ``href`` it begins one.
 
     *names* (uint64, ascending, packed: see ``neardup.kernels.tags``) and *kinds* (int64) list the elements that are not
-    ordinary. *references* and *codes* are those of ``neardup.kernels.references``. The time is linear.
+    ordinary. *references*, *firsts* and *codes* are those of ``neardup.kernels.references``. The time is linear.
     """
     count = position = verbatim = np.int64(0)  # for a plain 0 helpers would be compiled again
     listed = 0
@@ -67,7 +67,7 @@ def pieces(page, names, kinds, references, codes, links, tags, out, found):
             position += 1
         if begin < position and not in_head:
             head_is_over = head_is_over or not _is_space(page, begin, position)
-            count = _put_piece(page, begin, position, verbatim, references, codes, out, count)
+            count = _put_piece(page, begin, position, verbatim, references, firsts, codes, out, count)
         if position == page.size:
             break
         closing = page[position + 1] == _SLASH
@@ -104,7 +104,7 @@ def pieces(page, names, kinds, references, codes, links, tags, out, found):
             depth += _same_name(page, begin, end, hidden_begin, hidden_end)
         elif not kind & SHOWN:
             if not hidden and style >= 0:
-                style_end = put(page, style, style_end, references, codes, out, count)
+                style_end = put(page, style, style_end, references, firsts, codes, out, count)
                 hidden = _displays_nothing(out, count, style_end)
             if hidden or kind & TEMPLATE:
                 depth, hidden_begin, hidden_end, hidden_from = 1, begin, end, count
@@ -119,7 +119,7 @@ def pieces(page, names, kinds, references, codes, links, tags, out, found):
             if kind & TITLE and title_begin < 0 and not depth:
                 title_begin, title_end = begin, position
             if kind & KEPT and begin < position:
-                count = _put_piece(page, begin, position, verbatim, references, codes, out, count)
+                count = _put_piece(page, begin, position, verbatim, references, firsts, codes, out, count)
     found[SIZE], found[TITLE_BEGIN], found[TITLE_END], found[TAGS] = count, title_begin, title_end, listed
 
 
@@ -259,11 +259,11 @@ def _displays_nothing(style, begin, end):
 
 
 @njit(nogil=True)
-def _put_piece(page, begin, end, verbatim, references, codes, out, count):
+def _put_piece(page, begin, end, verbatim, references, firsts, codes, out, count):
     if verbatim:
         out[count] = VERBATIM
         count += 1
-    return put(page, begin, end, references, codes, out, count)
+    return put(page, begin, end, references, firsts, codes, out, count)
 
 
 @njit(nogil=True)

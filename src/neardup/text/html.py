@@ -285,15 +285,19 @@ def packed_kinds(elements: Iterable[tuple[int, str]]) -> tuple[Any, Any]:
 
 
 @cache
-def _references() -> tuple[Any, Any]:
-    """Return the names of characters with what they mean, and what small numbers mean, for the kernel."""
+def _references() -> tuple[Any, Any, Any]:
+    """Return the names of characters with what they mean, their first bytes, and what small numbers mean."""
     from neardup.kernels.references import NAME
 
     names = sorted(html5, key=lambda name: (name.endswith(";"), name))
     rows = [name.encode().ljust(NAME, b"\0") + html5[name].encode().ljust(8, b"\0") for name in names]
     meant = [unescape(f"&#{code};") for code in range(160)]
     codes = np.array([ord(text) if text else -1 for text in meant], np.int64)
-    return np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1), codes
+    table = np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1)
+    shorts = sum(not name.endswith(";") for name in names)
+    begins = np.arange(129)
+    firsts = [np.searchsorted(table[:shorts, 0], begins), shorts + np.searchsorted(table[shorts:, 0], begins)]
+    return table, np.stack(firsts, axis=1).astype(np.int64), codes
 
 
 def _unescaped(text: str) -> str:
