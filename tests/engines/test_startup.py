@@ -14,7 +14,9 @@ pytest.importorskip("pandas")
 
 pytest.importorskip("cffi")
 
-LOADED = "import sys; print(sorted({'cffi', 'pandas', 'numba', 'pyarrow'} & sys.modules.keys()))"
+pytest.importorskip("yaml")
+
+LOADED = "import sys; print(sorted({'cffi', 'pandas', 'numba', 'pyarrow', 'yaml'} & sys.modules.keys()))"
 
 
 def printed(code, *arguments):
@@ -24,7 +26,7 @@ def printed(code, *arguments):
 
 def test_kernels_run_without_cffi_also_where_numba_is_switched_off(monkeypatch):
     code = "import neardup; print(len(neardup.dedup(['one two three']).decisions));" + LOADED
-    loaded = "['cffi', 'numba', 'pandas', 'pyarrow']"  # or there is nothing to leave out
+    loaded = "['cffi', 'numba', 'pandas', 'pyarrow', 'yaml']"  # or there is nothing to leave out
     assert printed(code + "; import pandas; print('there')") == ["1", loaded, "there"]
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     shortened = "from neardup.engines.startup import shorten_start; shorten_start();" + code
@@ -32,11 +34,13 @@ def test_kernels_run_without_cffi_also_where_numba_is_switched_off(monkeypatch):
     assert printed(shortened + needed) == ["1", "['numba', 'pyarrow']", "yaml"]
 
 
-def test_commands_do_not_load_pandas_and_cffi(tmp_path):
+def test_commands_load_neither_pandas_nor_cffi_nor_settings_of_numba(tmp_path, monkeypatch):
     documents = tmp_path / "documents.jsonl"
     documents.write_text(
         "".join(json.dumps({"id": name, "text": "a rose is a rose is a rose"}) + "\n" for name in "ab")
     )
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".numba_config.yaml").write_text("disable_jit: 1\n")  # settings of Numba, which a stranger may have left
     code = "from neardup.__main__ import main; main();" + LOADED
     *_, loaded = printed(
         code, "dedup", documents, "--out", tmp_path / "kept.parquet", "--report", tmp_path / "why.jsonl"

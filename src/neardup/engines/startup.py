@@ -15,17 +15,23 @@ _YOUNG = 500_000  # objects between garbage collections: loading creates about 2
 class _WithoutUnused:
     """A finder of modules that refuses those which other libraries load, if they are installed, and do not need here.
 
-    pyarrow loads pandas to convert the first list, and Numba cffi, with a parser of C, to call functions of C.
+    pyarrow loads pandas to convert the first list, and Numba cffi, with a parser of C, to call functions of C. yaml is
+    only refused while Numba is loaded, which would read its settings from a file in the current folder.
     """
 
     @staticmethod
     def find_spec(name: str, _path: object = None, _target: object = None) -> None:
-        if name in {"pandas", "cffi"}:
+        if name in {"pandas", "cffi"} or (name == "yaml" and _is_loading("numba", "njit")):
             raise ModuleNotFoundError(name, name=name)
 
 
+def _is_loading(name: str, last: str) -> bool:
+    """Return whether a module is being loaded, and does not have its *last* attribute yet."""
+    return name in sys.modules and not hasattr(sys.modules[name], last)
+
+
 def shorten_start() -> None:
-    """Leave out what this program does not use: garbage collections while loading, threads, pandas and cffi.
+    """Leave out what this program does not use: garbage collections while loading, threads, pandas, cffi and yaml.
 
     The threads are those of NumPy for linear algebra; so call it before NumPy is loaded. ``NUMBA_DISABLE_JIT``, which
     is meant for other programs, does not count, as kernels must be compiled. Only for programs: in their
