@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fastwarc.stream_io import GZipStream
+from fastwarc.stream_io import GzipWriter
 from fastwarc.warc import WarcRecord, WarcRecordType
 
 from corpus import CACHE
@@ -108,7 +108,7 @@ def of_texts(pages: list[HostPage], **options: bool) -> list[int]:
                 record.init_headers(record_type=WarcRecordType.conversion)
                 record.headers["WARC-Target-URI"], record.headers["Content-Type"] = page.url, "text/plain"
                 record.set_bytes_content(visible_text(page.markup).encode())
-                record.write(GZipStream(file, mode="wb", compression_level=1))
+                record.write(GzipWriter(file, 1))
         return path
 
     return decided(archive, **options)
