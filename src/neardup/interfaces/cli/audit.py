@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     if report is not None:
         from neardup.interfaces.pages.audit import audit_page
 
-        options.write_report(arguments, found, audit_page)
+        options.write_findings(arguments, found, audit_page)
     record = found.as_dict()
     for one in record["missed"]:
         del one["text"], one["partner_text"]

@@ -474,7 +474,7 @@ def read_inputs(arguments: argparse.Namespace, progress: "Progress | None") -> "
     return read(arguments.inputs, **reading_as_dedup(arguments, arguments.inputs, progress), progress=progress)
 
 
-def write_report(arguments: argparse.Namespace, found: Any, page: "Callable[[Any], bytes]") -> None:
+def write_findings(arguments: argparse.Namespace, found: Any, page: "Callable[[Any], bytes]") -> None:
     """Write what was found to the file that ``--report`` names: as JSON (.json), or rendered as a *page*."""
     from neardup.sources.output import write_file
 

@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     if "report" in given:
         from neardup.interfaces.pages.tuning import tuning_page
 
-        options.write_report(arguments, found, partial(tuning_page, settings=settings))
+        options.write_findings(arguments, found, partial(tuning_page, settings=settings))
     if "out" in given:
         write_file(given["out"], settings.encode(), _SETTINGS, force=arguments.force)
     if arguments.json:
