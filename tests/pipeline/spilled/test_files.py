@@ -3,6 +3,7 @@ import json
 import os
 import re
 import sys
+from dataclasses import replace
 from errno import EIO, ENOSPC
 from functools import partial
 from itertools import pairwise, product
@@ -113,8 +114,9 @@ def test_components_of_cosines_are_refused(tmp_path, sources):
             dedup_files(sources, measure="cosine", gather="components", **work)
 
 
-def test_a_missing_body_is_the_text_of_all_documents(tmp_path, sources):
-    assert_same(sources, tmp_path / "w", scheme=Checksum.for_texts())
+@pytest.mark.parametrize("hashing", [{}, {"seed": 7}, {"key": bytes(16)}], ids=str)
+def test_a_missing_body_is_the_text_of_all_documents(tmp_path, sources, hashing):
+    assert_same(sources, tmp_path / "w", scheme=replace(Checksum.for_texts(), **hashing))
 
 
 def test_a_missing_body_is_the_text_of_tables(tmp_path):

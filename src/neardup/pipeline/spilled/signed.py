@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import prod
 from typing import Any, Final, cast
 
@@ -15,6 +15,7 @@ from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.protocols import Evidence
+from neardup.model.recipe import Hashing
 from neardup.pipeline.corpus.address_ranks import WRITTEN, written_fields
 from neardup.pipeline.corpus.documents import placed
 from neardup.pipeline.corpus.result import with_places
@@ -268,7 +269,7 @@ def _signed(
         equal[:] = 0
         keys = (job.salt, job.salt[::-1]) if job.policy.verify == "exact" else ()  # otherwise no documents are equal
         for column, key in enumerate(keys):
-            keyed = scheme.with_key(key.tobytes())
+            keyed = replace(scheme, seed=Hashing().seed, key=key.tobytes())  # a scheme has a seed or a key
             equal[parts[0].present, column] = keyed.sign(fields).rows[parts[0].present, 0]
     else:
         _digest_featureless(texts, (features == 0) & ~blanks, job.salt, equal)
