@@ -104,7 +104,7 @@ class DelimitedText(InputPiece):
     def require_columns_of(self, first: InputPiece) -> None:
         """Raise ``DataError`` for another header than that of the *first* file."""
         if isinstance(first, DelimitedText) and self.header != first.header:
-            raise DataError(self.path, f"its header differs from that of {first.path}")
+            raise DataError(self.path, f"its header differs from that of {first.path}", "other columns")
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
@@ -122,7 +122,8 @@ class DelimitedText(InputPiece):
                     header.extend(piece.header)
                     packed.write(piece._written_header(marks))
                 elif header != piece.header:
-                    raise DataError(piece.source, "its header differs from that of the inputs before it")
+                    rule = "its header differs from that of the inputs before it"
+                    raise DataError(piece.source, rule, "other columns")
                 piece._append(packed, mask, marks)
 
             yield append
@@ -239,7 +240,7 @@ def check_headers(paths: Sequence[str], request: Request) -> None:
         blocks = stream(path, kind.compression, request.max_bytes, _HEAD)
         names = _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].names
         if first is not None and names != first:
-            raise DataError(path, f"its header differs from that of {paths[0]}")
+            raise DataError(path, f"its header differs from that of {paths[0]}", "other columns")
         first = names
 
 

@@ -514,4 +514,4 @@ def _require_equal(source: str, schema: pa.Schema, wanted: pa.Schema, first: str
         if not field.equals(other):
             difference = f"it has {field.name!r} ({field.type}) where that has {other.name!r} ({other.type})"
             break
-    raise DataError(source, f"its columns differ from those of {first}; {difference}")
+    raise DataError(source, f"its columns differ from those of {first}; {difference}", "other columns")

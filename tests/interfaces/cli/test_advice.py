@@ -86,6 +86,10 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
             ParameterError("inputs", None, "must be of one format", "several formats"),
             "must be of one format; with --work DIR, one run reads inputs of several formats",
         ),
+        (
+            DataError("b.csv", "its header differs", "other columns"),
+            "with --work DIR, one run reads inputs with different columns",
+        ),
         (ParameterError("output", "kept", "must end in .csv", "output ending"), "with --work DIR, it may be a folder"),
         (OutputRefused("kept", "it is a folder", "folder"), "such as kept/kept.jsonl, or add --work DIR, which writes"),
         (DataError("a.csv", "begins with {", "json as table"), "to read it as JSON lines, use --format jsonl"),

@@ -26,6 +26,15 @@ def test_what_a_run_missed_is_printed_and_drawn(neardup, pages, tmp_path):
     assert shown.endswith("; name a complete report, or repeat the run with --report\n")
 
 
+def test_a_list_that_a_report_does_not_record_is_named_with_common(neardup, pages):
+    wanted = ("dedup", pages, "--dry-run", "--report", "why.parquet", "--ignore-common", "0.5")
+    neardup(*wanted)
+    shown = neardup("audit", pages, "--of", "why.parquet", code=2).err
+    assert "repeat the run with --ignore-common S --common FILE, which writes it" in shown
+    neardup(*wanted, "--common", "list.npz", "--force")
+    assert "recall" in neardup("audit", pages, "--of", "why.parquet", "--common", "list.npz").out
+
+
 def test_a_report_of_a_run_with_a_state_has_full_names(neardup, tmp_path):
     plain = tmp_path / "plain.jsonl"
     plain.write_text('{"text": "one two three four"}\n{"text": "One two three four"}\n')

@@ -102,11 +102,13 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
     },
     "in memory": {  # dedup without --work
         "several formats": "with --work DIR, one run reads inputs of several formats",
+        "other columns": "with --work DIR, one run reads inputs with different columns",
         "folder of tables": "add --work DIR to read all tables in the folder, or name the files, such as '{pattern}'",
         "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
         "folder": "name a file in it, such as {file}, or add --work DIR, which writes one file for each input",
     },
     "in pieces": {  # dedup with --work
+        "other columns": "as the output, name a .jsonl file, or a folder, which receives one file for each input",
         "parts of texts": "--out-format names it, such as --out-format jsonl",
         "index without texts": "make such an index with: neardup index INPUT --to DIR --texts",
         "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR"
@@ -120,7 +122,12 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "changed": "an audit reads the inputs as the run has read them: restore the changed input with its modification"
         " time, or repeat the run and then the audit",
     },
-    "report": {"changed": "name a complete report, or repeat the run with --report"},
+    "report": {
+        "changed": "name a complete report, or repeat the run with --report",
+        "terms not recorded": "--key-file names the key, and --common the list; if the list was not saved, repeat the"
+        " run with --ignore-common S --common FILE, which writes it",
+    },
+    "index": {"other columns": "add the inputs in a run each"},
     "compare": {"no file": "--strings takes both arguments as texts"},
     "pairs": {"given twice": "for the pairs of one collection, leave out B"},
     "seen": dict.fromkeys(("compressed stream", "archive stream"), "name the file: neardup seen DIR FILE"),

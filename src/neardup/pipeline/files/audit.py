@@ -176,7 +176,7 @@ def _as_recorded(
     if found.recipe != known["recipe"]:
         lacking = "a secret key, a list of common shingles or a table of weights"
         rule = f"its run had {lacking}, which a report does not record; repeat all options of the run"
-        raise InputRefused(name, rule, "other terms")
+        raise InputRefused(name, rule, "terms not recorded")
     return found, known["keep"]
 
 

@@ -269,7 +269,7 @@ def _signed(
         equal[:] = 0
         keys = (job.salt, job.salt[::-1]) if job.policy.verify == "exact" else ()  # otherwise no documents are equal
         for column, key in enumerate(keys):
-            keyed = replace(scheme, seed=Hashing().seed, key=key.tobytes())  # a scheme has a seed or a key
+            keyed = replace(cast("Any", scheme), seed=Hashing().seed, key=key.tobytes())  # it has a seed or a key
             equal[parts[0].present, column] = keyed.sign(fields).rows[parts[0].present, 0]
     else:
         _digest_featureless(texts, (features == 0) & ~blanks, job.salt, equal)
