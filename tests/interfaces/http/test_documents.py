@@ -82,6 +82,15 @@ def test_fields_of_another_kind_are_refused(serve, texts, fields):
     assert len(ask.service.index) == 3
 
 
+def test_times_are_written_alike(serve, tmp_path, texts):
+    with Index.create(tmp_path / "dated", fields={"at": "time"}) as index:
+        index.admit(["d"], [texts.heron], {"at": ["2026-01-31T14:00:00+02:00"]})
+        admitted = index.get(["d"])[0].first_seen
+    found = serve(str(tmp_path / "dated")).get("/v1/documents/d").json()
+    assert found["fields"] == {"at": "2026-01-31T12:00:00Z"}
+    assert found["first_seen"] == f"{admitted:%Y-%m-%dT%H:%M:%S.%f}Z"
+
+
 def test_fields_of_several_kinds_in_one_batch_are_refused(serve, texts):
     documents = [{"id": str(n), "text": texts.heron, "fields": {"site": n}} for n in ("x", 1, None, True, 2.5)]
     for document in documents:

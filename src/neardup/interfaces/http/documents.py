@@ -163,7 +163,7 @@ def document(service: Service, given: DocumentQuery) -> DocumentAnswer:
     (found,) = service.index.get([given.id])
     if found is None:
         raise Refusal(NO_DOCUMENT)
-    fields = {name: value if isinstance(value, Value) else str(value) for name, value in found.fields.items()}
+    fields = {name: value if isinstance(value, Value) else written(value) for name, value in found.fields.items()}
     text = found.text if given.text else None
     first, changed, last = written(found.first_seen), written(found.changed_at), written(found.last_seen)
     return DocumentAnswer(found.id, first, changed, last, found.representative, fields, text)
