@@ -127,6 +127,8 @@ def test_an_id_field_that_was_asked_for_must_exist(collection):
         (b'{"text": "a", "id": ' + b'{"x":' * DEEP, "it is nested too deeply"),
         (b'{"text": 3}', "its 'text' must be a string, not a number"),
         (b'{"text": 3.5}', "its 'text' must be a string, not a number"),
+        (b'{"text": 1e400}', "its 'text' must be a string, not a number"),
+        (b"1e400", "it must be an object, not a number"),
         (b'{"text": true}', "its 'text' must be a string, not true or false"),
         (b'{"text": ["a"]}', "its 'text' must be a string, not a list"),
         (b'{"text": {"a": 1}}', "its 'text' must be a string, not an object"),
@@ -174,6 +176,13 @@ def test_a_byte_order_mark_is_skipped_and_not_written_back(collection, tmp_path)
     assert (got.texts.to_pylist(), got.rejected) == (["a", "b"], [])
     got.write(tmp_path / "out.jsonl", np.array([0]))
     assert (tmp_path / "out.jsonl").read_bytes() == b'{"text": "a"}\n'
+
+
+@pytest.mark.parametrize("written", [b"1e400", b"1" * 5000, b'{"y": [-1e999]}'], ids=lambda written: repr(written[:9]))
+def test_a_number_that_no_table_can_have_is_an_error_that_names_its_field(collection, written):
+    got = collection(b'{"text": "a", "x": 1}', b'{"text": "b", "x": ' + written + b"}")
+    with pytest.raises(DataError, match="its 'x' has a number beyond 64 bits, which only JSON lines can represent"):
+        list(got.rows())
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"\xef\xbb\xbf", b" \r\n\t\n"])

@@ -39,7 +39,7 @@ from neardup.sources.ids import id_of
 from neardup.sources.lines import BOM, Spans, blocks_of_lines, invalid_utf8, start_of_text
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
-from neardup.sources.records import decoder, field_names, literal_of, reason_of
+from neardup.sources.records import decoder, field_names, field_out_of_range, literal_of, reason_of
 from neardup.sources.tables import table_of
 
 _BLOCK: Final = 1 << 23  # bytes of lines that are decoded, then gathered into one array
@@ -129,9 +129,18 @@ class JsonLines(InputPiece):
     def rows(self) -> Iterator[pa.Table]:
         """Yield the records as tables; the types are those of the values."""
         decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+        def decoded(line: memoryview) -> dict[str, Any]:
+            try:
+                return decode(line)
+            except msgspec.ValidationError:
+                name = field_out_of_range(line)
+                rule = f"its {name!r} has a number beyond 64 bits, which only JSON lines can represent"
+                raise DataError(self.source, rule, "unrepresentable") from None
+
         lines = self._spans.each()
         first = True
-        while records := [decode(line) for line in islice(lines, _MARKED)]:
+        while records := [decoded(line) for line in islice(lines, _MARKED)]:
             yield table_of(self.source, records)
             first = False
         if first:

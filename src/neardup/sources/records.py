@@ -14,7 +14,7 @@ Decode = Callable[[memoryview], Any]
 _DEEPEST: Final = 100  # objects around a field
 _SHOWN: Final = 40  # characters of a name in a message
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_EXPECTED: Final = re.compile(r"got `(\w+)`(?: - at `\$(.))?")
+_EXPECTED: Final = re.compile(r"got `(\w+)`")
 _KINDS: Final = {
     "int": "a number",
     "float": "a number",
@@ -97,6 +97,16 @@ def field_names(line: memoryview, prefix: str = "") -> Iterator[str]:
             yield prefix + name
 
 
+def field_out_of_range(line: memoryview) -> str:
+    """Return the first field of a record with a number beyond all types, such as 1e400; empty if there is none."""
+    for name, token in msgspec.json.decode(line, type=dict[str, msgspec.Raw]).items():
+        try:
+            msgspec.json.decode(token)
+        except msgspec.ValidationError:
+            return name
+    return ""
+
+
 def literal_of(token: bytes) -> str | None:
     """Return a string, or a number as written; ``None`` for null and missing; ``TypeError`` for other kinds."""
     if not token or token == b"null":
@@ -124,9 +134,12 @@ def reason_of(line: bytes, error: Exception, text: str) -> str:
     """Describe what is wrong with a line; empty if the line is blank."""
     if is_blank(line):
         return ""
-    if isinstance(error, msgspec.ValidationError) and (found := _EXPECTED.search(str(error))):
-        subject = f"its {text!r} must be a string" if found[2] else "it must be an object"
-        return f"{subject}, not {_KINDS.get(found[1], 'an object')}"
+    if isinstance(error, msgspec.ValidationError):
+        found = _EXPECTED.search(str(error))
+        kind = _KINDS.get(found[1], "an object") if found else "a number"  # out of range
+        return (
+            f"its {text!r} must be a string, not {kind}" if "`$" in str(error) else f"it must be an object, not {kind}"
+        )
     return "it is nested too deeply" if isinstance(error, RecursionError) else _fault_of(line, error)
 
 

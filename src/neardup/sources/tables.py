@@ -2,8 +2,8 @@
 
 Parquet and delimited text need the columns of all records before the first one is written; JSON lines do not. Fields
 that come from JSON have the types of their values: whole numbers are int64, and double where others are not whole. In
-JSON and delimited text, times are strings; in JSON, decimals are, too, and NaN is null. What a format cannot represent
-is an error.
+JSON and delimited text, times are strings; in JSON, decimals are, too, and NaN and infinity are null. What a format
+cannot represent is an error.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
