@@ -34,6 +34,8 @@ def test_a_state_is_shown(neardup, crawls):
     assert "2  documents\n2  kept" in "\n".join(line.strip() for line in shown.splitlines())
     assert "one.jsonl" in shown
     neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
+    told = json.loads(neardup("state", "info", "crawls", "--json").out)
+    assert (told["documents"], told["kept"], told["leaders"], len(told["segments"])) == (3, 2, 3, 2)
     told = json.loads(neardup("state", "compact", "crawls", "--json").out)
     assert [(one["documents"], one["leaders"], one["kept"]) for one in told["segments"]] == [(3, 3, 2)]
     assert (told["scheme"]["scheme"], told["verify"]) == ("minhash", "exact")

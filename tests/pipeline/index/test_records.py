@@ -54,6 +54,24 @@ def test_values_are_parsed_unless_they_are_signed(documents):
     assert signed.table.column("size").to_pylist() == ["7", "seven", None]
 
 
+def test_a_value_of_json_of_another_kind_refuses_its_row_alone(tmp_path):
+    values = [True, "false", 1, [True], None, "x"]
+    for name, part in (("a", values[:3]), ("b", values[3:])):
+        lines = [json.dumps({"text": name, "good": value, "size": value}) + "\n" for value in part]
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines))
+    documents = read([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])
+    flags = fields_of(documents, {"good": "flag"}, [])
+    assert flags.table.column("good").to_pylist() == [True, False, None, None, None, None]
+    kinds = dict.fromkeys((2, 5), "") | {3: ", not a list"}
+    assert flags.refused == {row: f"its 'good' must be true or false{kind}" for row, kind in kinds.items()}
+    strings = fields_of(documents, {"size": "string"}, [])
+    assert strings.table.column("size").to_pylist() == [None, "false", "1", None, None, "x"]
+    assert strings.refused == {
+        0: "its 'size' must be a string or a number, not true or false",
+        3: "its 'size' must be a string or a number, not a list",
+    }
+
+
 @pytest.mark.parametrize("fields", [pa.table({}), pa.table({"size": [1, 2]})])
 def test_addresses_become_fields_if_the_index_has_such(fields):
     urls = ["http://a.example:80/x", None]

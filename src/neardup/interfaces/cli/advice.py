@@ -369,7 +369,8 @@ def _about_separator(header: str) -> str:
             return f"for fields separated by {separators}, add --format {other}, or give the file the ending .{other}"
     for character, words in ((";", "semicolons"), ("|", "vertical bars")):
         if character in header:
-            return f"the fields of CSV must be separated by commas, or by tabs in .tsv, not by {words}"
+            rule = f"the fields of CSV must be separated by commas, or by tabs in .tsv, not by {words}"
+            return f"{rule}; convert it, such as with: mlr --csv --ifs '{character}' --ofs , cat FILE > NEW"
     return ""
 
 

@@ -48,7 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
             removed, unknown = state.forget(ids, before=before)
         segments, size = state.segments, state.bytes()
     about = {"scheme": header.scheme, "recipe": header.recipe, **header.policy, "for_index": header.for_index}
+    totals = {name: sum(getattr(segment, name) for segment in segments) for name in ("documents", "kept", "leaders")}
     record = {
+        **totals,
         **about,
         "extraction": header.extraction,
         "bytes": size,
@@ -56,15 +58,13 @@ def run(arguments: argparse.Namespace) -> int:
         "unknown": len(unknown),
         "segments": msgspec.to_builtins(segments),
     }
-    documents = sum(segment.documents for segment in segments)
-    leaders = sum(segment.leaders for segment in segments)
     changed = f" (before: {bytes_before:,})" if size != bytes_before else ""
     rows: list[Row] = [
         (removed, f"{plural(removed, 'document')} removed", arguments.action == "forget"),
         (len(unknown), f"{plural(len(unknown), 'id')} not in the state{shown_ids(unknown)}"),
-        (documents, plural(documents, "document"), True),
-        (sum(segment.kept for segment in segments), "kept", True),
-        (leaders, "stored; the others are equal to one of these, or have no words", True),
+        (totals["documents"], plural(totals["documents"], "document"), True),
+        (totals["kept"], "kept", True),
+        (totals["leaders"], "stored; the others are equal to one of these, or have no words", True),
         (size, f"{plural(size, 'byte')}{changed}", True),
     ]
     of_index = ", with signatures for an index" if header.for_index else ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -9,13 +10,14 @@ import pyarrow as pa
 
 from neardup.index.disk.columns import STRING
 from neardup.model.arrays import Positions
-from neardup.model.errors import FieldMissing
+from neardup.model.errors import DataError, FieldMissing
 from neardup.pipeline.index.fields import READ, SITE, chosen_rows, read_field, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import Collection, Rejected
+from neardup.sources.collection import Collection, Rejected, WholeInputs
 from neardup.sources.formats import STDIN, display, full_name
 from neardup.sources.hosts import host
+from neardup.sources.records import literal_of
 from neardup.text.columns import gathered
 
 URL: Final = "url"
@@ -85,7 +87,7 @@ def fields_of(documents: Collection, kinds: Mapping[str, str], signed: Sequence[
     for name in dict.fromkeys([*signed, *kinds]):
         kind = kinds.get(name, STRING)
         try:
-            column = documents.column(name, literal=kind != "flag")
+            column = _written(documents, name, kind, found.refused)
         except FieldMissing as error:
             found.missing[name] = error
             continue
@@ -124,6 +126,28 @@ def address_fields(kinds: Mapping[str, str], urls: Sequence[str | None], fields:
             values = [None if url is None else made(url) for url in urls]
             fields = with_column(fields, name, pa.array(values, pa.large_string()))
     return fields
+
+
+def _written(documents: Collection, name: str, kind: str, refused: dict[int, str]) -> pa.Array:
+    """Return a field as it is written; a value of JSON that cannot be one of its kind is null, and its row is refused.
+
+    In other formats all values of a column have one type, so that another kind is an error of the whole file.
+    """
+    try:
+        return documents.column(name, literal=kind != "flag")
+    except DataError as error:
+        if isinstance(error, FieldMissing) or documents.format != "jsonl":
+            raise
+    pieces: Sequence[Any] = documents.pieces if isinstance(documents, WholeInputs) else [documents]
+    expected = "a string or a number" if kind == STRING else READ[kind].expected
+    values: list[str | None] = []
+    for row, token in enumerate(chain.from_iterable(piece.raw_column(name).to_pylist() for piece in pieces)):
+        try:
+            values.append(token.decode() if kind == "flag" and token in {b"true", b"false"} else literal_of(token))
+        except TypeError as error:
+            values.append(None)
+            refused.setdefault(row, f"its {name!r} must be {expected}, not {error}")
+    return pa.array(values, pa.large_string())
 
 
 def _converted(name: str, kind: str, column: Any, refused: dict[int, str]) -> Any:
