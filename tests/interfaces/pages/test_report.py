@@ -119,6 +119,9 @@ def test_the_words_that_differ_are_marked(run):
     page = run([("a", LINE), ("b", LINE.replace("lazy dog", "sleeping cat"))])
     assert sum(tag == "mark" for tag, _ in page.seen) == 4  # both sides, in the cluster and in the sample
     assert page.texts.count("lazy dog") == page.texts.count("sleeping cat") == 2
+    alone = run([("a", f"{LINE} xx end"), ("b", f"{LINE} yy end")])  # both have "end", but in no shared run
+    assert alone.texts.count("xx end") == alone.texts.count("yy end") == 2
+    assert "Marked words are in no run of 3 words that both texts have." in alone.text
 
 
 def test_it_has_what_a_browser_needs(run):
