@@ -201,7 +201,7 @@ def oracle(page):
 
 def measured(page, *, named=True):
     found = np.full(markup.NUMBERS, -1, np.int64)
-    table = np.zeros(markup.PLACES, np.uint64) if named else None
+    table = np.zeros(markup.PLACES, np.uint64) if named else np.empty(0, np.uint64)
     markup.shape(np.frombuffer(page, np.uint8), *_elements(), table, found)
     return found.tolist()
 

@@ -109,7 +109,7 @@ def _tag_end(page, position, table, sought):
             attributes += 1
             begin = position
             end, _, _, position = attribute(page, begin)
-            if table is not None:
+            if table.size:
                 _note(_hash(page, begin, end), table, sought)
     return page.size, attributes, False
 
@@ -285,10 +285,10 @@ def shape(page, names, kinds, table, found):
     sums over all tags of the formatting elements that are not closed, and of the open elements; ``TAGS``: the tags,
     comments and declarations; ``VALUES``: the attributes of all tags; ``COMPARED``: the sum over all tags of their
     attributes times those of their element, with which a parser compares them; ``SHOWN``: the bytes of text that are
-    not white space, or more. With a *table* (uint64[PLACES], zeros; or ``None``) also ``NAMES``: the different names of
-    elements and attributes, as they are written; and ``SOUGHT``: the sum over all names in tags of the different names
-    up to there, which a parser may search. The scan ends where ``DEEPEST``, ``MOST_OPEN``, ``MOST_TAGS``,
-    ``MOST_VALUES`` or ``MOST_NAMES`` is exceeded.
+    not white space, or more. With a *table* (uint64[PLACES], zeros; or of no places) also ``NAMES``: the different
+    names of elements and attributes, as they are written; and ``SOUGHT``: the sum over all names in tags of the
+    different names up to there, which a parser may search. The scan ends where ``DEEPEST``, ``MOST_OPEN``,
+    ``MOST_TAGS``, ``MOST_VALUES`` or ``MOST_NAMES`` is exceeded.
 
     *names* (uint64, ascending, packed: see ``neardup.kernels.tags``) and *kinds* (int64) list the elements that are not
     ordinary. The content of ``RAW`` elements is not shown. The scan is that of ``neardup.kernels.visible_text``; its
@@ -319,10 +319,10 @@ def shape(page, names, kinds, table, found):
         end = name_end(page, first)
         packed_name = packed(page, first, end)
         name, kind = np.int64(packed_name), kind_of(packed_name, names, kinds)
-        if table is not None:
+        if table.size:
             _note(_hash(page, first, end), table, sought)
         position, attributes, alone = _tag_end(page, end, table, sought)
-        if table is not None:
+        if table.size:
             different = sought[0]
         together = attributes
         if kind & MERGED and not closing:

@@ -94,7 +94,7 @@ def shape(page: bytes) -> Shape:
     found = np.zeros(kernels.NUMBERS, np.int64)
     if len(page) <= MOST_BYTES:
         data = np.frombuffer(page, np.uint8)
-        kernels.shape(data, *_elements(), None, found)
+        kernels.shape(data, *_elements(), np.empty(0, np.uint64), found)
         many = found[kernels.TAGS] + found[kernels.VALUES] > FEW_NAMES
         if many and Shape(*[*found.tolist(), len(page)]).bearable:
             kernels.shape(data, *_elements(), np.zeros(kernels.PLACES, np.uint64), found)
