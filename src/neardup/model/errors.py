@@ -31,22 +31,24 @@ records have codes, too: see ``neardup.sources.collection.Rejected``.
 """
 
 from collections.abc import Callable, Sequence
-from errno import EDQUOT, ENOSPC
+from errno import EDQUOT, ENAMETOOLONG, ENOSPC
 from numbers import Integral, Number, Rational, Real
 from operator import index
 from os import strerror
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple
 
 PERMISSION: Final = "permission"  # the code of an error if the user has no permission
 NO_FILE: Final = "no such file"
 OTHER_FILE: Final = "other file"  # of another kind than its option takes
 FOLDER_FOR_FILE: Final = "folder for a file"
+TOO_LONG: Final = "name too long"
 FULL: Final = "no room"  # the disk, or what the user may use of it
 TEMPORARY: Final = "temporary files"  # which cannot be written
 LINKED_LOCK: Final = "it is a link, and a lock must be a file; remove the link"  # or its target would be overwritten
 
 _LONGEST: Final = 100  # characters of a value in a message
+_OF_NAMES: Final = frozenset((NO_FILE, FOLDER_FOR_FILE, TOO_LONG))  # errors that another name avoids
 _PREDICATES: Final = frozenset(  # a rule that begins with one of them continues the sentence, without a colon
     ("is", "are", "was", "were", "has", "have", "keeps", "must", "needs", "cannot", "exists")
 )
@@ -127,13 +129,13 @@ class DataError(_PlacedError, NeardupError, ValueError):
     def by(error: OSError, where: object, what: str = "it") -> "DataError":
         """Return the error for an input that the system refuses to have read; *what* it has names its contents.
 
-        It is ``InputRefused`` if there is no such file, or a folder.
+        It is ``InputRefused`` if there is no such file, or a folder, or no file can have that name.
 
         >>> str(DataError.by(IsADirectoryError(21, "Is a directory"), "keys", "the key"))
         'keys: the key cannot be read: Is a directory'
         """
         code = _code_of(error)
-        kind = InputRefused if code in {NO_FILE, FOLDER_FOR_FILE} else DataError
+        kind = InputRefused if code in _OF_NAMES else DataError
         return kind(str(where), f"{what} cannot be read: {_reason(error)}", code)
 
 
@@ -146,10 +148,10 @@ class OutputError(_PlacedError, NeardupError, OSError):
     def by(error: OSError, where: object, doing: str = "written") -> "OutputError":
         """Return the error for an output that the system refuses to have *doing*, such as ``written`` or ``made``.
 
-        It is ``OutputRefused`` if there is no folder for it, or it is a folder.
+        It is ``OutputRefused`` if there is no folder for it, or it is a folder, or no file can have that name.
         """
         code = _code_of(error)
-        kind = OutputRefused if code in {NO_FILE, FOLDER_FOR_FILE} else OutputError
+        kind = OutputRefused if code in _OF_NAMES else OutputError
         return kind(str(where), f"it cannot be {doing}: {_reason(error)}", code)
 
 
@@ -269,16 +271,19 @@ class StorageFailed(StorageError):  # noqa: N818 - the name of the event
     code = "storage failed"
 
     @classmethod
-    def by(cls, error: OSError, where: object, doing: str) -> Self:
+    def by(cls, error: OSError, where: object, doing: str) -> StorageError:
         """Return the error for a file that the system refuses to have *doing*, such as ``read`` or ``written``.
 
-        Its code is ``PERMISSION`` if the user has no permission for it.
+        Its code is ``PERMISSION`` if the user has no permission for it. It is ``StorageRefused`` for a name that no
+        file can have.
 
         >>> str(StorageFailed.by(PermissionError(13, "Permission denied"), "seen/log", "read"))
         'seen/log cannot be read: Permission denied'
         """
-        code = PERMISSION if isinstance(error, PermissionError) else ""
-        return cls(str(where), f"cannot be {doing}: {_reason(error)}", code)
+        code, rule = _code_of(error), f"cannot be {doing}: {_reason(error)}"
+        if code == TOO_LONG:
+            return StorageRefused(str(where), rule, code)
+        return cls(str(where), rule, code if code == PERMISSION else "")
 
 
 class StorageMoved(StorageFailed):
@@ -397,6 +402,8 @@ def is_full(error: OSError) -> bool:
 
 
 def _reason(error: OSError) -> str:
+    if error.errno == ENAMETOOLONG:
+        return "its name is too long for the file system; choose a shorter one"
     return strerror(error.errno) if error.errno else str(error)  # libraries put names into their own words
 
 
@@ -409,6 +416,8 @@ def _code_of(error: OSError) -> str:
     """Return the code of an error of the system; empty for kinds without one."""
     if is_full(error):
         return FULL
+    if error.errno == ENAMETOOLONG:
+        return TOO_LONG
     kinds = {PermissionError: PERMISSION, FileNotFoundError: NO_FILE, IsADirectoryError: FOLDER_FOR_FILE}
     return next((code for kind, code in kinds.items() if isinstance(error, kind)), "")
 

@@ -353,7 +353,7 @@ def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
 
 def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = ()) -> None:
     parent = Path(os.path.realpath(path)).parent
-    if not parent.is_dir():
+    if not _is_folder(parent, path):
         raise OutputRefused(path, f"its folder does not exist: {parent}")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputError(path, "its folder is not writable", PERMISSION)
@@ -386,8 +386,16 @@ def require_names(path: AnyPath, folder: AnyPath, *, room: int = 0) -> None:
             raise OutputRefused(os.fspath(path), f"it has a name of more than {limit} bytes; choose a shorter one")
 
 
+def _is_folder(path: AnyPath, output: str) -> bool:
+    """Return whether a path, of an *output* or its folder, is that of a folder."""
+    try:
+        return Path(path).is_dir()
+    except OSError as error:
+        raise OutputError.by(error, output, "used") from error
+
+
 def _refuse_folder(path: str) -> None:
-    if Path(path).is_dir():
+    if _is_folder(path, path):
         raise OutputRefused(path, "it is a folder, and the output is a file", "folder")
 
 

@@ -100,3 +100,28 @@ def test_the_settings_in_a_folder_are_named(neardup, tmp_path):
 )
 def test_a_folder_of_neardup_is_no_input(neardup, folder, words):
     assert words in neardup("dedup", folder, "--dry-run", code=1).err
+
+
+@pytest.mark.usefixtures("kinds")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "dedup pages.jsonl --out {0}",
+        "dedup pages.jsonl --out {0}/new.jsonl",
+        "dedup pages.jsonl --dry-run --work {0}",
+        "dedup pages.jsonl --out new.jsonl --state {0}",
+        "dedup pages.jsonl --dry-run --against {0}",
+        "dedup pages.jsonl --dry-run --config {0}",
+        "index pages.jsonl --to {0}",
+        "work {0}",
+        "copy seen {0}",
+        "check {0}",
+        "serve {0}",
+    ],
+)
+def test_a_name_that_no_file_can_have_is_wrong_usage(neardup, tmp_path, command):
+    before = {*tmp_path.rglob("*")}
+    refused = neardup(*command.format("x" * 256).split(), code=2).err
+    assert "xxx" in refused
+    assert refused.endswith(": its name is too long for the file system; choose a shorter one\n")
+    assert {*tmp_path.rglob("*")} == before

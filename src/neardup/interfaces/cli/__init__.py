@@ -35,6 +35,7 @@ from neardup.model.errors import (
     OutputRefused,
     ParameterError,
     RunComplete,
+    StorageError,
     StorageFailed,
     StorageRefused,
 )
@@ -86,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(code)
 
 
-def _failure(error: OSError) -> StorageFailed:
+def _failure(error: OSError) -> StorageError:
     """Return an error of the system in words: of a named file, of temporary files, or of standard output."""
     if error.filename is None and isinstance(error, FileNotFoundError):  # ``tempfile`` has tried several folders
         rule = "cannot be written: there is no folder where this is allowed; name one: TMPDIR=DIR neardup ..."

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neardup import __version__
-from neardup.engines.journal import WorkFolder, read_header, reserved
+from neardup.engines.journal import WorkFolder, naming, read_header, reserved
 from neardup.engines.runner import End, Function, Worked, require_version, work
 from neardup.index.disk.arrays import understood
 from neardup.model.errors import NeardupError, StorageDamaged, StorageFailed, StorageRefused, is_keyed
@@ -51,7 +51,9 @@ def work_on(
     version of neardup, and for one whose scheme cannot be made here; and ``StorageFailed``.
     """
     folder = local_folder("folder", folder)
-    if folder.is_file():
+    with naming(folder, doing="read"):
+        is_file = folder.is_file()
+    if is_file:
         raise StorageRefused(str(folder), "is a file, not a folder; name the work folder of the run")
     known: list[_Tasks] = []  # of the run in the folder
 
