@@ -58,6 +58,9 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
         ("a = " + "9" * 5_000, "neardup.toml is not valid TOML: .*4300 digits"),
         ("shingle = 3", r"neardup.toml: shingle: belongs in \[recipe\]"),
         ("shingles = 3", "neardup.toml: shingles is unknown; the tables are"),
+        ("#" * (1 << 20) + "\n", "neardup.toml is larger than 1,048,576 bytes"),
+        (f"[{'a.' * 100_000}a]", "neardup.toml has a key with more than 100 dots"),
+        ("""'a' . "b".""" * 100_000 + "a = 1", "neardup.toml has a key with more than 100 dots"),
         ("[extra]\n", "neardup.toml: extra is unknown; the tables are"),
         ("[policy]\nshingle = 3", r"shingle in \[policy\]: belongs in \[recipe\]"),
         (
@@ -92,6 +95,11 @@ def test_stop_words_without_a_comma_are_a_file_beside_the_settings(load, tmp_pat
     (tmp_path / "stopwords").write_text("the\n")
     for written in ('"stopwords"', '"the,"'):
         assert load(f"[recipe]\nstop_words = {written}").scheme.analysis.stop_words == ("the",)
+
+
+def test_a_list_of_stop_words_may_be_longer_than_the_name_of_a_file(load):
+    words = [f"word{number}" for number in range(1_000)]
+    assert load(f'[recipe]\nstop_words = "{",".join(words)}"').scheme.analysis.stop_words == (*sorted(words),)
 
 
 def test_settings_are_utf_8_with_or_without_a_byte_order_mark(load, tmp_path):

@@ -1,11 +1,13 @@
 """Settings in a file: ``neardup.toml`` with the recipe, the layout and the policy of a collection."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
+from os.path import lexists
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from neardup.model.errors import DataError, InputRefused, ParameterError, require_path
 from neardup.model.options import Kind
@@ -24,6 +26,10 @@ _POLICY: Mapping[str, Kind] = {
 }
 _MATCHING = {"threshold", "short", "short_threshold", "distance", "needed", "relative_to"}  # options that are policy
 _HASHING: Mapping[str, Kind] = {"seed": "whole", "key_file": "text"}
+_MOST_BYTES: Final = 1 << 20
+_NESTED: Final = re.compile(  # the standard library needs quadratic time for a key of many names with dots
+    rb"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}"""
+)
 _TYPES: Mapping[Any, tuple[tuple[type, ...], str]] = {
     "whole": ((int,), "a whole number"),
     "number": ((int, float), "a number"),
@@ -139,7 +145,13 @@ def _tables(path: str) -> dict[str, dict[str, Any]]:
     import tomllib
 
     try:
-        tables = tomllib.loads(Path(path).read_text("utf-8-sig"))
+        with Path(path).open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise InputRefused(path, f"is larger than {_MOST_BYTES:,} bytes", "too large")
+        if _NESTED.search(data):
+            raise InputRefused(path, "has a key with more than 100 dots; tables of settings are not nested")
+        tables = tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise InputRefused(path, "is not valid UTF-8, which TOML requires; convert it") from None
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and deep nesting
@@ -190,7 +202,7 @@ def _placed_words(path: str, described: str) -> str:
     folder = Path(path).parent
     if not _names_file(described, folder):
         return described
-    if not described or not (folder / described).exists():
+    if not described or not lexists(folder / described):
         rule = f"{described!r} is not a file; separate words by commas, and write a single word with a comma"
         raise InputRefused(f"{path}: stop_words in [recipe]", rule)
     return str(folder / described)
@@ -204,4 +216,4 @@ def _words(described: str) -> tuple[str, ...]:
 
 def _names_file(described: str, folder: Path) -> bool:
     """Return whether stop words are described by the path of a file, relative to a folder."""
-    return "," not in described or "/" in described or bool(Path(described).suffix) or (folder / described).exists()
+    return "," not in described or "/" in described or bool(Path(described).suffix) or lexists(folder / described)

@@ -170,6 +170,16 @@ def check_size(source: str, size: int, most: int) -> None:
         raise DataError(source, f"it expands to more than {most:,} bytes", "too large")
 
 
+@contextmanager
+def within_memory(path: str) -> Iterator[None]:
+    """Name the input in the error if there is not enough memory for it."""
+    try:
+        yield
+    except MemoryError as error:
+        rule = "there is not enough memory for it; split it, or use a machine with more"
+        raise DataError(display(path), rule, "memory") from error
+
+
 def sniff(head: bytes) -> str | None:
     """Return the format that the first bytes of a file show; ``None`` if it may be UTF-8 text."""
     if head[1:4] == _SKIPPABLE and head[0] >> 4 == 5:  # noqa: PLR2004 - 0x50 to 0x5f

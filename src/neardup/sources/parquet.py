@@ -278,6 +278,8 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
             if twice := sorted(name for name, number in Counter(names).items() if number > 1):
                 raise DataError(display(path), f"it has two columns named {twice[0]!r}; rename one")
             yield found
+    except MemoryError:  # one of Arrow is of its exceptions, too
+        raise
     except (pa.ArrowException, OSError) as error:
         if then is not None and then != (now := _state_of(path)):
             how = "cut short" if now[0] < then[0] else "changed"

@@ -34,6 +34,7 @@ from neardup.sources.collection import (
     require_used,
     with_address,
 )
+from neardup.sources.compression import within_memory
 from neardup.sources.formats import FOLDER, WARC, common_format, expand, require_once
 from neardup.sources.pages import extracting
 from neardup.sources.remote import fetched
@@ -119,7 +120,8 @@ def _of_files(form: str, paths: Sequence[str], request: Request, advance: Callab
     """Read whole files of one format; tables must have equal columns."""
     pieces: list[InputPiece] = []
     for index, path in enumerate(paths):
-        pieces.append(reader(form)(path, request, advance=partial(advance, index)))
+        with within_memory(path):
+            pieces.append(reader(form)(path, request, advance=partial(advance, index)))
         pieces[-1].require_columns_of(pieces[0])
     return WholeInputs(pieces, request)
 

@@ -942,6 +942,21 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
     assert "--max-bytes raises" in run(source, "--dry-run", "--max-bytes", 100_000, code=1).err
 
 
+@pytest.mark.parametrize(
+    ("place", "more"),
+    [("neardup.sources.jsonl.JsonLines.__init__", []), ("neardup.pipeline.spilled.signed._of_piece", ["--work", "w"])],
+)
+def test_an_input_for_which_there_is_not_enough_memory_is_named(run, monkeypatch, tmp_path, place, more):
+    def exceed(*_, **__):
+        raise MemoryError
+
+    monkeypatch.chdir(tmp_path)
+    Path("large.jsonl").write_text('{"text": "0"}\n')
+    monkeypatch.setattr(place, exceed)
+    shown = run("large.jsonl", "--dry-run", *more, code=1).err
+    assert shown == "neardup: large.jsonl: there is not enough memory for it; split it, or use a machine with more\n"
+
+
 # Usage
 
 

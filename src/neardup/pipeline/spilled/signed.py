@@ -23,6 +23,7 @@ from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, st
 from neardup.pipeline.spilled.job import IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected
+from neardup.sources.compression import within_memory
 from neardup.sources.fields import with_one_order
 from neardup.sources.formats import display
 from neardup.sources.missing_fields import LackingFields
@@ -176,27 +177,30 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     quoted_lines: list[Any] = []
     without_templates = False
     lacking = LackingFields(fields_of(job))
-    for piece in job.shards.pieces(job.shards.shards[task]):
-        rejected += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
-        own = lacking.add(piece)
-        if len(piece):
-            tables.append(_of_piece(job, piece, own, body=body))
-            found["text"] += int(tables[-1].column("length").to_numpy().sum())
-            found["features"] += int(tables[-1].column("features").to_numpy().sum())
-        ids.append(with_places(pa.table({"id": piece.ids.cast(pa.large_string())}), piece.places()))
-        skipped.update(piece.skipped)
-        body_faults.update(piece.body_faults)
-        without_templates = without_templates or (len(piece) > 0 and piece.without_templates)
-        revisits += [piece.revisits] if piece.revisits is not None and len(piece.revisits) else []
-        found["documents"] += len(piece)
-        without_text += [] if piece.without_text is None else [asdict(piece.without_text)]
-        quoted_lines += [] if piece.quoted_lines is None else [asdict(piece.quoted_lines)]
+    source = job.shards.inputs[job.shards.shards[task].source]
+    with within_memory(source):
+        for piece in job.shards.pieces(job.shards.shards[task]):
+            rejected += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
+            own = lacking.add(piece)
+            if len(piece):
+                tables.append(_of_piece(job, piece, own, body=body))
+                found["text"] += int(tables[-1].column("length").to_numpy().sum())
+                found["features"] += int(tables[-1].column("features").to_numpy().sum())
+            ids.append(with_places(pa.table({"id": piece.ids.cast(pa.large_string())}), piece.places()))
+            skipped.update(piece.skipped)
+            body_faults.update(piece.body_faults)
+            without_templates = without_templates or (len(piece) > 0 and piece.without_templates)
+            revisits += [piece.revisits] if piece.revisits is not None and len(piece.revisits) else []
+            found["documents"] += len(piece)
+            without_text += [] if piece.without_text is None else [asdict(piece.without_text)]
+            quoted_lines += [] if piece.quoted_lines is None else [asdict(piece.quoted_lines)]
     no_table = _signed(job, pa.chunked_array([], pa.large_string()), None, NO_SITES, {})
     table = pa.concat_tables(tables or [no_table], promote_options="default")  # pieces may lack a field
-    source = display(job.shards.inputs[job.shards.shards[task].source])
     for field in job.policy.value_fields if tables else ():
         place = table.column_names.index(_RANKING + field)
-        table = table.set_column(place, _RANKING + field, with_one_order(field, table.column(place), lambda _: source))
+        table = table.set_column(
+            place, _RANKING + field, with_one_order(field, table.column(place), lambda _: display(source))
+        )
     files = job.save_table(of_shard(SIGNED, task), table)
     no_ids = pa.table({"id": pa.array([], pa.large_string())})
     files |= job.save_table(of_shard(IDS, task), pa.concat_tables(ids) if ids else no_ids)
