@@ -140,6 +140,8 @@ class CommonShingles:
         """Read a list from the content of a file; ``DataError`` at *where* if it is damaged or another kind of file."""
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                if sum(one.file_size for one in arrays.zip.infolist()) > len(content):
+                    raise ValueError("it is compressed, which no list is")
                 terms, about = arrays["terms"].astype(np.uint64), json.loads(arrays["about"].tobytes())
             if about["format"] != _FORMAT:
                 raise DataError(where, "was written by a newer neardup")
