@@ -27,7 +27,7 @@ class Page:
     """Requests to the application."""
 
     def __init__(self, app):
-        self._transport = httpx.ASGITransport(app)
+        self.app, self._transport = app, httpx.ASGITransport(app)
 
     def send(self, method, path="/token/", host="127.0.0.1:5", **more):
         async def sent():
@@ -82,6 +82,21 @@ def test_answers_about_other_pairs_are_not_recorded(path):
 def test_invalid_forms_are_not_recorded(path, body):
     with page(path) as (labelling, page_):
         assert page_.send("POST", content=body).status_code == 409
+        assert labelling.answers == []
+
+
+def test_a_client_that_leaves_in_the_middle_of_a_form_is_no_error(path):
+    messages = [{"type": "http.request", "body": b"label=same", "more_body": True}, {"type": "http.disconnect"}]
+    scope = {"type": "http", "method": "POST", "path": "/token/", "root_path": "", "headers": [(b"host", b"localhost")]}
+
+    async def receive():
+        return messages.pop(0)
+
+    async def send(_):
+        pass
+
+    with page(path) as (labelling, page_):
+        asyncio.run(page_.app(scope, receive, send))
         assert labelling.answers == []
 
 

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -167,16 +167,16 @@ def _missing() -> Response:
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """Return the fields of a form; a long or invalid body has none."""
+    """Return the fields of a form; a long, invalid or incomplete body has none."""
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > _BODY:
-            return {}
     try:
+        async for part in request.stream():
+            body += part
+            if len(body) > _BODY:
+                return {}
         return {
             name: values[-1]
             for name, values in parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=8).items()
         }
-    except ValueError:
+    except (ValueError, ClientDisconnect):
         return {}
