@@ -115,20 +115,35 @@ def test_an_incomplete_folder_is_refused(tmp_path):
     with pytest.raises(StorageRefused, match="does not have all shards"):
         ShardedTables.open(tmp_path / "tables")
     HammingTables.build(population(20), 1).save(tmp_path / "tables/00002-of-00003.tables")
-    with pytest.raises(StorageDamaged, match="different designs"):
+    with pytest.raises(StorageDamaged, match=r"00002-of-00003\.tables is not this shard of this index"):
         ShardedTables.open(tmp_path / "tables")
     for path in (tmp_path / "missing", tmp_path / "last"):
         with pytest.raises(StorageRefused, match="is not a folder"):
             ShardedTables.open(path)
 
 
+def test_shards_that_are_exchanged_or_of_another_index_are_refused(tmp_path):
+    for name in ("tables", "others"):
+        HammingTables.build(population(20), shards=3).save(tmp_path / name)
+    first, second = (tmp_path / f"tables/0000{number}-of-00003.tables" for number in (0, 1))
+    content = first.read_bytes(), second.read_bytes()
+    first.write_bytes(content[1])
+    second.write_bytes(content[0])
+    with pytest.raises(StorageDamaged, match=r"00000-of-00003\.tables is not this shard of this index"):
+        ShardedTables.open(tmp_path / "tables")
+    first.write_bytes(content[0])
+    second.write_bytes((tmp_path / "others" / second.name).read_bytes())
+    with pytest.raises(StorageDamaged, match=r"00001-of-00003\.tables is not this shard of this index"):
+        ShardedTables.open(tmp_path / "tables")
+
+
 def test_after_an_error_the_folder_is_empty(tmp_path, monkeypatch):
     saved = HammingTables.save
 
-    def full(self, path):
+    def full(self, path, part):
         if path.name.startswith("00002"):
             raise StorageFailed(str(path), "No space left on device")
-        saved(self, path)
+        saved(self, path, part=part)
 
     monkeypatch.setattr(HammingTables, "save", full)
     with pytest.raises(StorageFailed):

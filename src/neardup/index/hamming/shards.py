@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
+from secrets import token_hex
 from typing import Final, Self
 
 import numpy as np
@@ -42,7 +43,7 @@ class ShardedTables:
     def open(cls, path: str | PathLike[str]) -> Self:
         """Open a folder of saved shards, as ``HammingTables.open`` opens each file.
 
-        Raises ``StorageRefused`` unless the folder has all files of one ``save``.
+        Raises ``StorageRefused`` unless the folder has all files, ``StorageDamaged`` for files of several ``save``.
         """
         folder = require_path("path", path)
         try:
@@ -51,10 +52,14 @@ class ShardedTables:
             raise StorageRefused(str(folder), "is not a folder") from None
         if not names or names != [_NAME.format(number, len(names)) for number in range(len(names))]:
             raise StorageRefused(str(folder), "does not have all shards of an index, and nothing else; save it again")
-        shards, designs, number = [], set(), 0
-        for name in names:
+        shards, designs, number, whole = [], set(), 0, []
+        for place, name in enumerate(names):
             shards.append((number, partial(HammingTables.open, folder / name)))
             tables = shards[-1][1]()
+            if place == 0 and isinstance(tables.part, list):
+                whole = tables.part[:1]
+            if tables.part != [*whole, place, len(names)]:
+                raise StorageDamaged(str(folder / name), "is not this shard of this index; save it again")
             designs.add(tables.design)
             number += len(tables)
         if len(designs) > 1:
@@ -67,9 +72,10 @@ class ShardedTables:
         disk.make_folder(folder)
         if disk.names(folder):
             raise StorageRefused(str(folder), "is not empty")
+        whole, parts = token_hex(8), len(self.shards)
         try:
             for number, (_, shard) in enumerate(self.shards):
-                shard().save(folder / _NAME.format(number, len(self.shards)))
+                shard().save(folder / _NAME.format(number, parts), part=(whole, number, parts))
         except BaseException:
             for name in disk.names(folder):
                 disk.remove(Path(folder, name))

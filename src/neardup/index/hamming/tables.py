@@ -132,13 +132,19 @@ class HammingTables:
         """
         return cls(*load(require_path("path", path)))
 
-    def save(self, path: str | PathLike[str]) -> None:
+    @property
+    def part(self) -> Any:
+        """The *part* that the ``save`` of an opened file was given."""
+        return None if self._file is None else self._file.part
+
+    def save(self, path: str | PathLike[str], *, part: tuple[str, int, int] | None = None) -> None:
         """Write the index to a new file, for ``open``. The file has its name only when it is complete.
 
+        *part* is for the shards of an index: the name of the whole, the number of this part, and the number of parts.
         Raises ``StorageRefused`` for a path that exists or a missing folder, ``StorageFailed`` if it cannot be written.
         """
         self._require_all()
-        save(require_path("path", path), self.design, self._entries, self._lists)
+        save(require_path("path", path), self.design, self._entries, self._lists, part)
 
     @classmethod
     def read(cls, stored: StoredArrays, prefix: str, meta: Any) -> Self:

@@ -58,6 +58,11 @@ class TablesFile:
         """Return a guard for one call of a kernel."""
         return EntryGuard(*self._stored.guard, self._begins, self._sizes, np.full(1, blocks.INTACT, np.int64))
 
+    @property
+    def part(self) -> Any:
+        """The *part* that ``save`` was given."""
+        return self._stored.meta.get("part")
+
     def require(self, guard: EntryGuard) -> None:
         """Raise ``StorageDamaged`` if the kernel has read a damaged block."""
         self._stored.require(int(guard.fault[0]))
@@ -93,8 +98,13 @@ class TablesFile:
         )
 
 
-def save(path: Path, design: TableDesign, entries: Plain | Coded, lists: Lists) -> None:
-    """Write tables to a new file, which has its name only when it is complete."""
+def save(
+    path: Path, design: TableDesign, entries: Plain | Coded, lists: Lists, part: tuple[str, int, int] | None = None
+) -> None:
+    """Write tables to a new file, which has its name only when it is complete.
+
+    *part* is the name of a whole, the number of this part, and the number of parts.
+    """
     disk = Disk()
     if _exists(path):
         raise StorageRefused(str(path), "exists already")
@@ -102,7 +112,7 @@ def save(path: Path, design: TableDesign, entries: Plain | Coded, lists: Lists) 
     try:
         disk.remove(unfinished)
         with ArraysWriter(disk, unfinished, KIND) as writer:
-            writer.finish(write(writer, "", design, entries, lists))
+            writer.finish(write(writer, "", design, entries, lists) | ({} if part is None else {"part": part}))
         disk.rename(unfinished, path)
         disk.sync_folder(path.parent)
     except FileNotFoundError:
