@@ -28,6 +28,7 @@ from neardup.model.errors import (
 )
 from neardup.model.folders import TEMPLATES
 from neardup.text import files
+from neardup.text.arrow_files import open_arrow
 
 PageView = Literal["main", "visible"]
 
@@ -241,14 +242,14 @@ def kept_templates(folder: Path, identity: str, read: Callable[[Path], bytes] = 
 
 def _opened(content: bytes) -> tuple[Any, pa.Table]:
     """Return what the metadata of a file contain, and its table if the format is known."""
-    with pa.ipc.open_file(pa.BufferReader(content)) as reader:
+    with open_arrow(pa.BufferReader(content)) as reader:
         about = json.loads((reader.schema.metadata or {})[_ABOUT])
         if about["format"] != _FORMAT:
             return about, None
         if not reader.schema.equals(_SCHEMA):
             raise ValueError(reader.schema)
         table = reader.read_all()
-    if table.get_total_buffer_size() > len(content):  # it is compressed, which no file of templates is
+    if table.get_total_buffer_size() > len(content):  # its buffers overlap, which those of no file of templates do
         raise ValueError(len(table))
     table.validate(full=True)
     return about, table

@@ -18,6 +18,7 @@ from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, StorageDamaged
 from neardup.pipeline.spilled.run_inputs import RunInputs
 from neardup.sources.collection import InputPiece
+from neardup.text.arrow_files import open_arrow
 
 LEADERS: Final = "leaders.arrow"  # one row for each: equal, equal_high, present, row, representative; perhaps site
 KEPT: Final = "kept.arrow"  # one row for each kept leader: text, length, features, position; for an index, more
@@ -46,7 +47,7 @@ def mapped_table(path: Path) -> pa.Table:
     """Map the table in a file; ``StorageFailed`` if the system refuses that, ``StorageDamaged`` for another file."""
     with naming(path, doing="read"):
         try:
-            return pa.ipc.open_file(pa.memory_map(os.fsencode(path))).read_all()
+            return open_arrow(pa.memory_map(os.fsencode(path))).read_all()
         except (pa.ArrowException, ValueError) as error:
             raise StorageDamaged(str(path), "it is not a table, or is cut short") from error
 
