@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from neardup.kernels import buckets
 
 BITS = 5
+ASKED_BITS = 7
 MEMBERS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2**BITS - 1)), max_size=30, unique=True)
 
 
@@ -15,6 +16,15 @@ def test_keys_are_left_out_that_share_their_last_bits_with_no_other(keys):
     last = [key % 2 ** (BITS + buckets.SPREAD_BITS) for key in keys]
     left = [(key >> BITS << BITS) | place for place, key in enumerate(keys) if last.count(last[place]) > 1]
     assert buckets.repeated(np.array(keys, np.uint64), BITS).tolist() == left
+
+
+@given(st.lists(st.tuples(st.integers(0, 1 << 9) | st.integers(0, 2**64 - 1), st.integers(0, 4)), max_size=30))
+def test_keys_are_left_out_whose_last_bits_no_asking_member_has(members):
+    asked = {key % 2**ASKED_BITS for key, member in members if member >= 2}
+    keys, owners = (np.array([one[place] for one in members], kind) for place, kind in ((0, np.uint64), (1, np.int32)))
+    left = buckets.asked_for(keys, owners, 2, ASKED_BITS)
+    kept = [(key, member) for key, member in members if key % 2**ASKED_BITS in asked]
+    assert list(zip(*(column.tolist() for column in left), strict=True)) == kept
 
 
 @given(MEMBERS, st.booleans())

@@ -39,6 +39,27 @@ def repeated(keys, place_bits):
 
 
 @kernel
+def asked_for(keys, members, first_rank, bits):
+    """Return the keys that asking members may have, in order, and their members; a few others stay.
+
+    Member ``members[i]`` has the key ``keys[i]`` (uint64), and asks if it is *first_rank* or more. A key is left out if
+    no member that asks has a key with the same last *bits* bits, which are 6 or more.
+    """
+    last = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
+    seen = np.zeros(1 << (bits - 6), np.uint64)
+    for place in range(keys.size):
+        if members[place] >= first_rank:
+            seen[(keys[place] & last) >> np.uint64(6)] |= np.uint64(1) << (keys[place] & np.uint64(63))
+    left, owners = np.empty(keys.size, np.uint64), np.empty(keys.size, np.int32)
+    count = 0
+    for place in range(keys.size):
+        key = keys[place]
+        left[count], owners[count] = key, members[place]
+        count += int(seen[(key & last) >> np.uint64(6)] >> (key & np.uint64(63)) & np.uint64(1))
+    return left[:count], owners[:count]
+
+
+@kernel
 def runs(packed, rank_bits, keys, ranks, places, sizes):
     """Find the keys of several documents in sorted ``key | place`` words.
 

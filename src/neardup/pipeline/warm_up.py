@@ -147,9 +147,10 @@ def _pages() -> None:
 
 def _pieces() -> None:
     with TemporaryDirectory() as folder:
-        texts, work = Path(folder, "texts.jsonl"), Path(folder, "work")
+        texts, state = Path(folder, "texts.jsonl"), Path(folder, "state")
         texts.write_text("".join(f'{{"text": "{text}"}}\n' for text in _TEXTS[:2]), "utf-8")
-        dedup_files([texts], work=work, threads=1)
+        dedup_files([texts], state=state, threads=1)
+        dedup_files([texts], against=state, threads=1)
 
 
 def _ranked(scheme: Scheme) -> None:

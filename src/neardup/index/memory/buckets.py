@@ -14,7 +14,7 @@ from neardup.model.candidates import DEPTH, ROOM, Candidates, Ranks, chained
 BLOCK = 2048  # documents whose candidates are proposed together
 ROWS = 1 << 12  # documents whose keys in all columns are held together
 PAIRS = 1 << 20  # candidates proposed together at most
-_SPREAD = 8  # values of the filter for each key of an asking document
+_SPREAD = 32  # values of the filter for each key of an asking document
 
 
 class Keys(Protocol):
@@ -158,12 +158,9 @@ def _asked_for(keys: Words, members: Ranks, first: int) -> tuple[Words, Ranks]:
     """Remove most keys that no asking document has, and their members."""
     if not first:
         return keys, members
-    asking = members >= first
-    below = np.uint64((1 << (_SPREAD * max(1, int(asking.sum()))).bit_length()) - 1)
-    seen = np.zeros(int(below) + 1, np.bool_)
-    seen[keys[asking] & below] = True
-    chosen = seen[keys & below]
-    return keys[chosen], members[chosen]
+    asking = int((members >= first).sum())
+    left: tuple[Words, Ranks] = kernels.asked_for(keys, members, first, max(6, (_SPREAD * asking).bit_length()))
+    return left
 
 
 def _not_compared(members: Ranks, sizes: Ranks, first: int) -> int:
