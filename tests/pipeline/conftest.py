@@ -83,6 +83,12 @@ def small_parts(monkeypatch):
 
 
 @pytest.fixture
+def no_held_texts(monkeypatch):
+    """Return a function after which no texts are held, as in large runs: they are read again."""
+    return lambda: monkeypatch.setattr(files, "_HELD", 0)
+
+
+@pytest.fixture
 def job_of(tmp_path):
     """Begin a run in pieces."""
     opened = []

@@ -25,8 +25,9 @@ def test_stored_documents_are_those_in_memory(tmp_path, sources, small_parts):
     assert done.result.mask.sum() == len(done.result.kept) == done.result.summary.kept
 
 
-def test_texts_of_the_largest_clusters_are_read_by_several_threads(tmp_path, monkeypatch, small_parts):
+def test_texts_of_the_largest_clusters_are_read_by_several_threads(tmp_path, monkeypatch, small_parts, no_held_texts):
     small_parts(2000)
+    no_held_texts()
     shared = " ".join(f"word{number}" for number in range(50))
     (tmp_path / "a.jsonl").write_text("".join(f'{{"text": "{shared} {number}"}}\n' for number in range(120)))
     readers, read_again = set(), Signed.pieces

@@ -42,20 +42,20 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
         found = units[signed.edges[task] : signed.edges[task + 1]]
         taken = np.flatnonzero(found >= 0)
         chosen = np.asarray(found[taken])
-        pieces = signed.pieces(task)
+        texts = signed.texts(task)
     else:
         leaders, taken = job.earlier.kept_of(own)
         found = units[leaders]
         taken, chosen = taken[found >= 0], np.asarray(found[found >= 0])
-        pieces = job.earlier.pieces(own)
+        texts = (piece.texts for piece in job.earlier.pieces(own))
     stored = job.array(BLOCKS, np.int32)
     job.require_places(UNITS, chosen, len(stored))
     sites = sites_of(job)
     parts: list[Words] = []  # the features of each document, where they were made
     begin = 0
-    for piece in pieces if len(taken) else ():
+    for piece in texts if len(taken) else ():
         first, last = np.searchsorted(taken, [begin, begin + len(piece)])
-        for batch in batches(pa.chunked_array([gathered(piece.texts, taken[first:last] - begin)])):
+        for batch in batches(pa.chunked_array([gathered(piece, taken[first:last] - begin)])):
             features = job.scheme.shingling.batch_features(batch)
             some = chosen[len(parts) : len(parts) + len(batch)]
             separate(features, sites[some] if len(sites) else sites, np.arange(len(batch)))

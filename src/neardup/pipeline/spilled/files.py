@@ -31,6 +31,7 @@ from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, check_terms, journal_of, terms_of
 from neardup.pipeline.spilled.forecast import require_room
+from neardup.pipeline.spilled.held_texts import HeldTexts
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outputs import (
     FIELDS,
@@ -64,6 +65,7 @@ from neardup.sources.shards import SHARD, Shards, is_distant
 from neardup.sources.standard_input import check_same, standard_input
 
 _SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
+_HELD: Final = 4  # the texts that are held take at most as much memory as so many shards
 _WRITTEN: Final = ("check", "write", "print", "report")  # the stages of outputs
 _SURE: Final = 0.7  # of the size of an output: records differ in length, and compress differently
 _LEAST: Final = 1 << 20  # bytes of a shard or block
@@ -199,7 +201,8 @@ def _run(
         known = [] if state is None else [part.name for part in state.segments if part.name != begun["segment"]]
         if state is not None and known != begun["segments"]:  # but for the segment of this run
             raise RunChanged(str(journal.folder), [Change("changed", f"the state {str(state.folder)!r}")])
-        job = replace(job_of(journal, scheme, begun, terms), shards=shards)
+        held = HeldTexts(_HELD * size)
+        job = replace(job_of(journal, scheme, begun, terms), shards=shards, held=held)
         report = settings.outputs.get("report")
         continued = not journal.kept and _has_read(journal)
         _accept(job, journal, stages, outputs, settings)

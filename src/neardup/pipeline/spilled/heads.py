@@ -23,7 +23,7 @@ HEAD_OF: Final = "head_of.npy"  # int32[n]: by position, the number of the leade
 HEADS: Final = "heads.npy"  # int64[h]: the positions of the leaders, best first
 ROWS_OF_HEADS: Final = "rows.npy"
 PRESENT: Final = "present.npy"
-KEYS: Final = "keys.npy"  # uint64[K, h]
+KEYS: Final = "keys.raw"  # uint64[K, ROWS] of the first leaders, then of the next ones
 FEATURES: Final = "features.npy"  # int64[h]: the number of features
 SITES: Final = "sites.npy"  # uint64[h], if the job has sites
 
@@ -49,11 +49,9 @@ def gather_signatures(job: Job, signed: Signed) -> dict[str, Any]:
     if job.scheme.pooled:  # keys that count in any column are made from the rows
         return {"files": job.sizes(ROWS_OF_HEADS)}
     known = signatures(job)
-    columns = job.scheme.keys(known[:0]).shape[1]
-    with job.new_array(KEYS, np.uint64, (columns, len(known))) as keys:
+    with job.output(KEYS) as file:
         for begin in range(0, len(known), ROWS):
-            part = slice(begin, begin + ROWS)
-            keys[:, part] = job.scheme.keys(known[part]).T
+            file.write(np.ascontiguousarray(job.scheme.keys(known[begin : begin + ROWS]).T).data)
     return {"files": job.sizes(ROWS_OF_HEADS, KEYS)}
 
 
@@ -108,17 +106,22 @@ class StoredKeys:
     """The keys of the leaders, stored by column."""
 
     def __init__(self, job: Job) -> None:
-        self._keys = job.array(KEYS, np.uint64, leaders(job), axes=2)
-        self.columns = len(self._keys)
+        number = leaders(job)
+        self.columns = job.scheme.keys(Signatures(job.no_rows(), np.empty(0, np.bool_), job.scheme.recipe)).shape[1]
+        keys = job.raw(KEYS, np.uint64)
+        if len(keys) != number * self.columns:
+            raise job.damaged(KEYS)
+        parts = np.split(keys, np.arange(ROWS, number, ROWS) * self.columns)
+        self._parts = [part.reshape(self.columns, -1) for part in parts]
 
     def column(self, column: int, documents: AnyPositions) -> Words:
         """Return the keys of these documents in one column."""
-        found: Words = self._keys[column][documents]
+        found: Words = np.concatenate([part[column] for part in self._parts])[documents]
         return found
 
     def rows(self, documents: AnyPositions) -> Words:
         """Return all keys of these documents."""
-        return np.ascontiguousarray(self._keys[:, documents].T)
+        return np.stack([self.column(column, documents) for column in range(self.columns)], axis=1)
 
 
 def _order(job: Job, signed: Signed) -> Positions:

@@ -21,6 +21,7 @@ from neardup.model.errors import StorageDamaged
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, Scheme
 from neardup.pipeline.spilled.earlier import Earlier, mapped_table
+from neardup.pipeline.spilled.held_texts import HeldTexts
 from neardup.schemes.terms import written
 from neardup.sources.shards import Shards
 
@@ -62,6 +63,8 @@ class Job:
     for_index: bool = False
     validated: set[str] = field(default_factory=set)
     """The tables whose values were validated by this process."""
+    held: HeldTexts = field(default_factory=HeldTexts)
+    """The texts of the inputs that this process holds in memory."""
 
     @cached_property
     def signing(self) -> str:
@@ -147,6 +150,15 @@ class Job:
     def damaged(self, name: str) -> StorageDamaged:
         """Return the error for a file whose content is not that of a run."""
         return StorageDamaged(str(self.path(name)), OTHER)
+
+    def raw(self, name: str, kind: npt.DTypeLike) -> Any:
+        """Map an array that was written part by part, without a header."""
+        path = self.path(name)
+        with naming(path, doing="read"):
+            size = path.stat().st_size
+            if size % np.dtype(kind).itemsize:
+                raise self.damaged(name)
+            return np.frombuffer(mapped(path), kind) if size else np.empty(0, kind)
 
     def _array(self, name: str) -> Any:
         path = self.path(name)

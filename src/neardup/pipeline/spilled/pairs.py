@@ -11,13 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.decisions.drops import GivenMatches
-from neardup.engines.journal import naming
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Column, Proposals, column_of
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import Flags, Positions, ragged
 from neardup.model.candidates import Candidates, Ranks, joined
-from neardup.model.errors import StorageDamaged
 from neardup.pipeline.corpus.comparison import SignatureKeys, pairs_left
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.heads import (
@@ -34,7 +32,7 @@ from neardup.pipeline.spilled.heads import (
     remove_signatures,
     signatures,
 )
-from neardup.pipeline.spilled.job import OTHER, Job, mapped
+from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.signed import Signed
 
 MATCHED: Final = "matched.npy"  # int64[h]: the kept leader that a leader is dropped for, or -1
@@ -238,13 +236,7 @@ def _groups(job: Job, signed: Signed) -> tuple[int, dict[str, int]]:
 
 
 def _stored(job: Job, task: int) -> Candidates:
-    found: list[Any] = []
-    for path, kind in zip(map(job.path, _pairs(task)), _PAIR_KINDS, strict=True):
-        with naming(path, doing="read"):
-            size = path.stat().st_size
-            if size % np.dtype(kind).itemsize:
-                raise StorageDamaged(str(path), OTHER)
-            found.append(np.frombuffer(mapped(path), kind) if size else np.empty(0, kind))
+    found = [job.raw(name, kind) for name, kind in zip(_pairs(task), _PAIR_KINDS, strict=True)]
     if len(found[1]) != len(found[0]) + 1:
         raise job.damaged(_pairs(task)[1])
     return Candidates(*found)

@@ -147,6 +147,12 @@ class Signed:
         documents = int(self.edges[shard + 1] - self.edges[shard])
         return self._job.shards.pieces(self._job.shards.shards[shard], documents=documents)
 
+    def texts(self, shard: int) -> Iterator[pa.ChunkedArray]:
+        """Yield the texts of a shard, some at a time; they are read again unless they are held."""
+        self._job.shards.check_unchanged(self._job.shards.shards[shard])
+        held = self._job.held.of(shard)
+        yield from (piece.texts for piece in self.pieces(shard)) if held is None else held
+
     def revisits(self, shards: Iterable[int]) -> pa.Table | None:
         """Return the revisit records of some shards, which have some; ``None`` without shards."""
         tables = [self._job.table(of_shard(REVISITS, shard)) for shard in shards]
@@ -179,7 +185,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     lacking = LackingFields(fields_of(job))
     source = job.shards.inputs[job.shards.shards[task].source]
     with within_memory(source):
-        for piece in job.shards.pieces(job.shards.shards[task]):
+        for piece in job.held.holding(task, job.shards.pieces(job.shards.shards[task])):
             rejected += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
             own = lacking.add(piece)
             if len(piece):

@@ -16,7 +16,7 @@ from neardup.pipeline.spilled.heads import thresholds
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
 from neardup.pipeline.spilled.signed import Signed, rejected_in
-from neardup.sources.collection import Collection, QuotedLines, WithoutText
+from neardup.sources.collection import QuotedLines, WithoutText
 from neardup.sources.formats import display
 from neardup.text.columns import gathered
 from neardup.text.host_templates import HostTemplates
@@ -116,28 +116,29 @@ class StoredDocuments:
         """
         signed, earlier = self.signed, self._job.earlier
         places = self._stored(positions)
-        wanted: list[tuple[Iterable[Collection], Positions, Positions]] = []
+        wanted: list[tuple[Iterable[pa.ChunkedArray], Positions, Positions]] = []
         for shard in range(len(earlier.sizes)) if (places < signed.edges[0]).any() else ():
             leaders, rows = earlier.kept_of(shard)
             chosen = np.isin(leaders, places)
-            wanted.append((earlier.pieces(shard), leaders[chosen], rows[chosen]))
+            texts = (piece.texts for piece in earlier.pieces(shard))
+            wanted.append((texts, leaders[chosen], rows[chosen]))
         shards = np.searchsorted(signed.edges, places, side="right") - 1
         for shard in np.unique(shards[shards >= 0]).tolist():
             own = np.unique(places[shards == shard])
-            wanted.append((signed.pieces(shard), own, own - signed.edges[shard]))
+            wanted.append((signed.texts(shard), own, own - signed.edges[shard]))
         found: dict[int, bytes | None] = {}
-        for texts in map_(lambda some: _texts(*some), wanted):
-            found |= texts
+        for some in map_(lambda one: _texts(*one), wanted):
+            found |= some
         return [found[place] for place in places.tolist()]
 
 
-def _texts(pieces: Iterable[Collection], names: Positions, rows: Positions) -> dict[int, bytes | None]:
+def _texts(pieces: Iterable[pa.ChunkedArray], names: Positions, rows: Positions) -> dict[int, bytes | None]:
     """Return the texts of these rows (ascending) of a shard, by *names*."""
     found: dict[int, bytes | None] = {}
     begin = 0
     for piece in pieces if len(rows) else ():
         first, last = np.searchsorted(rows, [begin, begin + len(piece)]).tolist()
-        texts = gathered(piece.texts, rows[first:last] - begin).to_pylist()
+        texts = gathered(piece, rows[first:last] - begin).to_pylist()
         found |= zip(names[first:last].tolist(), texts, strict=True)
         begin += len(piece)
         if last == len(rows):
