@@ -1,5 +1,7 @@
 import json
 import os
+import subprocess
+import sys
 import tempfile
 from datetime import UTC, datetime, timedelta
 from errno import EACCES, ENOSPC, EROFS
@@ -431,3 +433,13 @@ def test_a_state_that_cannot_be_written_is_read_and_locked(batches, tmp_path, mo
     monkeypatch.setattr(os, "open", opened)
     with State.open(tmp_path / "state") as state:  # a copy without the lock file
         assert len(state.segments) == 1
+
+
+def test_runs_with_a_state_do_not_load_indexes(batches, tmp_path):
+    program = (
+        "import sys, neardup; found = neardup.dedup_files(sys.argv[2:], **{sys.argv[1]: 'state'}, threads=1);"
+        "print([name for name in sys.modules if name.startswith('neardup.pipeline.index')])"
+    )
+    for (path, *_), ways in zip(batches, ("state", "against"), strict=False):
+        command = [sys.executable, "-c", program, ways, path]
+        assert subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=tmp_path).stdout == "[]\n"

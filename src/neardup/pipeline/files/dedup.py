@@ -343,11 +343,6 @@ def _earlier(
     require(state is not None or not for_index, "for_index", for_index, "can only be used with a state")
     if state is None and against is None:
         return None
-    from neardup.engines.journal import is_work
-    from neardup.pipeline.files.ingestion import is_index
-    from neardup.pipeline.index.texts import IndexTexts
-    from neardup.pipeline.spilled.state import is_state
-
     if state is not None:
         if against is not None:
             raise ParameterConflict("against", against, "state", state)
@@ -356,6 +351,9 @@ def _earlier(
     require(bool(names), "against", names, "must name at least one state, index, file or folder")
     for name in names:
         require_path("against", name)
+    from neardup.engines.journal import is_work
+    from neardup.pipeline.spilled.state import is_state
+
     paths = [*map(local, names)]
     for path in paths:
         rule = "is a state, which cannot be combined with other paths; add their documents to it first"
@@ -364,6 +362,9 @@ def _earlier(
         require(not is_work(Path(path)), "against", path, rule)
     if len(paths) == 1 and is_state(Path(paths[0])):
         return EarlierDocuments(state=Path(paths[0]))
+    from neardup.pipeline.files.ingestion import is_index  # it loads all of indexes
+    from neardup.pipeline.index.texts import IndexTexts
+
     indexes = [path for path in paths if is_index(path)]
     return EarlierDocuments(
         inputs=tuple(path for path in paths if path not in indexes),
