@@ -65,7 +65,7 @@ from neardup.sources.shards import SHARD, Shards, is_distant
 from neardup.sources.standard_input import check_same, standard_input
 
 _SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
-_HELD: Final = 4  # the texts that are held take at most as much memory as so many shards
+_HELD: Final = 4  # shards whose bytes are the most that the held texts take
 _WRITTEN: Final = ("check", "write", "print", "report")  # the stages of outputs
 _SURE: Final = 0.7  # of the size of an output: records differ in length, and compress differently
 _LEAST: Final = 1 << 20  # bytes of a shard or block

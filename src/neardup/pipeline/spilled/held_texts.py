@@ -37,7 +37,7 @@ class HeldTexts:
             self._shards[shard] = texts
 
     def _takes(self, size: int) -> bool:
-        """Take some room, if there is as much."""
+        """Reserve some bytes, and return whether there was room for them."""
         with self._changing:
             fits = size <= self._room
             self._room -= size if fits else 0
