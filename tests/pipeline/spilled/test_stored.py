@@ -45,6 +45,27 @@ def test_texts_of_the_largest_clusters_are_read_by_several_threads(tmp_path, mon
     assert main_thread() not in readers
 
 
+def test_only_one_shard_is_held_when_texts_of_many_are_read(tmp_path, sources, monkeypatch, small_parts, no_held_texts):
+    small_parts(500)
+    no_held_texts()
+    documents = dedup_files(sources, work=tmp_path / "w").documents
+    open_shards, most, read_again = set(), [], Signed.pieces
+
+    def pieces(signed, shard):
+        open_shards.add(shard)
+        most.append(len(open_shards))
+        try:
+            yield from read_again(signed, shard)
+        finally:
+            open_shards.discard(shard)
+
+    monkeypatch.setattr(Signed, "pieces", pieces)
+    documents.raw_texts(
+        documents.signed.edges[:-1] - documents.signed.first
+    )  # the first of each shard: others are left
+    assert (max(most), len(most) > 3) == (1, True)
+
+
 def test_lines_inside_quotation_marks_are_counted(tmp_path, small_parts):
     small_parts(64)
     path = tmp_path / "a.csv"

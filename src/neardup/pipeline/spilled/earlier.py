@@ -216,6 +216,10 @@ class Earlier:
             rule = "its texts are needed again, but it was moved or changed since they were added"
             raise DataError(error.where, rule, "earlier input") from error
 
+    def texts_of(self, shard: int) -> Iterator[pa.ChunkedArray]:
+        """Yield the texts of a shard, some at a time."""
+        yield from (piece.texts for piece in self.pieces(shard))
+
     def segment_of(self, shard: int) -> int:
         """Return the number of the segment that a shard's documents are in."""
         return self._shards[shard][0]

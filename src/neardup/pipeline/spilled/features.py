@@ -47,7 +47,7 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
         leaders, taken = job.earlier.kept_of(own)
         found = units[leaders]
         taken, chosen = taken[found >= 0], np.asarray(found[found >= 0])
-        texts = (piece.texts for piece in job.earlier.pieces(own))
+        texts = job.earlier.texts_of(own)
     stored = job.array(BLOCKS, np.int32)
     job.require_places(UNITS, chosen, len(stored))
     sites = sites_of(job)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -116,27 +117,26 @@ class StoredDocuments:
         """
         signed, earlier = self.signed, self._job.earlier
         places = self._stored(positions)
-        wanted: list[tuple[Iterable[pa.ChunkedArray], Positions, Positions]] = []
+        wanted: list[tuple[Callable[[], Iterable[pa.ChunkedArray]], Positions, Positions]] = []
         for shard in range(len(earlier.sizes)) if (places < signed.edges[0]).any() else ():
             leaders, rows = earlier.kept_of(shard)
             chosen = np.isin(leaders, places)
-            texts = (piece.texts for piece in earlier.pieces(shard))
-            wanted.append((texts, leaders[chosen], rows[chosen]))
+            wanted.append((partial(earlier.texts_of, shard), leaders[chosen], rows[chosen]))
         shards = np.searchsorted(signed.edges, places, side="right") - 1
         for shard in np.unique(shards[shards >= 0]).tolist():
             own = np.unique(places[shards == shard])
-            wanted.append((signed.texts(shard), own, own - signed.edges[shard]))
+            wanted.append((partial(signed.texts, shard), own, own - signed.edges[shard]))
         found: dict[int, bytes | None] = {}
         for some in map_(lambda one: _texts(*one), wanted):
             found |= some
         return [found[place] for place in places.tolist()]
 
 
-def _texts(pieces: Iterable[pa.ChunkedArray], names: Positions, rows: Positions) -> dict[int, bytes | None]:
-    """Return the texts of these rows (ascending) of a shard, by *names*."""
+def _texts(read: Callable[[], Iterable[pa.ChunkedArray]], names: Positions, rows: Positions) -> dict[int, bytes | None]:
+    """Return the texts of these rows (ascending) of a shard, by *names*; its other texts are not held any longer."""
     found: dict[int, bytes | None] = {}
     begin = 0
-    for piece in pieces if len(rows) else ():
+    for piece in read() if len(rows) else ():
         first, last = np.searchsorted(rows, [begin, begin + len(piece)]).tolist()
         texts = gathered(piece, rows[first:last] - begin).to_pylist()
         found |= zip(names[first:last].tolist(), texts, strict=True)
