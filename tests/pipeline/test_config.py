@@ -58,9 +58,9 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
         ("a = " + "9" * 5_000, "neardup.toml is not valid TOML: .*4300 digits"),
         ("shingle = 3", r"neardup.toml: shingle: belongs in \[recipe\]"),
         ("shingles = 3", "neardup.toml: shingles is unknown; the tables are"),
-        ("#" * (1 << 20) + "\n", "neardup.toml is larger than 1,048,576 bytes"),
-        (f"[{'a.' * 100_000}a]", "neardup.toml has a key with more than 100 dots"),
-        ("""'a' . "b".""" * 100_000 + "a = 1", "neardup.toml has a key with more than 100 dots"),
+        ("#" * (1 << 20) + "\n", "^[^:]*neardup.toml is larger than 1,048,576 bytes"),
+        (f"[{'a.' * 100_000}a]", "^[^:]*neardup.toml has a hundred names with dots"),
+        ("""'a' . "b".""" * 100_000 + "a = 1", "^[^:]*neardup.toml has a hundred names with dots"),
         ("[extra]\n", "neardup.toml: extra is unknown; the tables are"),
         ("[policy]\nshingle = 3", r"shingle in \[policy\]: belongs in \[recipe\]"),
         (

@@ -163,3 +163,19 @@ def test_an_index_reads_texts_with_the_templates_that_it_keeps(crawl, tmp_path):
             answer["verdict"] for batch in answers.answer([wet(tmp_path / "next.wet.gz", COPIED)]) for answer in batch
         ]
     assert names == ["near duplicate"] * len(COPIED)
+
+
+def test_long_menus_hide_no_template(tmp_path):
+    """They make all texts of a host similar, so which of them are different is decided by longer lines."""
+    site = Site("menu.example", menu=300, varied=0)
+    path = wet(tmp_path / "menus.wet.gz", [site.page(f"p{n}", article(n, 1)) for n in range(60)])
+    found, _ = learn_from_files([path])
+    assert found.get(site.host).kept == 60
+    assert dropped(path, tmp_path)[1] == {}
+
+
+def test_copies_of_a_text_are_no_template(tmp_path):
+    copied = [(f"https://host0.example/copy{n}", f"{PAGES[0][1]}<p>Seen {n} times") for n in range(100)]
+    found, _ = learn_from_files([wet(tmp_path / "copies.wet.gz", [*copied, *PAGES[1:24]])])
+    text = read([wet(tmp_path / "one.wet.gz", copied[:1])], extraction=Extraction(templates=found)).texts[0].as_py()
+    assert set(article("host0.example 0")) < set(text.splitlines())

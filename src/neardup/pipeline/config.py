@@ -147,11 +147,10 @@ def _tables(path: str) -> dict[str, dict[str, Any]]:
     try:
         with Path(path).open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
-        if len(data) > _MOST_BYTES:
-            raise InputRefused(path, f"is larger than {_MOST_BYTES:,} bytes", "too large")
-        if _NESTED.search(data):
-            raise InputRefused(path, "has a key with more than 100 dots; tables of settings are not nested")
+        _check(path, data)
         tables = tomllib.loads(data.decode("utf-8-sig"))
+    except InputRefused:
+        raise
     except UnicodeDecodeError:
         raise InputRefused(path, "is not valid UTF-8, which TOML requires; convert it") from None
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and deep nesting
@@ -164,6 +163,14 @@ def _tables(path: str) -> dict[str, dict[str, Any]]:
             rule = f"belongs in [{homes[0]}]" if homes else "is unknown; the tables are [recipe], [layout] and [policy]"
             raise InputRefused(f"{path}: {name}", rule)
     return tables
+
+
+def _check(path: str, data: bytes) -> None:
+    """Raise ``InputRefused`` for settings that would take much time."""
+    if len(data) > _MOST_BYTES:
+        raise InputRefused(path, f"is larger than {_MOST_BYTES:,} bytes", "too large")
+    if _NESTED.search(data):
+        raise InputRefused(path, "has a hundred names with dots between them; tables of settings are not nested")
 
 
 def _allowed(scheme: type[Any]) -> dict[str, dict[str, Kind]]:

@@ -120,6 +120,7 @@ class _Pages:
     skipped: Counter[str] = field(default_factory=Counter)
     body_faults: Counter[str] = field(default_factory=Counter)
     revisits: list[dict[str, object]] = field(default_factory=list)
+    templated: bool = False  # whether some documents are pages, or texts of pages, whose hosts may have a template
     shown: str = field(init=False)  # the name of the file, for people
     filename: str = field(init=False)
 
@@ -138,6 +139,7 @@ class _Pages:
         self.skipped += other.skipped
         self.body_faults += other.body_faults
         self.revisits += other.revisits
+        self.templated = self.templated or other.templated
 
     def column(self, name: str) -> pa.Array:
         """Return the values of a field that records have."""
@@ -197,6 +199,11 @@ class Archives(InputPiece):
             return named
         places = [f"{source}:{one.offset}" for one in self._pages.captures]
         return pa.compute.coalesce(named, pa.array(places, pa.large_string()))
+
+    @property
+    def without_templates(self) -> bool:
+        """Whether some records are pages, or texts of pages, that were read without templates; others are texts."""
+        return self.sites is None and self._pages.templated
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field of the pages."""
@@ -405,8 +412,9 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     if page.fault:
         pages.body_faults[page.fault] += 1
     text = decoded(page.body, page.charset) if markup or not is_html else page.body
-    applies = request.extraction.templates is not None and (is_html or (_is_text_of_page(headers) and not markup))
-    host = host_of(address) if applies else None
+    is_page = is_html or _is_text_of_page(headers)
+    pages.templated = pages.templated or is_page
+    host = host_of(address) if is_page and request.extraction.templates is not None and not markup else None
     pages.contents.add(text, f"{pages.shown}:{one.offset}", page.charset, host)
     pages.captures.append(capture)
     pages.fields.append(

@@ -76,7 +76,7 @@ class Request:
     html: bool = False  # whether the text field is HTML
     url: str | None = None  # the field of the address, by which a page has a template; None: not named
     processes: Processes | None = None  # that extract pages; None: this one
-    whole_texts: bool = False  # whether records of archives need their texts with the lines of templates, to be written
+    whole_texts: bool = False  # whether pages of archives and folders are written with the lines of templates
     full_names: bool = False  # whether names made of a file's name have its full path
 
     @property

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from neardup.engines.processes import Processes, TableFunction
 from neardup.model.errors import ExtraMissing
-from neardup.text.extraction import BothViews, Extraction
+from neardup.text.extraction import BothViews, Extraction, texts_without_templates
 from neardup.text.html import PageContent
 
 Item = TypeVar("Item")
@@ -34,7 +34,7 @@ FOUND: Final = {
     "sites": pa.uint64(),
     "noindex": pa.int64(),
 }
-"""The columns of what is found in pages."""
+"""The columns of what is found in pages; *whole* is null where the text is whole, or is not needed so."""
 
 _TEXTS: Final = [(name, pa.large_string()) for name in ("text", "title", "canonical", "lang")]
 _CONTENT: Final = pa.struct([*_TEXTS, ("noindex", pa.bool_())])
@@ -56,7 +56,7 @@ class Batch:
         self._names: list[str] = []
         self._charsets: list[str | None] = []
         self._hosts: list[str | None] = []
-        self._hosts_of_texts: list[str | None] = []
+        self._texts_of_pages: list[tuple[int, str]] = []  # the places of texts with a template, and their hosts
         self.size = 0
 
     def __len__(self) -> int:
@@ -66,8 +66,8 @@ class Batch:
         """Add a page, as bytes with the charset that HTTP declares, or a text; *host* is that of its template."""
         self.size += len(content)
         if isinstance(content, str):
+            self._texts_of_pages += [] if host is None else [(len(self._texts), host)]
             self._texts.append(content)
-            self._hosts_of_texts.append(host)
             return
         self._texts.append(None)
         self._markup.append(content)
@@ -81,14 +81,22 @@ class Batch:
         return table_of(markup, self._names, charsets=self._charsets, hosts=self._hosts)
 
     def documents(self, found: pa.Table, extraction: Extraction, *, whole: bool = False) -> pa.Table:
-        """Return what was *found* in the pages, and the texts, as a table of all documents; see ``Extraction``."""
-        given = [text for text in self._texts if text is not None]
-        texts, sites = extraction.texts(given, self._hosts_of_texts)
-        columns = {"texts": texts, "whole": given if whole else [None] * len(given), "sites": sites}
-        pages = pa.array([text is None for text in self._texts], pa.bool_())
-        table, others = spread(found, pages), pc.invert(pages)
-        for name, column in columns.items():
-            filled = pc.replace_with_mask(table[name], others, pa.array(column, FOUND[name]))
+        """Return what was *found* in the pages, and the texts, as a table of all documents; see ``FOUND``."""
+        texts = pa.array(self._texts, FOUND["texts"])
+        table = spread(found, texts.is_null())
+        added = {"texts": texts}
+        if extraction.templates is not None and self._texts_of_pages:
+            places, hosts = zip(*self._texts_of_pages, strict=True)
+            given = texts.take(pa.array(places))
+            left, sites = texts_without_templates(extraction.templates, given.to_pylist(), hosts)
+            mask = np.zeros(len(texts), np.bool_)
+            mask[[*places]] = True
+            added = {"texts": pc.replace_with_mask(texts, mask, pa.array(left, FOUND["texts"]))}
+            added["sites"] = pc.replace_with_mask(table["sites"], mask, pa.array(sites, FOUND["sites"]))
+            if whole:
+                added["whole"] = pc.replace_with_mask(table["whole"], mask, given)
+        for name, column in added.items():
+            filled = pc.coalesce(table[name], column) if name == "texts" else column
             table = table.set_column(table.column_names.index(name), name, filled)
         return table
 

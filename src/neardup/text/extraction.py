@@ -21,6 +21,11 @@ View = Literal["auto", "main", "visible"]
 _LEAST: Final = 5  # letters of visible text for each of main text, at most
 _UNKNOWN: Final = "\ufffd"
 
+LONG_LINES: Final = {"words": 5, "least": 50}
+"""The words of a line of a text that is not short, and those of all such lines of a text that are enough.
+
+Which texts of a host are different is decided by these lines: a long menu makes all texts of its host similar.
+"""
 OTHER_LINES: Final = {"links": "ignored", "notices": "ignored"}
 """Lines that do not count on pages of a host with a template, besides those of the template; part of their rule."""
 
@@ -62,8 +67,13 @@ class BothViews(NamedTuple):
 
     @classmethod
     def of_text(cls, text: str) -> Self:
-        """Return those of a text that was extracted before, as in a WET file: its only view is the visible one."""
-        content = PageContent(text, None, None, None)
+        """Return those of a text that was extracted before, as in a WET file: its only view is the visible one.
+
+        It is not known which lines are links; instead, the views are without short lines, if enough is left.
+        """
+        lines = [line for line in text.splitlines() if len(line.split()) >= LONG_LINES["words"]]
+        few = sum(map(len, map(str.split, lines))) < LONG_LINES["least"]
+        content = PageContent(text if few else "\n".join(lines), None, None, None)
         return cls(None, content, content, "visible", text)
 
     def read(self, asked: View) -> Found:
@@ -212,16 +222,6 @@ class Extraction:
             for number, template in enumerate(templates)
         ]
 
-    def texts(self, texts: Sequence[str], hosts: Sequence[str | None]) -> tuple[Sequence[str], list[int]]:
-        """Return visible texts of pages, as in WET files, without the templates of their hosts, and their sites.
-
-        They are compared like pages that ``auto`` reads by their visible text. Texts without a host stay as they are,
-        and so do all texts without templates.
-        """
-        if self.templates is None or not any(hosts):
-            return texts, [0] * len(texts)
-        return _without_templates(self.templates, texts, hosts, [True] * len(texts), texts.__getitem__)
-
     def both(self, page: bytes | str, declared: str | None = None) -> BothViews:
         """Return the content of a page in its main view, regardless of its size, and in its visible view.
 
@@ -252,6 +252,16 @@ class Extraction:
         if self.view != "visible" and isinstance(page, bytes) and _UNKNOWN in text:
             text = min(text, detected(page), key=lambda one: one.count(_UNKNOWN))
         return text
+
+
+def texts_without_templates(
+    templates: HostTemplates, texts: Sequence[str], hosts: Sequence[str]
+) -> tuple[list[str], list[int]]:
+    """Return visible texts of pages, as in WET files, without the templates of their hosts, and their sites.
+
+    They are compared like pages that ``auto`` reads by their visible text.
+    """
+    return _without_templates(templates, texts, hosts, [True] * len(texts), texts.__getitem__)
 
 
 def _without_templates(

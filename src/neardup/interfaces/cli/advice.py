@@ -127,7 +127,7 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "terms not recorded": "--key-file names the key, and --common the list; if the list was not saved, repeat the"
         " run with --ignore-common S --common FILE, which writes it",
     },
-    "index": {"other columns": "add the inputs in a run each"},
+    "index": {"other columns": "add each input in a run of its own"},
     "compare": {"no file": "--strings takes both arguments as texts"},
     "pairs": {"given twice": "for the pairs of one collection, leave out B"},
     "seen": dict.fromkeys(("compressed stream", "archive stream"), "name the file: neardup seen DIR FILE"),

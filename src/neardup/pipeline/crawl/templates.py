@@ -27,7 +27,7 @@ from neardup.sources.output import temporary_files
 from neardup.sources.pages import BATCH, Reader, answered, both_views, host_of, views, views_reader
 from neardup.sources.read import AUTO
 from neardup.text import sites
-from neardup.text.extraction import OTHER_LINES, BothViews, Extraction, learned_otherwise
+from neardup.text.extraction import LONG_LINES, OTHER_LINES, BothViews, Extraction, learned_otherwise
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
 
@@ -207,6 +207,7 @@ def rule_of(extraction: Extraction) -> dict[str, Any]:
         **sites.RULE,
         "extraction": extraction.identity | OTHER_LINES,
         "line": LINES.recipe,
+        "long": LONG_LINES,
         "same": same,
         "frozen": FROZEN,
         "step": STEP,

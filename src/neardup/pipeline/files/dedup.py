@@ -35,9 +35,9 @@ from neardup.pipeline.crawl.file_templates import RunTemplates, templates_of
 from neardup.pipeline.files.in_memory import (
     check_documents,
     check_outputs,
-    converts_archives,
     decided_documents,
     write_outputs,
+    writes_texts,
 )
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
@@ -243,7 +243,7 @@ def _in_memory(
             settings = replace(settings, request=replace(settings.request, processes=processes))
             if own is not None:
                 settings = _reading(settings, own.extended(inputs, settings.request, follow))
-            request = replace(settings.request, whole_texts=converts_archives(settings.outputs))
+            request = replace(settings.request, whole_texts=writes_texts(inputs, settings))
             documents = read_requested(inputs, request, progress=follow)
         check_documents(documents, settings.outputs)
         result, originals = decided_documents(documents, settings, engine, follow)

@@ -34,6 +34,7 @@ def terms_of(
     Terms that are *changeable*, and *more* that are not, are added.
     """
     reading = asdict(replace(shards.request, processes=None))
+    del reading["whole_texts"]  # which the outputs decide
     return {
         "inputs": [list(one) for one in zip(shards.inputs, shards.identities, strict=True)],
         "compared": 0,

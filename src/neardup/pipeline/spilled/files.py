@@ -50,6 +50,7 @@ from neardup.pipeline.spilled.outputs import (
     together,
     write,
     write_decisions,
+    writes_texts,
     writing,
 )
 from neardup.pipeline.spilled.run import Map, Stages, decided, listed
@@ -218,7 +219,7 @@ def _run(
         parts = parts_of(result, outputs)
         groups = together(result, parts)
         sizes = _sizes(shards, groups)
-        if settings.request.processes is not None:
+        if settings.request.processes is not None and any(writes_texts(shards, output) for output in outputs):
             settings.request.processes.turn_to(extracting(settings.request.extraction, whole=True))
         written = partial(write, job, result, groups, reading_ahead=len(groups) < engine.threads)
         stages.each("print" if own else "write", where, written, sizes, "write")
