@@ -147,30 +147,24 @@ def _tables(path: str) -> dict[str, dict[str, Any]]:
     try:
         with Path(path).open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
-        _check(path, data)
+    except OSError as error:
+        raise DataError.by(error, path, "the settings") from None
+    if len(data) > _MOST_BYTES:
+        raise InputRefused(path, f"is larger than {_MOST_BYTES:,} bytes", "too large")
+    if _NESTED.search(data):
+        raise InputRefused(path, "has a hundred names with dots between them; tables of settings are not nested")
+    try:
         tables = tomllib.loads(data.decode("utf-8-sig"))
-    except InputRefused:
-        raise
     except UnicodeDecodeError:
         raise InputRefused(path, "is not valid UTF-8, which TOML requires; convert it") from None
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and deep nesting
         raise InputRefused(path, f"is not valid TOML: {error}") from None
-    except OSError as error:
-        raise DataError.by(error, path, "the settings") from None
     for name, table in tables.items():
         if name not in {"recipe", "layout", "policy"} or not isinstance(table, dict):
             homes = [home for scheme in kinds() for home, keys in _allowed(scheme).items() if name in keys]
             rule = f"belongs in [{homes[0]}]" if homes else "is unknown; the tables are [recipe], [layout] and [policy]"
             raise InputRefused(f"{path}: {name}", rule)
     return tables
-
-
-def _check(path: str, data: bytes) -> None:
-    """Raise ``InputRefused`` for settings that would take much time."""
-    if len(data) > _MOST_BYTES:
-        raise InputRefused(path, f"is larger than {_MOST_BYTES:,} bytes", "too large")
-    if _NESTED.search(data):
-        raise InputRefused(path, "has a hundred names with dots between them; tables of settings are not nested")
 
 
 def _allowed(scheme: type[Any]) -> dict[str, dict[str, Kind]]:

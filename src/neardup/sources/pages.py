@@ -84,21 +84,17 @@ class Batch:
         """Return what was *found* in the pages, and the texts, as a table of all documents; see ``FOUND``."""
         texts = pa.array(self._texts, FOUND["texts"])
         table = spread(found, texts.is_null())
-        added = {"texts": texts}
+        columns = dict(zip(table.column_names, table.columns, strict=True))
+        columns["texts"] = pc.coalesce(columns["texts"], texts)
         if extraction.templates is not None and self._texts_of_pages:
             places, hosts = zip(*self._texts_of_pages, strict=True)
             given = texts.take(pa.array(places))
             left, sites = texts_without_templates(extraction.templates, given.to_pylist(), hosts)
             mask = np.zeros(len(texts), np.bool_)
             mask[[*places]] = True
-            added = {"texts": pc.replace_with_mask(texts, mask, pa.array(left, FOUND["texts"]))}
-            added["sites"] = pc.replace_with_mask(table["sites"], mask, pa.array(sites, FOUND["sites"]))
-            if whole:
-                added["whole"] = pc.replace_with_mask(table["whole"], mask, given)
-        for name, column in added.items():
-            filled = pc.coalesce(table[name], column) if name == "texts" else column
-            table = table.set_column(table.column_names.index(name), name, filled)
-        return table
+            for name, values in {"texts": left, "sites": sites, **({"whole": given} if whole else {})}.items():
+                columns[name] = pc.replace_with_mask(columns[name], mask, pa.array(values, FOUND[name]))
+        return pa.table(columns)
 
 
 def spread(found: pa.Table, pages: pa.Array) -> pa.Table:

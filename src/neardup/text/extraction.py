@@ -268,13 +268,13 @@ def _without_templates(
     templates: HostTemplates,
     texts: Sequence[str],
     hosts: Sequence[str | None],
-    whole: Sequence[bool],
+    all_shown: Sequence[bool],
     shown: Callable[[int], str],
 ) -> tuple[list[str], list[int]]:
     """Return the texts without templates, and the sites of the pages.
 
-    Those of thin pages are all visible text, which *shown* returns. *whole* are the pages whose texts are all visible
-    text because there is hardly any main text.
+    Those of thin pages are all visible text, which *shown* returns. *all_shown* are the pages whose texts are all
+    visible text because there is hardly any main text.
     """
     from neardup.text.lines import Lines  # it loads Numba
     from neardup.text.sites import THIN, site
@@ -288,8 +288,8 @@ def _without_templates(
     for page in np.flatnonzero(thin).tolist():
         found[page] = shown(page)
     sites = [
-        site(own, thin=few, whole=all_) if own is not None and (few or number < 0) else 0
-        for own, few, number, all_ in zip(hosts, thin.tolist(), numbers.tolist(), whole, strict=True)
+        site(own, thin=few, whole=whole) if own is not None and (few or number < 0) else 0
+        for own, few, number, whole in zip(hosts, thin.tolist(), numbers.tolist(), all_shown, strict=True)
     ]
     return found, sites
 

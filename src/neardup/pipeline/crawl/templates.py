@@ -225,8 +225,9 @@ def ordered(
     raw = markup if isinstance(markup, bytes) else markup.encode(errors="replace")
     charset = None if declared is None else declared.encode(errors="replace").decode()
     form = "plain" if plain else "decoded" if isinstance(markup, str) else charset or ""
-    order = int.from_bytes(blake2b(raw + b"\0" + form.encode(), digest_size=8).digest())
-    return own, order, raw, isinstance(markup, str), charset, plain
+    hashed = blake2b(raw, digest_size=8)
+    hashed.update(f"\0{form}".encode())
+    return own, int.from_bytes(hashed.digest()), raw, isinstance(markup, str), charset, plain
 
 
 def _ordered_pages(records: pa.Table) -> Iterator[OrderedPage | None]:
