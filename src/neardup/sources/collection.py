@@ -21,7 +21,7 @@ from neardup.engines.processes import Processes
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, FieldMissing, ParameterError, require
 from neardup.sources.fields import are_true, joined
-from neardup.sources.formats import FOLDER, WARC, Kind, display, full_name, kind
+from neardup.sources.formats import FOLDER, PAGE_FORMATS, WARC, Kind, display, full_name, kind
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
@@ -96,7 +96,7 @@ class Request:
 
     def reads_pages(self, formats: Iterable[str]) -> bool:
         """Return whether inputs of these formats have web pages: archives, folders of documents, or a field of HTML."""
-        return self.html or not {FOLDER, WARC}.isdisjoint(formats)
+        return self.html or not PAGE_FORMATS.isdisjoint(formats)
 
     def name_of(self, path: str) -> str:
         """Return the name of a file in the names of its documents without an id."""
@@ -519,11 +519,11 @@ def require_used(request: Request, forms: AbstractSet[str], *, folders: bool) ->
     require(forms != {FOLDER} or request.format is None, "format", request.format, rule)
     quoting = request.quoting == "auto" or not forms.isdisjoint({"csv", "tsv"})
     require(quoting, "quoting", request.quoting, f"can only be used with CSV and TSV; {inputs}")
-    of_pages = not forms.isdisjoint({FOLDER, WARC})
+    of_pages = not forms.isdisjoint(PAGE_FORMATS)
     rule = f"can only be used with tables: pages of folders and archives are read as HTML without it; {inputs}"
     require(not (request.html and of_pages), "html", request.text, rule)
     rule = f"can only be used with tables: the text of a page or file is not in a field; {inputs}"
-    require(request.text == DEFAULT_TEXT or not forms <= {FOLDER, WARC}, "text", request.text, rule)
+    require(request.text == DEFAULT_TEXT or not forms <= PAGE_FORMATS, "text", request.text, rule)
     if not request.html and not of_pages:
         rule = "can only be used with web pages: archives, folders, or a field of HTML"
         require(request.extraction.templates is None, "templates", None, rule)

@@ -35,6 +35,8 @@ FORMATS: Final = {
     ".wet": "warc",
 }
 WARC: Final = "warc"
+PAGE_FORMATS: Final = frozenset({FOLDER, WARC})
+"""The formats whose documents may be web pages: folders of documents, and archives."""
 WARC_COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".lz4": "lz4"}
 NAMED: Final = ("jsonl", "csv", "tsv", "parquet")  # the names of formats
 DOCUMENTS: Final = frozenset({".txt", ".md", ".text", ".html", ".htm", ".xhtml"})

@@ -13,7 +13,7 @@ from neardup.model.errors import ParameterError, require
 from neardup.pipeline.crawl.templates import Page, Records, learned, require_rule, rule_of, updated
 from neardup.pipeline.progress import Progress
 from neardup.sources.collection import Rejected, Request
-from neardup.sources.formats import FOLDER, WARC, display, expand, local
+from neardup.sources.formats import PAGE_FORMATS, WARC, display, expand, local
 from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.read import request_of
 from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, is_distant, local_inputs
@@ -43,12 +43,12 @@ def learn_from_files(
     """
     opened = Shards.opened(inputs, request_of(format=format))
     forms = {opened.kind(source).format for source in range(len(opened.inputs))}
-    tables = not forms <= {FOLDER, WARC}
+    tables = not forms <= PAGE_FORMATS
     rule = (
         "must be only tables, or only folders and archives; learn from one kind, then from the other, with the first"
         " templates as the known ones"
     )
-    require(not tables or forms.isdisjoint({FOLDER, WARC}), "inputs", [*map(display, opened.inputs)], rule)
+    require(not tables or forms.isdisjoint(PAGE_FORMATS), "inputs", [*map(display, opened.inputs)], rule)
     for name, field in (("html", html), ("url", url)):
         require(tables or field is None, name, field, "can only be used with tables, which have fields")
     html = html or DEFAULT_HTML if tables else None

@@ -19,7 +19,7 @@ from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
-from neardup.sources.formats import FOLDER, WARC, common_format, expand
+from neardup.sources.formats import PAGE_FORMATS, common_format, expand
 from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, output_kind, write_file
 from neardup.sources.tables import check_representable
 
@@ -44,7 +44,7 @@ def writes_texts(inputs: Sequence[AnyPath], settings: RunSettings) -> bool:
     """Return whether pages of archives or folders are written as texts, in another format."""
     found = common_format(expand(inputs), settings.request.format)
     others = (output_kind(path, found).format != found for name, path in settings.outputs.items() if name != "report")
-    return found in {FOLDER, WARC} and any(others)
+    return found in PAGE_FORMATS and any(others)
 
 
 def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:

@@ -22,7 +22,17 @@ from neardup.pipeline.corpus.result import marks_of, require_unmarked
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.sources.collection import InputPiece, check_marks, converter
-from neardup.sources.formats import COMPRESSIONS, FOLDER, KNOWN, STDIN, WARC, WARC_COMPRESSIONS, display, is_url, kind
+from neardup.sources.formats import (
+    COMPRESSIONS,
+    FOLDER,
+    KNOWN,
+    PAGE_FORMATS,
+    STDIN,
+    WARC_COMPRESSIONS,
+    display,
+    is_url,
+    kind,
+)
 from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import check_target, output_kind
 from neardup.sources.read import reader
@@ -178,7 +188,7 @@ def fields(shards: Shards, task: int) -> dict[str, Any]:
 
 def writes_texts(shards: Shards, output: Output) -> bool:
     """Return whether pages of archives or folders are written as texts, in another format."""
-    pages = any(shards.kind(source).format in {FOLDER, WARC} for source in output.sources)
+    pages = any(shards.kind(source).format in PAGE_FORMATS for source in output.sources)
     return pages and own_format(shards, output) is None
 
 
