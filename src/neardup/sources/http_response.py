@@ -32,7 +32,7 @@ _RELATION: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGN
 _CHARSET: Final = re.compile(r"[ \t]*charset=([\w.:-]+)[ \t]*", re.IGNORECASE | re.ASCII)  # and no other parameter
 _ANCHOR: Final = re.compile(r";\s*anchor\s*=", re.IGNORECASE)  # the link is that of another page
 _GZIP: Final = re.compile(rb"\x1f\x8b")
-_GZIP_STEP: Final = 1 << 12  # each byte may expand to 1 KiB
+_GZIP_STEP: Final = 1 << 14  # each byte may expand to 1 KiB; most bodies are shorter, and are not copied
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
 _JOINED: Final = {"content-encoding": ", ", "transfer-encoding": ", ", "link": ", ", "x-robots-tag": "\n"}
 _AGENT: Final = re.compile(
@@ -83,8 +83,10 @@ def response(block: bytes) -> Response:
     body, long = capped(body)
     fault = fault or long
     kind, charset = media_type(headers.get("content-type", ""))
-    robots = ",".join(tag for tag in headers.get("x-robots-tag", "").split("\n") if not _AGENT.match(tag))
-    return Response(int(status[1]) if status else None, kind, charset, body, fault, _canonical(headers), robots)
+    canonical = _canonical(headers["link"]) if "link" in headers else None
+    tags = headers["x-robots-tag"].split("\n") if "x-robots-tag" in headers else []
+    robots = ",".join([tag for tag in tags if not _AGENT.match(tag)])
+    return Response(int(status[1]) if status else None, kind, charset, body, fault, canonical, robots)
 
 
 def capped(body: bytes) -> tuple[bytes, str]:
@@ -118,9 +120,9 @@ def _charset(parameters: str) -> str | None:
     return charset if isinstance(charset, str) and charset else None
 
 
-def _canonical(headers: dict[str, str]) -> str | None:
+def _canonical(links: str) -> str | None:
     named = set()
-    for address, parameters in _LINK.findall(headers.get("link", "")):
+    for address, parameters in _LINK.findall(links):
         relation = _RELATION.search(parameters)
         kinds = (relation[1] or relation[2] or "").lower().split() if relation else []
         if "canonical" in kinds and address.strip() and not _ANCHOR.search(parameters):
@@ -132,7 +134,9 @@ def _fields(head: bytes) -> dict[str, str]:
     """Return the headers that are read; the values of several headers of codings or links are joined."""
     found: dict[str, str] = {}
     for name, value in _HEADERS.findall(head):
-        key, given = name.decode().lower(), _FOLDED.sub(" ", value.decode("latin-1")).strip()
+        key, given = name.decode().lower(), value.decode("latin-1").strip()
+        if "\n" in given:
+            given = _FOLDED.sub(" ", given)
         if key not in found:
             found[key] = given
         elif key in _JOINED:
