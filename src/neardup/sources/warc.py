@@ -140,9 +140,9 @@ def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: i
         if member.end is not None:
             whole = b"".join(pieces)
             pieces.clear()
-            one, after = _record(source, HeldBytes(whole, iter(())), 0)
-            if isinstance(one, Record) and after == len(whole):  # as nearly all members
-                yield _in_member(one, at, member.end, packing, alone=True)
+            single, length = _record(source, HeldBytes(whole, iter(())), 0)
+            if isinstance(single, Record) and length == len(whole):  # as nearly all members
+                yield _in_member(single, at, member.end, packing, alone=True)
                 at = member.end
                 continue
             found = _in_order(source, HeldBytes(whole, iter(())), len(whole))
