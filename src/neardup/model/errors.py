@@ -136,7 +136,7 @@ class DataError(_PlacedError, NeardupError, ValueError):
         """
         code = _code_of(error)
         kind = InputRefused if code in _OF_NAMES else DataError
-        return kind(str(where), f"{what} cannot be read: {_reason(error)}", code)
+        return kind(str(where), f"{what} cannot be read: {reason(error)}", code)
 
 
 class OutputError(_PlacedError, NeardupError, OSError):
@@ -152,7 +152,7 @@ class OutputError(_PlacedError, NeardupError, OSError):
         """
         code = _code_of(error)
         kind = OutputRefused if code in _OF_NAMES else OutputError
-        return kind(str(where), f"it cannot be {doing}: {_reason(error)}", code)
+        return kind(str(where), f"it cannot be {doing}: {reason(error)}", code)
 
 
 class StorageError(_PlacedError, NeardupError, OSError):
@@ -280,7 +280,7 @@ class StorageFailed(StorageError):  # noqa: N818 - the name of the event
         >>> str(StorageFailed.by(PermissionError(13, "Permission denied"), "seen/log", "read"))
         'seen/log cannot be read: Permission denied'
         """
-        code, rule = _code_of(error), f"cannot be {doing}: {_reason(error)}"
+        code, rule = _code_of(error), f"cannot be {doing}: {reason(error)}"
         if code == TOO_LONG:
             return StorageRefused(str(where), rule, code)
         return cls(str(where), rule, code if code == PERMISSION else "")
@@ -401,7 +401,10 @@ def is_full(error: OSError) -> bool:
     return error.errno in {ENOSPC, EDQUOT}
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError | ValueError) -> str:
+    """Return the reason of an error in the words of the system, and the way out of a name that is too long."""
+    if isinstance(error, ValueError):
+        return str(error)  # a name with a NUL
     if error.errno == ENAMETOOLONG:
         return "its name is too long for the file system; choose a shorter one"
     return strerror(error.errno) if error.errno else str(error)  # libraries put names into their own words

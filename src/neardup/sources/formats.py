@@ -16,6 +16,7 @@ from neardup.model.errors import (
     InputRefused,
     ParameterError,
     StorageRefused,
+    reason,
     require,
     require_path,
 )
@@ -211,8 +212,7 @@ def require_file(path: str, max_bytes: int, *, or_standard_input: bool = False) 
     except PermissionError as error:
         raise DataError.by(error, name) from error
     except (OSError, ValueError) as error:  # a name that is too long, or has a NUL, is probably a text
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputRefused(name[:_NAME], f"it is not the name of a file: {reason}", "no file") from error
+        raise InputRefused(name[:_NAME], f"it is not the name of a file: {reason(error)}", "no file") from error
     if Path(path).is_dir():
         raise InputRefused(name, "it is a folder, not a file", FOLDER_FOR_FILE)
     if size > max_bytes:
@@ -229,8 +229,7 @@ def _absent(path: str) -> DataError:
     except PermissionError as error:
         return DataError.by(error, path)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        return InputRefused(path, f"it cannot be opened: {reason.lower()}")
+        return InputRefused(path, f"it cannot be opened: {reason(error)}")
     return InputRefused(path, "it was created during the check; run again")
 
 

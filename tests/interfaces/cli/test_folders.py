@@ -106,6 +106,9 @@ def test_a_folder_of_neardup_is_no_input(neardup, folder, words):
 @pytest.mark.parametrize(
     "command",
     [
+        "dedup {0} --out new.jsonl",
+        "dedup pages.jsonl --dry-run --stop-words {0}",
+        "mirrors {0} --out new.jsonl",
         "dedup pages.jsonl --out {0}",
         "dedup pages.jsonl --out {0}/new.jsonl",
         "dedup pages.jsonl --dry-run --work {0}",
