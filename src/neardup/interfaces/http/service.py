@@ -15,7 +15,7 @@ from neardup.model.errors import NeardupError, StorageBusy, StorageError, Storag
 from neardup.model.query import terms_of
 from neardup.pipeline.crawl.keyed_visits import KeyedVisits
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import extraction_for, require_extraction
+from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
 from neardup.pipeline.query.collapse import collapse
 from neardup.pipeline.query.result_cache import JudgedSets
 from neardup.pipeline.query.search import Collapsing, Search, has_table
@@ -277,14 +277,15 @@ class Service:
             self._note("written", reason)
 
     def _checked(self, index: Index) -> Index:
-        """Return an index whose pages are read as those of the service; it is closed if they are not."""
+        """Return an index whose pages are read and named as those of the service; it is closed if they are not."""
         own = self.extraction
-        if own is not None and (own.templates is not None or index.extraction is not None):
-            try:
+        try:
+            require_url_rules(index, self.addresses.rules)
+            if own is not None and (own.templates is not None or index.extraction is not None):
                 require_extraction(index, extraction_for(index, own))
-            except BaseException:
-                index.close()
-                raise
+        except BaseException:
+            index.close()
+            raise
         return index
 
     def _opened_search(self) -> Search | None:
