@@ -2,6 +2,8 @@
 
 import errno
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -48,26 +50,29 @@ def metric(ask, name):
     return next(float(line.split()[1]) for line in ask.get("/metrics").text.splitlines() if line.startswith(f"{name} "))
 
 
+def files_of(folder):
+    return {path.name for path in Path(folder).iterdir()} - {LOCK, "manifest.json", "manifest.copy"}
+
+
 def require_reads(ask, texts, documents=3):
     assert ask.post("/v1/judge", {"documents": [{"text": texts.storm}]}).json()["verdicts"][0]["of"] == "a"
     assert ask.get("/v1/documents/a?text=true").json()["text"] == texts.storm
     assert ask.post("/v1/collapse", {"hits": ["a", "b", "c"]}).json()["hidden"] == 1
     assert ask.get("/healthz").status_code == 200
-    assert metric(ask, "neardup_documents") == documents
+    ask.until(lambda: metric(ask, "neardup_documents") == documents)  # it stays as it was while the index changes
 
 
 def test_a_full_disk_ends_neither_reading_nor_metrics_and_writing_goes_on_by_itself(serve, folder, texts):
     ask = serve(disk=Full)
     assert (readiness(ask), metric(ask, "neardup_writes")) == ("yes", 1)
     Full.full = True
-    for number in range(2):
+    for _ in range(2):
         refused = ask.post("/v1/admit", BODY)
         assert (refused.status_code, kind(refused)) == (503, "unwritable")
         assert ask("DELETE", "/v1/documents/a").status_code == 503
         require_reads(ask, texts)
         assert (readiness(ask), metric(ask, "neardup_writes"), metric(ask, "neardup_ready")) == ("failed", 0, 1)
-        left = {path.name for path in Path(folder).iterdir()} - {LOCK, "manifest.json", "manifest.copy"}
-        assert left == set(ask.service.index.store.manifest.files), number
+        ask.until(lambda: files_of(folder) == set(ask.service.index.store.manifest.files))  # but while it is retried
         ask.until(lambda: any("cannot be written, and is retried" in report for report in ask.reports))
     Full.full = False
     ask.until(lambda: ask.reports[-1] == "the index can be written again")
@@ -77,6 +82,29 @@ def test_a_full_disk_ends_neither_reading_nor_metrics_and_writing_goes_on_by_its
     told = [report for report in ask.reports if not report.startswith("error ")]
     assert len(told) == 2  # what began and what ended, however often it was tried and probed
     assert all("No space left on device" in report for report in ask.reports[:-1])
+
+
+def test_documents_are_not_counted_while_the_index_changes(serve):
+    ask = serve()
+    assert metric(ask, "neardup_documents") == 3
+    store = ask.service.index.store
+    begun, ended = threading.Event(), threading.Event()
+
+    def change():
+        with store.busy:
+            store.segments, segments = [], store.segments
+            store.recent, recent = store._new_recent(), store.recent
+            begun.set()
+            ended.wait(60)
+            store.segments, store.recent = segments, recent
+
+    with ThreadPoolExecutor(1) as other:
+        done = other.submit(change)
+        begun.wait(60)
+        found = metric(ask, "neardup_documents")
+        ended.set()
+        done.result()
+    assert found == 3
 
 
 def test_an_index_that_cannot_be_written_at_the_start_is_read_until_it_can(serve, folder, texts):

@@ -226,8 +226,12 @@ class Service:
         metrics, readable = self.metrics, self.readable
         metrics.ready.set(readable)
         metrics.writes.set(self.writes == "yes" and self.writer is None)
-        if readable:
-            metrics.documents.set(len(self.index))
+        busy = self.index.store.busy
+        if readable and busy.acquire(blocking=False):  # else some may be missing: files are read again
+            try:
+                metrics.documents.set(len(self.index))
+            finally:
+                busy.release()
         for long, name in ((False, "short"), (True, "long")):
             metrics.in_progress.labels(name).set(self._in_progress[long])
         caches = [self.cache, *([self.search.judged] if self.search is not None else [])]
