@@ -6,7 +6,6 @@ leaves what came before. Both are faults, of a few kinds that can be counted.
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from email.message import Message
 from functools import lru_cache, partial
 from io import BytesIO
@@ -32,7 +31,8 @@ _RELATION: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGN
 _CHARSET: Final = re.compile(r"[ \t]*charset=([\w.:-]+)[ \t]*", re.IGNORECASE | re.ASCII)  # and no other parameter
 _ANCHOR: Final = re.compile(r";\s*anchor\s*=", re.IGNORECASE)  # the link is that of another page
 _GZIP: Final = re.compile(rb"\x1f\x8b")
-_GZIP_STEP: Final = 1 << 14  # each byte may expand to 1 KiB; most bodies are shorter, and are not copied
+_GZIP_STEP: Final = 1 << 14  # each byte may expand to 1 KiB; most bodies are shorter: one piece, which is not copied
+_SHORTER: Final = 1 << 7  # times shorter steps, to find damage in a step
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
 _JOINED: Final = {"content-encoding": ", ", "transfer-encoding": ", ", "link": ", ", "x-robots-tag": "\n"}
 _AGENT: Final = re.compile(
@@ -212,18 +212,24 @@ def _expanded(body: bytes, new: Callable[[], Expander], step: int, follows: re.P
             try:
                 piece = expander.decompress(body[at : at + step])
             except GzipError:
-                yield from _before_damage(body[begin:], at - begin, new)
+                yield from _before_damage(body[begin:], at - begin, step, new)
                 raise
             yield piece
             at += step
         at = min(at, len(body)) - len(expander.unused_data)
 
 
-def _before_damage(body: bytes, at: int, new: Callable[[], Expander]) -> Iterator[bytes]:
-    """Yield what the bytes of a step that is damaged hold before the damage, byte by byte."""
+def _before_damage(body: bytes, at: int, step: int, new: Callable[[], Expander]) -> Iterator[bytes]:
+    """Yield what the *step* of bytes from *at* holds before its damage: in shorter steps, the last ones of a byte."""
     expander = new()
     for begin in range(0, at, _GZIP_STEP):
-        expander.decompress(body[begin : begin + _GZIP_STEP])
-    with suppress(GzipError):
-        for place in range(at, at + _GZIP_STEP):
-            yield expander.decompress(body[place : place + 1])
+        expander.decompress(body[begin : min(begin + _GZIP_STEP, at)])
+    shorter = max(1, step // _SHORTER)
+    for place in range(at, at + step, shorter):
+        try:
+            piece = expander.decompress(body[place : place + shorter])
+        except GzipError:
+            if shorter > 1:
+                yield from _before_damage(body, place, shorter, new)
+            return
+        yield piece

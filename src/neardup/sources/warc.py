@@ -140,13 +140,7 @@ def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: i
         if member.end is not None:
             whole = b"".join(pieces)
             pieces.clear()
-            single, length = _record(source, HeldBytes(whole, iter(())), 0)
-            if isinstance(single, Record) and length == len(whole):  # as nearly all members
-                yield _in_member(single, at, member.end, packing, alone=True)
-                at = member.end
-                continue
-            found = _in_order(source, HeldBytes(whole, iter(())), len(whole))
-            if (cut := (yield from _placed(found, at, member.end, packing))) is not None:
+            if (cut := (yield from _placed(source, whole, at, member.end, packing))) is not None:
                 member.end = yield from _continued(source, data, packing, at, cut, member.end, damage)
         elif member.fault is None:  # a long one: a whole archive, or a large record
             yield from _streamed(source, chain(_emptied(pieces), member.more), at, member)
@@ -221,15 +215,20 @@ def _with_next(found: Iterator[Record | Gap]) -> Iterator[tuple[Record | Gap, li
 
 
 def _placed(
-    found: Iterator[Record | Gap], at: int, end: int, packing: Packing
+    source: str, whole: bytes, at: int, end: int, packing: Packing
 ) -> Generator[Record | Gap, None, int | None]:
     """Yield what a whole member holds, at its place. Only a record that is alone in it can be read there.
 
     If its checksum is right, damage was written so. A record before it counts if another one begins where it ends.
     Return where a last record begins that does not end in the member.
     """
+    single, size = _record(source, HeldBytes(whole, iter(())), 0)
+    if isinstance(single, Record) and size == len(whole):  # as of nearly all members
+        yield _in_member(single, at, end, packing, alone=True)
+        return None
+    del single
     count = 0
-    for one, after in _with_next(found):
+    for one, after in _with_next(_in_order(source, HeldBytes(whole, iter(())), len(whole))):
         if isinstance(one, Gap) and one.damage and not after:
             if one.reason == CUT:
                 return one.offset
