@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neardup import CommonShingles, Policy, Summary
-from neardup.interfaces.wording import archive_totals, cluster_lines, common_words, evidence_of, percentage, rule_of
+from neardup.interfaces.wording import cluster_lines, common_words, evidence_of, page_totals, percentage, rule_of
 from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 
@@ -33,10 +33,12 @@ def test_evidence_in_words(decision, words):
     assert evidence_of(decision).startswith(words)
 
 
-@pytest.mark.parametrize(("number", "words"), [(1, "1  page read as far as its"), (2, "2  pages read as far as their")])
+@pytest.mark.parametrize(
+    ("number", "words"), [(1, "1  page not read completely: 1 unk"), (2, "2  pages not read completely: 2 unk")]
+)
 def test_pages_with_faults_are_counted_in_words(number, words):
     read = SimpleNamespace(skipped={}, body_faults={"unknown coding": number})
-    _, (found, line) = archive_totals(read)
+    _, (found, line) = page_totals(read)
     assert f"{found}  {line}".startswith(words)
 
 

@@ -14,6 +14,7 @@ from neardup.sources import http_response
 from neardup.sources.http_response import response
 from neardup.sources.read import read
 from neardup.sources.warc import LARGEST, Record, records
+from neardup.text.html import LARGEST_PAGE
 
 MADE = [page(number, f"Page {number} has words of its own.") for number in range(4)]
 MEMBERS = [packed([one]) for one in MADE]
@@ -256,9 +257,9 @@ def test_a_bomb_in_a_body_is_hardly_expanded(expanded, coding):
     found = response(http(packed_body, headers=[f"Content-Encoding: {coding}"]))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert len(found.body) == http_response.LARGEST
+    assert len(found.body) == LARGEST_PAGE
     assert "longer than" in found.fault
-    assert sum(expanded) < http_response.LARGEST + (5 << 20)
+    assert sum(expanded) < LARGEST_PAGE + (5 << 20)
     assert peak < 60_000_000
 
 
@@ -289,6 +290,6 @@ def test_a_bomb_of_a_gigabyte(tmp_path):
     assert peak < 100_000_000
     body = http(bomb(1 << 30), headers=["Content-Encoding: gzip"])
     tracemalloc.start()
-    assert len(response(body).body) == http_response.LARGEST
+    assert len(response(body).body) == LARGEST_PAGE
     assert tracemalloc.get_traced_memory()[1] < 60_000_000
     tracemalloc.stop()

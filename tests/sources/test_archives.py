@@ -10,9 +10,10 @@ from archives_made import ENDINGS, PACK, http, packed, page, record
 from neardup import DataError, Extraction, MinHash, OutputError, ParameterError, dedup_files
 from neardup.interfaces.cli import main
 from neardup.interfaces.pages.report import report_page
-from neardup.sources import archives, members, warc
+from neardup.sources import archives, http_response, members, warc
 from neardup.sources.archives import pages_in, pieces_of, ranges_of, undecoded
 from neardup.sources.read import read, request_of
+from neardup.text import html
 
 SAME = "This article is on two pages of the crawl, word for word, and is long enough to be one."
 INFO = record("warcinfo", uri=None, number=90, block=b"software: tests")
@@ -326,7 +327,8 @@ def test_pages_and_headers_may_ask_not_to_index(tmp_path, headers, page, expecte
 @pytest.fixture
 def faulty(tmp_path, monkeypatch):
     """An archive whose HTTP bodies have faults, except for the last one."""
-    monkeypatch.setattr("neardup.sources.http_response.LARGEST", 1 << 12)
+    for module in (http_response, html):
+        monkeypatch.setattr(module, "LARGEST_PAGE", 1 << 12)
     body = f"<title>t</title><p>{random.Random(1).randbytes(600).hex()}".encode()  # noqa: S311 - no secret
     bodies = [
         (gzip.compress(body)[:-200], "Content-Encoding: gzip"),
@@ -375,7 +377,7 @@ def test_faults_of_bodies_are_in_every_summary(tmp_path, faulty, capfd):
             main([verb, *(paths[:1] if verb == "seen" else []), str(faulty), *(paths if verb != "seen" else [])]) == 0
         )
         told = capfd.readouterr()
-        assert "pages read as far as their HTTP body could be: 1 damaged gzip coding" in told.out + told.err
+        assert "pages not read completely: 1 damaged gzip coding" in told.out + told.err
     for verb, *options in (["dedup", "--dry-run"], ["index", "--to", str(tmp_path / "other")]):
         assert main([verb, str(faulty), *options, "--json"]) == 0
         assert json.loads(capfd.readouterr().out)["body_faults"] == FAULTS

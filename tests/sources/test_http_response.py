@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from neardup.sources import http_response
 from neardup.sources.http_response import media_type, response
+from neardup.text import html
 
 TEXT = b"<p>text of a page</p>" * 50
 
@@ -168,7 +169,8 @@ def test_chunks_that_break_off_are_kept():
 
 
 def test_a_bomb_is_cut(monkeypatch):
-    monkeypatch.setattr(http_response, "LARGEST", 1 << 16)
+    for module in (http_response, html):
+        monkeypatch.setattr(module, "LARGEST_PAGE", 1 << 16)
     for coding, bomb in {
         "gzip, gzip": gzip.compress(gzip.compress(bytes(1 << 24))),
         "zstd": zstandard.compress(bytes(1 << 24)),

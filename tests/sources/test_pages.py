@@ -5,16 +5,19 @@ import sys
 from contextlib import contextmanager, nullcontext
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from archives_made import http, packed, record
 
 from neardup import Extraction, dedup_files
 from neardup.engines import processes as engine
 from neardup.engines.processes import Processes, TableFunction, open_processes
+from neardup.interfaces.cli import main
 from neardup.pipeline.crawl import templates
 from neardup.sources import archives, collection, folder, pages
 from neardup.sources.pages import Batch, extracted, extracting, table_of
 from neardup.sources.read import read
+from neardup.text import extraction, html
 from neardup.text.host_templates import HostTemplates
 
 WORKER = """
@@ -258,3 +261,32 @@ def test_a_batch_has_pages_and_texts():
         {"texts": "three", "titles": None, "canonicals": None, "langs": None, "sites": 0, "noindex": None},
         {"texts": "é", "titles": None, "canonicals": None, "langs": None, "sites": 0, "noindex": 0},
     ]
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+@pytest.mark.parametrize("form", ["folder", "jsonl", "parquet"])
+def test_pages_that_are_too_long_are_cut_and_counted(form, pieces, tmp_path, monkeypatch, capfd):
+    for module in (html, extraction, folder, collection):
+        monkeypatch.setattr(module, "LARGEST_PAGE", 1 << 12)
+    texts = {f"{number}.html": f"<p>{number} {'many words ' * words}" for number, words in ((1, 9), (2, 500), (3, 900))}
+    path = tmp_path / form
+    if form == "folder":
+        path.mkdir()
+        for name, page in texts.items():
+            (path / name).write_text(page)
+        (path / "4.txt").write_text("words " * 2000)
+    else:
+        path = path.with_suffix(f".{form}")
+        rows = pa.Table.from_pylist([{"id": name, "page": page} for name, page in texts.items()])
+        with path.open("wb") as file:
+            pq.write_table(rows, file) if form == "parquet" else file.writelines(
+                json.dumps(row).encode() + b"\n" for row in rows.to_pylist()
+            )
+    html_field = [] if form == "folder" else ["--html", "page"]
+    own = ["--work", str(tmp_path / "work")] if pieces else []
+    assert main(["dedup", str(path), *html_field, *own, "--dry-run", "--threads", "1"]) == 0
+    assert "2  pages not read completely: 2 longer than 16 MiB, cut there" in capfd.readouterr().out
+    if not pieces:
+        found = read([path], html=None if form == "folder" else "page", threads=1)
+        assert [len(text) for text in found.texts.to_pylist()][:3] == [100, 4093, 4093]
+        assert found.body_faults == {html.TOO_LONG: 2}

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.model.errors import DataError, ParameterError
-from neardup.text import extraction, main_text
+from neardup.text import extraction, html, main_text
 from neardup.text.extraction import Extraction, Pages
 from neardup.text.html import visible_text
 
@@ -121,3 +121,28 @@ def test_pages_are_a_list_of_bytes_or_strings_with_a_host_each():
     for lists in ({"hosts": ["a.example"]}, {"declared": ["utf-8"] * 3}):
         with pytest.raises(ParameterError, match="must be one for each of 2 pages"):
             visible.pages(["<p>a", "<p>b"], **lists)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("lead", range(4))
+def test_a_page_is_read_up_to_a_limit_and_never_to_a_part_of_a_character(view, lead, monkeypatch):
+    monkeypatch.setattr(html, "LARGEST_PAGE", 1 << 10)
+    monkeypatch.setattr(extraction, "LARGEST_PAGE", 1 << 10)
+    page = "<p>" + "a" * lead + "\U0001f41d bée " * 200 + "<link rel=canonical href=/late>"
+    whole = visible_text(page)
+    of_bytes, of_string = (one(given, view) for given in (page.encode(), page))
+    assert of_bytes == of_string
+    text, _, canonical, *_ = of_bytes
+    assert canonical is None
+    assert whole.startswith(text)
+    assert 1 << 10 > len(text.encode()) > (1 << 10) - 20
+    assert html.canonical_address(page) is None
+
+
+def test_only_longer_pages_are_cut(monkeypatch):
+    monkeypatch.setattr(html, "LARGEST_PAGE", 8)
+    for page in (b"12345678", "12345678", "\u00e9" * 4, "12\U0001f41d12"):
+        assert html.capped(page) == (page, "")
+    assert html.capped(b"123456789") == (b"12345678", html.TOO_LONG)
+    assert html.capped("1" + "\u00e9" * 4) == ("1" + "\u00e9" * 3, html.TOO_LONG)
+    assert html.capped("1234567\ud800") == ("1234567", html.TOO_LONG)

@@ -174,7 +174,7 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
         *rejected_rows(done.rejected, ", in no output"),
         (lines, f"{plural(lines, 'record')} with line ends inside quotation marks"),
         (read.ignored, f"other {plural(read.ignored, 'file')} ignored"),
-        *archive_totals(read),
+        *page_totals(read),
     ]
     return [row for row in rows if row[0]]
 
@@ -249,13 +249,12 @@ def percentage(share: float) -> str:
     return f"{rounded:g} %"
 
 
-def archive_totals(read: "Collection | StoredDocuments | Added | FileAnswers") -> list[tuple[int, str]]:
-    """Return the numbers of records of archives that are not pages, and of pages with damage, with their reasons."""
+def page_totals(read: "Collection | StoredDocuments | Added | FileAnswers") -> list[tuple[int, str]]:
+    """Return the numbers of records that are not pages, and of pages not read completely, with their reasons."""
     skipped, faults = sum(read.skipped.values()), sum(read.body_faults.values())
-    whose = "its" if faults == 1 else "their"
     return [
         (skipped, f"{plural(skipped, 'record')} not read as pages: {_reasons(read.skipped)}"),
-        (faults, f"{plural(faults, 'page')} read as far as {whose} HTTP body could be: {_reasons(read.body_faults)}"),
+        (faults, f"{plural(faults, 'page')} not read completely: {_reasons(read.body_faults)}"),
     ]
 
 

@@ -32,7 +32,7 @@ from neardup.sources.collection import (
     silent,
 )
 from neardup.sources.formats import WARC, display, kind
-from neardup.sources.http_response import Response, capped, media_type, response
+from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.members import CHANGED, CUT, Members, packed
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic
@@ -40,7 +40,7 @@ from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, host_of,
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
 from neardup.sources.warc import UNENDED, Gap, Record, read_record, records
-from neardup.text.html import decoded, forbids_index
+from neardup.text.html import capped, decoded, forbids_index
 
 PLACES: Final = {
     "url": pa.large_string(),

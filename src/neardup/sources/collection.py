@@ -27,6 +27,7 @@ from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
 from neardup.sources.tables import check_representable, conformed, table_writer, united
 from neardup.text.extraction import Extraction
+from neardup.text.html import LARGEST_PAGE, TOO_LONG
 
 Quoting = Literal["auto", "minimal", "none"]
 Append = Callable[[Any, Flags, pa.Table | None], None]
@@ -141,11 +142,11 @@ class Collection(ABC):
     line ends inside quotes, if there are any and quoting was not requested explicitly. *text* is the name of the text
     field, and *has_pages* whether texts were extracted from web pages.
     *found* has what was found in these pages, besides the texts; ``None`` if nothing was.
-    *skipped* counts, by reason, the records of archives that are not pages, and *body_faults* the pages of archives
-    whose HTTP body could not be decoded as declared: they have what could be read. *revisits* has a row for each
-    skipped record that only refers to a page. *sites* is a chunked array of uint64, which page belongs to which site
-    (see ``neardup.text.sites``); ``None`` if no templates are used. *address* is the field with the addresses of web
-    pages; ``None`` if these are the ids, or unknown.
+    *skipped* counts, by reason, the records of archives that are not pages, and *body_faults* the pages that could not
+    be read completely: of archives also those whose HTTP body could not be decoded as declared. *revisits* has a row
+    for each skipped record that only refers to a page. *sites* is a chunked array of uint64, which page belongs to
+    which site (see ``neardup.text.sites``); ``None`` if no templates are used. *address* is the field with the
+    addresses of web pages; ``None`` if these are the ids, or unknown.
     """
 
     text: str = DEFAULT_TEXT
@@ -245,6 +246,8 @@ class Collection(ABC):
         With templates, the pages must have the field of the address.
         """
         self.has_pages = True
+        cut = pc.sum(pc.greater(pc.binary_length(self.texts), LARGEST_PAGE)).as_py()
+        self.body_faults = {TOO_LONG: cut} if cut else {}
         hosts = None
         if request.extraction.templates is not None:
             from neardup.sources.hosts import host  # most runs need no addresses

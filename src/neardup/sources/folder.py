@@ -47,7 +47,7 @@ from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary, writable
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, field_of
 from neardup.sources.tables import slices
-from neardup.text.html import decoded
+from neardup.text.html import LARGEST_PAGE, capped, decoded
 
 _FIELDS: Final = ("size", "modified")
 _SHOWN: Final = 5  # endings that a message names
@@ -91,6 +91,7 @@ class Folder(InputPiece):
         prefix = f"{_name(path)}/" if prefixed else ""
         self._documents: list[_Document] = []
         rejected: list[Rejected] = []
+        faults: Counter[str] = Counter()
 
         def batches() -> Iterator[tuple[Batch, pa.Table, float]]:
             batch = Batch()
@@ -101,8 +102,9 @@ class Folder(InputPiece):
                     rejected.append(outcome)
                     request.check(rejected)
                 else:
-                    document, content = outcome
+                    document, content, fault = outcome
                     self._documents.append(document)
+                    faults[fault] += 1
                     batch.add(content, display(str(document.path)))
                 advance(number / len(files))
                 if batch.size >= BATCH:
@@ -119,6 +121,7 @@ class Folder(InputPiece):
         ids = pa.array(paths, pa.string()) if request.full_names else self._names
         super().__init__([path], FOLDER, self.found["texts"], pa.chunked_array([ids]), rejected)
         self.sites = None if request.extraction.templates is None else self.found["sites"]
+        self.body_faults = {fault: number for fault, number in faults.items() if fault}
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field of the files: ``size``, ``modified``, or one that pages have, if any has it."""
@@ -260,24 +263,28 @@ def _is_special(path: Path) -> bool:
         return False
 
 
-def _read(path: Path, relative: str, max_bytes: int, *, markup: bool) -> tuple[_Document, bytes | str] | Rejected:
-    """Return a file with its text or, of a page, its bytes; or why it has no text. With *markup*, HTML is a text."""
+def _read(path: Path, relative: str, max_bytes: int, *, markup: bool) -> tuple[_Document, bytes | str, str] | Rejected:
+    """Return a file with its text or, of a page, its bytes, and its fault, if any; or why it has no text.
+
+    With *markup*, HTML is a text.
+    """
+    is_page = _is_page(relative)
     try:
         with path.open("rb") as file:
             about = os.fstat(file.fileno())
             if about.st_size > max_bytes:
                 return Rejected(display(str(path)), 1, f"it is larger than {max_bytes:,} bytes", "too large")
-            data = file.read()
+            data, fault = capped(file.read(LARGEST_PAGE + 1)) if is_page else (file.read(), "")
     except OSError as error:
         return Rejected(display(str(path)), 1, f"it cannot be read: {error.strerror}", "unreadable")
     document = _Document(path, relative, about.st_size, about.st_mtime_ns)
-    if _is_page(relative):
-        return document, decoded(data) if markup else data
+    if is_page:
+        return document, decoded(data) if markup else data, fault
     form = sniff(data[:HEAD])
     if code := encoding_code(form):
         return Rejected(display(str(path)), 1, f"it is {form}, not UTF-8", code)
     try:
-        return document, data.removeprefix(BOM).decode()
+        return document, data.removeprefix(BOM).decode(), fault
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         return Rejected(display(str(path)), line, "it is not valid UTF-8", "encoding")

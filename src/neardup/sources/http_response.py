@@ -15,8 +15,7 @@ import zstandard
 
 from neardup.sources.compression import Expander, GzipError, inflater
 from neardup.sources.streams import brotli
-
-LARGEST: Final = 1 << 24  # bytes of a body, decoded: longer ones are cut there
+from neardup.text.html import LARGEST_PAGE, TOO_LONG, capped
 
 _STATUS: Final = re.compile(rb"HTTP/[\d.]+[ \t]+(\d{3})\b")
 _BLANK_LINE: Final = re.compile(rb"\n\r?\n")
@@ -39,7 +38,6 @@ _AGENT: Final = re.compile(
     r"\s*(?!unavailable_after|max-)([\w*-]+)\s*:"
 )  # the crawler that the rest of a header is for
 _CODINGS: Final = 5  # more are an attack
-_TOO_LONG: Final = f"longer than {LARGEST >> 20} MiB, cut there"
 _TOO_MANY: Final = f"more than {_CODINGS} codings"
 _UNKNOWN: Final = "unknown coding"
 _ZSTD_WINDOW: Final = 1 << 23  # what browsers accept
@@ -87,11 +85,6 @@ def response(block: bytes) -> Response:
     tags = headers["x-robots-tag"].split("\n") if "x-robots-tag" in headers else []
     robots = ",".join([tag for tag in tags if not _AGENT.match(tag)])
     return Response(int(status[1]) if status else None, kind, charset, body, fault, canonical, robots)
-
-
-def capped(body: bytes) -> tuple[bytes, str]:
-    """Return the first ``LARGEST`` bytes of a body, and the fault if these are not all."""
-    return (body[:LARGEST], _TOO_LONG) if len(body) > LARGEST else (body, "")
 
 
 def head_size(block: bytes) -> int:
@@ -159,8 +152,8 @@ def _decoded(body: bytes, coding: str) -> tuple[bytes, str]:
         for piece in _pieces(body, name) if body else ():
             pieces.append(piece)
             size += len(piece)
-            if size > LARGEST:
-                fault = _TOO_LONG
+            if size > LARGEST_PAGE:
+                fault = TOO_LONG
                 break
             if len(pieces) > _PARTS:
                 fault = _MANY_PARTS

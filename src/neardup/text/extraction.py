@@ -12,7 +12,16 @@ import numpy as np
 
 from neardup.model.errors import counted, require, require_kind, require_sequence
 from neardup.text.host_templates import HostTemplates, Template
-from neardup.text.html import PageContent, decoded, encoded, require_page, visible_content, visible_contents
+from neardup.text.html import (
+    LARGEST_PAGE,
+    PageContent,
+    capped,
+    decoded,
+    encoded,
+    require_page,
+    visible_content,
+    visible_contents,
+)
 from neardup.text.main_text import detected, installed, main_text
 from neardup.text.page_contents import Find, Found, PageContents, digest
 
@@ -91,9 +100,9 @@ class Extraction:
         is read as ``visible``. ``auto``: like ``main``, but also a page whose main text has less than a fifth of the
         letters (bytes of UTF-8 that are not white space) of its visible text is read as ``visible``.
 
-    In every view, the title of the page is the first line. Bytes are decoded by their byte order mark, the charset that
-    HTTP declares, that of the markup, or as UTF-8. If this yields U+FFFD, ``main`` and ``auto`` use the encoding that
-    the bytes look like, if that yields fewer.
+    In every view, the title of the page is the first line, and only the first 16 MiB of a page are read. Bytes are
+    decoded by their byte order mark, the charset that HTTP declares, that of the markup, or as UTF-8. If this yields
+    U+FFFD, ``main`` and ``auto`` use the encoding that the bytes look like, if that yields fewer.
 
     ``main`` and ``auto`` need the library resiliparse (extra ``warc``), and depend on its version.
 
@@ -248,7 +257,10 @@ class Extraction:
         return known(text, view) or _content(text, view, links=False)
 
     def _decoded(self, page: bytes | str, declared: str | None) -> str:
+        page = capped(page)[0]
         text = page if isinstance(page, str) else decoded(page, declared)
+        if len(page) == LARGEST_PAGE:  # it may have been cut inside a character
+            text = text.removesuffix(_UNKNOWN)
         if self.view != "visible" and isinstance(page, bytes) and _UNKNOWN in text:
             text = min(text, detected(page), key=lambda one: one.count(_UNKNOWN))
         return text

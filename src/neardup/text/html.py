@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from html import unescape
 from html.entities import html5
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import urljoin
 
 import numpy as np
@@ -21,9 +21,15 @@ from neardup.model.errors import DataError, kind_of
 from neardup.text.charsets import SINGLE_BYTE, charset_of
 from neardup.text.unicode import unicode_tables
 
+Page = TypeVar("Page", bytes, str, bytes | str)
+
+LARGEST_PAGE: Final = 1 << 24  # bytes of a page that are read
+TOO_LONG: Final = f"longer than {LARGEST_PAGE >> 20} MiB, cut there"
 MOST_CANONICALS: Final = 64  # links with the address of a page
 MOST_TAGS: Final = 1024  # links and other tags of a head
 MOST_HEAD: Final = 1 << 18  # bytes of the attributes of those that are read
+
+_WIDEST: Final = 4  # bytes of a character
 
 # What elements do, in the words of ``neardup.kernels.visible_text``.
 _ELEMENTS: Final = {
@@ -191,6 +197,7 @@ def _paragraphs(pieces: Bytes) -> str:
 
 def canonical_address(page: bytes | str) -> str | None:
     """Return the canonical address of a page, see ``PageContent``; ``None`` if it has none, or several."""
+    page = capped(page)[0]
     text = decoded(page) if isinstance(page, bytes) else page
     body = _BODY.search(text)
     return visible_content(text[: body.start()] if body else text).canonical or None
@@ -317,6 +324,16 @@ def _values(attributes: str) -> dict[str, str]:
         quoted = value[:1] in {'"', "'"}
         found.setdefault(one[1].lower(), _unescaped(value[1:-1] if quoted else value))
     return found
+
+
+def capped(page: Page) -> tuple[Page, str]:
+    """Return what is read of a page: its first ``LARGEST_PAGE`` bytes, of a string in UTF-8; and the fault, if any."""
+    if isinstance(page, bytes):
+        return (page[:LARGEST_PAGE], TOO_LONG) if len(page) > LARGEST_PAGE else (page, "")
+    if len(page) * _WIDEST <= LARGEST_PAGE:
+        return page, ""
+    markup, fault = capped(encoded(page)[1])
+    return markup.decode(errors="ignore") if fault else page, fault
 
 
 def decoded(page: bytes, declared: str | None = None) -> str:

@@ -10,7 +10,7 @@ from neardup.interfaces.cli import options
 from neardup.interfaces.cli.advice import advice_on_copies, advice_on_lines, advice_on_quotes
 from neardup.interfaces.cli.terminal import Row, complain, progress_bars, show_counts, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import archive_totals, rejected_rows, without_text
+from neardup.interfaces.wording import page_totals, rejected_rows, without_text
 from neardup.model.errors import ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_INDEX
 
@@ -143,7 +143,7 @@ def _rows_of(added: "Added") -> list[Row]:
         (added.repeated, "with the id of a later document: left out"),
         *rejected_rows(added.rejected, ", not in the index"),
         (added.ignored, f"other {plural(added.ignored, 'file')} ignored"),
-        *archive_totals(added),
+        *page_totals(added),
     ]
 
 

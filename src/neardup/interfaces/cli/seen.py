@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import Row, complain, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import archive_totals, rejected_rows
+from neardup.interfaces.wording import page_totals, rejected_rows
 from neardup.model.errors import DataError, OutputRefused, counted, plural, require
 from neardup.model.verdicts import NearDuplicate
 from neardup.sources.formats import STDIN, display
@@ -92,7 +92,7 @@ def _of_files(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
             *((count, name) for name, count in counts.most_common() if name != _INVALID),
             *rejected_rows(answering.rejected),
             (answering.ignored, f"other {plural(answering.ignored, 'file')} ignored"),
-            *archive_totals(answering),
+            *page_totals(answering),
         ]
         with redirect_stdout(sys.stderr):
             show_counts(rows)
