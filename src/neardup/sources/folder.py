@@ -28,7 +28,7 @@ from typing import Final
 import pyarrow as pa
 
 from neardup.model.arrays import Flags
-from neardup.model.errors import DataError, counted, require
+from neardup.model.errors import DataError, counted, reason, require
 from neardup.sources.collection import (
     DEFAULT_ID,
     DEFAULT_TEXT,
@@ -276,7 +276,7 @@ def _read(path: Path, relative: str, max_bytes: int, *, markup: bool) -> tuple[_
                 return Rejected(display(str(path)), 1, f"it is larger than {max_bytes:,} bytes", "too large")
             data, fault = capped(file.read(LARGEST_PAGE + 1)) if is_page else (file.read(), "")
     except OSError as error:
-        return Rejected(display(str(path)), 1, f"it cannot be read: {error.strerror}", "unreadable")
+        return Rejected(display(str(path)), 1, f"it cannot be read: {reason(error)}", "unreadable")
     document = _Document(path, relative, about.st_size, about.st_mtime_ns)
     if is_page:
         return document, decoded(data) if markup else data, fault

@@ -33,7 +33,7 @@ def test_translations_are_reported_from_five_common_contents_on(neardup, tmp_pat
     found = [json.loads(line)["kind"] for line in (tmp_path / "mirrors.jsonl").read_text().splitlines()]
     assert found == (["same paths"] if common == 5 else [])
     assert ("1  hosts with at least 5 common contents" in shown) == (common == 5)
-    assert "at least 5 common contents" in " ".join(neardup("mirrors", "--help").out.split())
+    assert "fewer than 5 common contents" in " ".join(neardup("mirrors", "--help").out.split())
 
 
 def test_a_crawl_without_mirrors(neardup, tmp_path):

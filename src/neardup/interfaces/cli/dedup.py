@@ -63,7 +63,7 @@ USAGE = f"""
 {options.THREADS}
 [documents of earlier runs]
 --state DIR: compare with the documents of all earlier runs with this folder, and add those of this run to it; it is
-  made if there is none
+  created if it does not exist
 --for-index: with --state, in its first run: store what neardup index --from needs, so that it does not read and sign
   the documents again
 --against PATH ...: compare with the documents of a state, of an index with texts, or of other files, and change none;

@@ -11,8 +11,8 @@ EXAMPLE = "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; ne
 _TRANSLATED = "hosts with at least 5 common contents, and others at the same paths, such as translations"
 USAGE = f"""
 {CRAWLED}
---out PATH!: one record per mirror, with its main host and the evidence (.jsonl, .parquet); also for hosts with
-  other contents at the same paths, such as translations. Hosts are compared if they have at least 5 common contents
+--out PATH!: one record per mirror, with its main host and the evidence (.jsonl, .parquet), and one per pair of hosts
+  with other contents at the same paths, such as translations. Hosts with fewer than 5 common contents are not compared
 --report PATH: a page on the crawl (.html): hosts by their repeats, contents at many addresses, mirrors, URL rules
 --templates FILE: with --report: also show the largest templates in this file of `neardup templates learn`
 --force: replace outputs that exist

@@ -36,36 +36,38 @@ THREADS: Final = "--threads N: cores to use (default: all)\n"
 
 INPUTS: Final = """
 inputs INPUT ...: .jsonl .ndjson .csv .tsv (also .gz .zst .bz2 .xz), .parquet, .warc .wet (also .gz .zst .lz4), a
-  folder of text or HTML files, or - for standard input; patterns and several inputs of one format are allowed
+  folder of text or HTML files, or - for standard input (not archives); patterns and several inputs of one format are
+  allowed
 """
 SOME_INPUTS: Final = INPUTS.replace("INPUT ...", "[INPUT ...]", 1)
 CRAWLED: Final = """
-inputs INPUT ...: reports of dedup --report on the pages of a crawl, .parquet or .jsonl, which have each page's URL as
-  id (or url), and the page that it was dropped for; for documents, run dedup first
+inputs INPUT ...: reports of `neardup dedup --report` on the pages of a crawl (.parquet or .jsonl), in which the id, or
+  a column url, is the URL of the page. If you have the pages, run dedup first
 --url FIELD: the column of the URL (default: url if it exists, otherwise id)
---content FIELD=representative: the column that names the content of a page, such as a digest; null: the page's own id
+--content FIELD=representative: the column that names the content of a page, such as a digest; a page without
+  a value has a content of its own
 """
 
 FORMAT: Final = """
 --format jsonl|csv|tsv|parquet: format of the inputs (default: by their names; standard input is jsonl)
 """
 VIEW: Final = """
---text-view auto|main|visible=auto: of HTML: its main text, but of pages with little of it all visible text (auto); the
-  main text, without navigation and advertisements (main); or all visible text (visible)
+--text-view auto|main|visible=auto: the text of an HTML page. main: the main text, without navigation and
+  advertisements. visible: all visible text. auto: the main text, or all visible text if the main text is short
 """
 VIEW_IF_GIVEN: Final = VIEW.replace("=auto", "", 1).rstrip() + " (default: auto)\n"
 VIEW_OF_INDEX: Final = VIEW_IF_GIVEN.replace("auto)\n", "that of the pages of the index; without pages, auto)\n")
 TEMPLATES: Final = """
---templates FILE: for web pages: the templates of hosts, whose lines do not count: a file of `neardup templates learn`,
-  or a state or an index that has some (default: those of the state or index that is named, if any)
+--templates FILE: of web pages: do not count the lines of these templates of hosts. FILE is written by `neardup
+  templates learn`, or is the folder of a state or an index (default: the templates of the state or index in use)
 """
 LEARN: Final = """
 --learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
   these are read; FILE need not exist
 """
 PLAIN: Final = """
---no-templates: do not learn the templates of hosts; by default, they are learned from web archives, and from tables
-  with --html and --url, before these are read, unless --templates is named, or an input is a URL
+--no-templates: read web pages without templates. By default, the templates of hosts are first learned from web
+  archives, and from tables with --html and --url, except with --templates, or if an input is a URL or standard input
 """
 _READING: Final = f"""
 [reading]
@@ -82,10 +84,10 @@ _READING: Final = f"""
 {VIEW}
 --strict: stop at the first broken record
 --max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8GiB); of
-  archives, each record is limited instead: to 64 MiB, and its HTTP body to 16 MiB
+  archives, each record is limited instead: to 64 MiB. HTML is read up to 16 MiB of a page
 """
 READING: Final = _READING % "with --html: the field of the URL, for templates of hosts (default with --templates: url)"
-READING_OF_PAGES: Final = _READING % "the field with the URL, whose normal form is the id then"
+READING_OF_PAGES: Final = _READING % "the field with the URL; its normal form is the id"
 KEEP: Final = """
 --keep WHICH=first: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
   is a URL also canonical (the address that most documents name in their field canonical), https or shortest-id;
@@ -97,7 +99,8 @@ CONFIG: Final = """
 --config FILE: settings from a file such as neardup.toml; other options replace them
 """
 RULES: Final = """
---rules FILE: URL rules of hosts, found by neardup rules: URLs that differ in nothing else are one page
+--rules FILE: URL rules that `neardup rules` has written: URLs that differ only in parts that these rules ignore are
+  one page
 """
 COMMON: Final = """
 --common FILE: a list of shingles that do not count, as `neardup dedup --ignore-common` saves it

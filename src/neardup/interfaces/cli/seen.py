@@ -33,7 +33,7 @@ USAGE = f"""
 {options.KEYED_INDEX}
 inputs [INPUT ...]: files of pages, as of neardup index: .warc .wet (also .gz .zst .lz4), .jsonl .ndjson .csv .tsv (also
   .gz .zst .bz2 .xz), .parquet, or folders of text or HTML files (default: JSON lines on standard input)
---admit: remember the pages
+--admit: add the pages to the index
 --changed-at-least S: content that resembles the last version of its page by at least S counts as unchanged, such as
   0.95 for pages with a visitor counter (default: only equal content)
 --skip N=0: skip the first N lines of standard input

@@ -28,14 +28,14 @@ USAGE = f"""
 action learn|relearn|show: `learn INPUT ... --out FILE` finds the templates of all hosts in files of pages;
   `relearn HOST INPUT ... --templates FILE` learns the template of one host again, and replaces it in FILE;
   `show [HOST ...] --templates FILE` prints those of these hosts, or a list of all hosts
-inputs [INPUT ...]: archives, folders of pages, or .jsonl .csv .tsv .parquet with a field of HTML and one of the URL;
-  before them the HOST of relearn; instead of them the HOSTs of show
---templates FILE: show, relearn: a file of learn, or a state or an index that has templates; learn: its templates of at
-  least 200 different pages, and those of hosts with too few pages in INPUT, are kept
+inputs [INPUT ...]: learn, relearn: archives, folders of pages, or .jsonl .csv .tsv .parquet with fields for HTML and
+  the URL; for relearn, the HOST precedes them. show: hosts only
+--templates FILE: show, relearn: a file that learn has written, or the folder of a state or an index. learn: keep the
+  templates in FILE that were found in at least 200 different pages, and those of hosts with too few pages in INPUT
 --json: print the result as JSON
 [learn and relearn]
---out PATH: the file for the templates (.arrow); relearn needs it only if --templates names a state or an index, whose
-  next run must name this file
+--out PATH: the file for the templates (.arrow). relearn: default: FILE of --templates; needed if that is a state or an
+  index, whose next run must then have --templates PATH
 --html FIELD: the field with HTML (default: html)
 --url FIELD: the field with the URL (default: url)
 {VIEW_IF_GIVEN.replace(": of", ": learn: of", 1)}

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from neardup.model.errors import OutputRefused
+from neardup.model.errors import OutputRefused, reason
 
 STANDARD_ERROR: Final = "-"
 _ERROR: Final = 2  # its descriptor
@@ -51,7 +51,7 @@ class AccessLog:
         try:
             return os.open(self._name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o640)
         except OSError as error:
-            raise OutputRefused(self._name, f"the access log cannot be opened: {error.strerror}") from error
+            raise OutputRefused(self._name, f"the access log cannot be opened: {reason(error)}") from error
 
 
 def request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:

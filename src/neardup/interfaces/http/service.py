@@ -227,7 +227,7 @@ class Service:
         metrics.ready.set(readable)
         metrics.writes.set(self.writes == "yes" and self.writer is None)
         busy = self.index.store.busy
-        if readable and busy.acquire(blocking=False):  # else some may be missing: files are read again
+        if readable and busy.acquire(blocking=False):  # while files are read again, documents are missing
             try:
                 metrics.documents.set(len(self.index))
             finally:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from neardup.engines.spark import SparkExecutors, naming_errors
-from neardup.model.errors import OutputRefused, ParameterError, StorageRefused, require, require_sequence
+from neardup.model.errors import OutputRefused, ParameterError, StorageRefused, reason, require, require_sequence
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.result import Summary
@@ -110,8 +110,8 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     if restart:
         decisions.unlink(missing_ok=True)
     elif decisions.exists():
-        reason = "it exists already: read it, restart the run, or use another folder"
-        raise OutputRefused(str(decisions), reason, "exists")
+        rule = "it exists already: read it, restart the run, or use another folder"
+        raise OutputRefused(str(decisions), rule, "exists")
     executors.require_shared(folder)
     with naming_errors():
         stored = _stored(frame, folder, columns, by or [_quoted(id)], restart=restart)
@@ -139,7 +139,7 @@ def _make(folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         found = [path.name for path in folder.iterdir()]
     except OSError as error:
-        raise StorageRefused(str(folder), f"it cannot be a work folder: {error.strerror}") from error
+        raise StorageRefused(str(folder), f"it cannot be a work folder: {reason(error)}") from error
     foreign = [name for name in sorted(found) if name not in {_RUN, _DECISIONS} and not name.startswith(_STORED)]
     if foreign:
         raise StorageRefused(str(folder), f"it has files of others, such as {foreign[0]!r}; use a new or empty folder")
