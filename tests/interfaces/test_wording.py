@@ -84,8 +84,8 @@ def test_large_clusters_in_words():
     assert cluster_lines(summary(largest_clusters=(small,))) == []
     (line,) = cluster_lines(summary(same_host_drops=SameHostDrops(pages=13, hosts=1, host="a.example", most=13)))
     assert line == (
-        "13 pages of a.example dropped for another page of this host: if they share only menus and notices, leave these"
-        " out with --templates FILE --learn-templates"
+        "13 pages of a.example dropped for another page of this host: if they share only menus and notices, read them"
+        " with templates, in which these lines do not count"
     )
     (line,) = cluster_lines(summary(same_host_drops=SameHostDrops(pages=1300, hosts=20, host="a.example", most=130)))
     assert line.startswith("1,300 pages of 20 hosts (130 of a.example) dropped for another page of the same host: ")

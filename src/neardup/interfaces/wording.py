@@ -123,7 +123,7 @@ def host_hint(found: "SameHostDrops") -> str:
     hosts = found.host if one else f"{found.hosts:,} hosts ({found.most:,} of {found.host})"
     return (
         f"{found.pages:,} pages of {hosts} dropped for another page of {'this' if one else 'the same'} host: if they"
-        " share only menus and notices, leave these out with --templates FILE --learn-templates"
+        " share only menus and notices, read them with templates, in which these lines do not count"
     )
 
 

@@ -37,6 +37,7 @@ Advance = Callable[[float], None]  # how much of an input has been read, from 0 
 DEFAULT_TEXT: Final = "text"
 DEFAULT_URL: Final = "url"
 DEFAULT_ID: Final = "id"  # the one id field that may be missing from every record
+_PLURALS: Final = {WARC: "archives", FOLDER: "folders"}  # of formats in messages
 SITE: Final = "neardup_site"  # the field of texts of pages that were stored, with their sites as signed integers
 
 
@@ -516,7 +517,8 @@ def with_address(request: Request) -> Request:
 
 def require_used(request: Request, forms: AbstractSet[str], *, folders: bool) -> None:
     """Raise ``ParameterError`` for options that have no effect on inputs of these formats, some of them *folders*."""
-    inputs, glob = f"the inputs are {' and '.join(sorted(forms))}", " ".join(request.globs)
+    inputs = f"the inputs are {' and '.join(sorted(_PLURALS.get(form, form) for form in forms))}"
+    glob = " ".join(request.globs)
     require(folders or not glob, "glob", glob, f"can only be used with folders; {inputs}")
     rule = f"can only be used with files and standard input; {inputs}"
     require(forms != {FOLDER} or request.format is None, "format", request.format, rule)

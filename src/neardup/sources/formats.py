@@ -50,6 +50,7 @@ _UNKNOWN: Final = {
     ".json": "json ending",
     **dict.fromkeys((".txt", ".md", ".html"), "text ending"),
     **dict.fromkeys((".zip", ".tar", ".tgz", ".7z", ".rar"), PACKED),
+    **dict.fromkeys((".arc", ".arc.gz"), "arc"),
 }
 _NAME: Final = 60  # shown characters of a name that cannot be a file's
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -257,8 +258,10 @@ def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - wh
     if found is None:
         rule = f"its name does not end in a known format: {KNOWN}"
         name = PurePath(path.lower())
-        ending = ".tar" if PurePath(name.stem).suffix == ".tar" else name.suffix
-        raise InputRefused(path, rule, _UNKNOWN.get(ending, "ending unknown"))
+        inner = PurePath(name.stem).suffix
+        ending = ".tar" if inner == ".tar" else ".arc.gz" if inner == ".arc" else name.suffix
+        code = _UNKNOWN.get(ending, "ending unknown")
+        raise InputRefused(path, "it is an ARC file" if code == "arc" else rule, code)
     return found
 
 

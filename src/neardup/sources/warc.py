@@ -49,6 +49,7 @@ _CONCURRENT: Final = "warc-concurrent-to"
 _ONCE: Final = frozenset({"warc-type", "warc-record-id", "warc-date", "content-length"})
 _DIGESTS: Final = ("sha1", "sha256", "sha512", "md5")
 _DAMAGED: Final = "its {} is damaged"
+_NO_MEMBER: Final = "no {} begins here"
 _NO_BEGINNING: Final = "these bytes are not the beginning of a record"
 _REST: Final = "; the rest of the data that is compressed with it is not read"
 UNENDED: Final = "the file ends without the line ends after its last record; the record was read"
@@ -112,7 +113,7 @@ def _check_beginning(source: str, file: BinaryIO, compression: str | None) -> No
     gzip = packing_of(file, "gzip")
     is_gzip = head.startswith(gzip.magic)
     if head.startswith(_ARC) or (is_gzip and begins_with(gzip, data, 0, _ARC)):
-        raise DataError(source, "it is an ARC file; convert it first, with `warcio recompress`", "arc")
+        raise DataError(source, "it is an ARC file", "arc")
     if head.startswith(_VERSION) and compression is not None:
         raise DataError(source, f"its ending is that of {compression}, but it is not compressed", "ending")
     if is_gzip and compression != "gzip":
@@ -153,8 +154,10 @@ def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: i
         resumed = member.end
         if resumed is None:
             resumed = next_member(packing, data, damage.resume(at), last, _VERSION)
-            cut = member.fault == CUT and resumed == data.size
-            yield Gap(at, resumed, CUT if cut else _DAMAGED.format(packing.name), reach=damage.end)
+            begins = packing.magic.startswith(data.read(at, at + len(packing.magic)))
+            cut = member.fault == CUT and resumed == data.size and (begins or not packing.checked)
+            reason = CUT if cut else (_DAMAGED if begins else _NO_MEMBER).format(packing.name)
+            yield Gap(at, resumed, reason, reach=damage.end)
         at = resumed
 
 
@@ -348,7 +351,7 @@ def _record(source: str, data: HeldBytes | FileBytes, at: int) -> tuple[Record |
     head = data.read(at, at + _HEADERS_FIRST)
     if not head.startswith(_VERSION):
         if head.startswith(_ARC):
-            raise DataError(source, "it is an ARC file; convert it first, with `warcio recompress`", "arc")
+            raise DataError(source, "it is an ARC file", "arc")
         cut = len(head) < len(_VERSION) and _VERSION.startswith(head)
         return Gap(at, at, CUT if cut else _NO_BEGINNING), at
     size, ends = _header_size(head)

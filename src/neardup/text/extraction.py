@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, Self, cast, get_args
 
 import numpy as np
 
-from neardup.model.errors import counted, require, require_kind, require_sequence
+from neardup.model.errors import ParameterError, counted, require, require_kind, require_sequence
 from neardup.text.host_templates import HostTemplates, Template
 from neardup.text.html import (
     LARGEST_PAGE,
@@ -29,6 +29,7 @@ View = Literal["auto", "main", "visible"]
 
 _LEAST: Final = 5  # letters of visible text for each of main text, at most
 _UNKNOWN: Final = "\ufffd"
+_OTHER_RULE: Final = "another version of neardup learned it, by another rule"
 
 LONG_LINES: Final = {"words": 5, "least": 50}
 """The words of a line of a text that is not short, and those of all such lines of a text that are enough.
@@ -126,8 +127,9 @@ class Extraction:
         require(self.view in get_args(View), "view", self.view, "must be auto, main or visible")
         if self.templates is not None:
             require_kind("templates", self.templates, HostTemplates)
-            learned, own = self.templates.rule.get("extraction"), replace(self, templates=None).identity | OTHER_LINES
-            require(learned == own, "templates", str(self.templates), learned_otherwise(learned, own))
+            own = replace(self, templates=None).identity | OTHER_LINES
+            if self.templates.rule.get("extraction") != own:
+                raise learned_otherwise(self.templates, own)
 
     @property
     def identity(self) -> dict[str, str | None]:
@@ -339,30 +341,38 @@ def _main(text: str) -> _MainContent | None:
 
 def other_extraction(known: Mapping[str, str | None], own: Mapping[str, str | None]) -> tuple[str, str]:
     """Return why *own* pages cannot be compared with *known* ones, read in another way, and a code for that."""
-    if _way(known) != _way(own):
-        return f"its pages were read as {_way(known)}, not {_way(own)}, and cannot be compared with these", "other view"
+    views = known["text_view"], own["text_view"]
+    if views[0] != views[1]:
+        return (
+            f"its pages were read in the text view {views[0]}, and the new ones in the text view {views[1]}",
+            "other view",
+        )
+    if known.get("extractor") != own.get("extractor"):
+        rule = f"its pages were read by {known.get('extractor')}, and the new ones are read by {own.get('extractor')}"
+        return rule, "other version"
     before, now = known.get("templates"), own.get("templates")
     if before is None:
-        return f"its pages were read without templates of hosts, and these with some (id {now})", "no templates"
+        return f"its pages were read without templates, and the new ones with the templates {now}", "no templates"
     if now is None:
-        return f"its pages were read with templates of hosts (id {before}), and these without", "templates needed"
-    rule = f"its pages were read with templates of hosts (id {before}), and these with others (id {now})"
+        return f"its pages were read with the templates {before}, and the new ones without", "templates needed"
+    rule = f"its pages were read with the templates {before}, and the new ones with the templates {now}"
     return f"{rule}, which were not made of those", "other templates"
 
 
-def learned_otherwise(learned: Mapping[str, str | None] | None, own: Mapping[str, str | None]) -> str:
-    """Return why templates that were *learned* from texts of one kind cannot be used for another, and what to do."""
-    before, now = learned.get("text_view") if learned else None, own["text_view"]
-    if not learned or before is None or _way(learned) == _way(own):
-        return "were learned by another version of neardup; learn them again"
-    rule = f"were learned from {_way(learned)}, but pages are read as {_way(own)}"
-    if before == now:
-        return f"{rule}; learn them again"
-    return f"{rule}; read the pages in text view {before}, or learn them again in text view {now}"
-
-
-def _way(one: Mapping[str, str | None]) -> str:
-    return " by ".join(filter(None, (f"text view {one['text_view']}", one.get("extractor"))))
+def learned_otherwise(templates: HostTemplates, own: Mapping[str, str | None]) -> ParameterError:
+    """Return the error for templates that were not learned from pages which are read as *own*, or by another rule."""
+    learned: Mapping[str, str | None] = templates.rule.get("extraction") or {}
+    before, now = learned.get("text_view"), own["text_view"]
+    if before and before != now:
+        rule = f"it is for pages in the text view {before}, and pages are read in the view {now} here"
+        return ParameterError("templates", str(templates), f"cannot be used: {rule}", "other view")
+    others, mine = learned.get("extractor"), own.get("extractor")
+    why = (
+        f"its pages were read by {others or 'another library'}, and by {mine or 'none'} now"
+        if before and others != mine
+        else _OTHER_RULE
+    )
+    return ParameterError("templates", str(templates), f"cannot be used: {why}; learn them again")
 
 
 def _letters(text: str) -> int:

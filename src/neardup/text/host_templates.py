@@ -36,8 +36,8 @@ LARGEST: Final = 1 << 31  # bytes of a file
 
 _FORMAT: Final = 1
 _ABOUT: Final = b"neardup.templates"
+LOST: Final = "lost templates"  # the code of the error for a folder without its templates
 _NOT_TEMPLATES: Final = "is not a file of templates"
-_RESTORE: Final = "restore it from a copy, or name a file of the same templates"
 _SCHEMA: Final = pa.schema(
     [
         pa.field("host", pa.string(), nullable=False),
@@ -232,12 +232,16 @@ def kept_templates(folder: Path, identity: str, read: Callable[[Path], bytes] = 
     try:
         found = HostTemplates.from_bytes(read(path), str(path))
     except FileNotFoundError:
-        raise StorageDamaged(str(path), f"is missing; {_RESTORE}") from None
+        raise _lost(path, identity, "are missing") from None
     except DataError as error:
-        raise StorageDamaged(str(path), f"{error.rule}; {_RESTORE}") from error
+        raise _lost(path, identity, "are damaged") from error
     if identity not in {found.identity, *found.earlier}:  # the file is replaced before its templates are recorded
-        raise StorageDamaged(str(path), f"has other templates than those that pages here were read with; {_RESTORE}")
+        raise _lost(path, identity, "are others than those that pages here were read with")
     return found
+
+
+def _lost(path: Path, identity: str, what: str) -> StorageDamaged:
+    return StorageDamaged(str(path), f"the templates {what}; restore the file with the id {identity} here", LOST)
 
 
 def _opened(content: bytes) -> tuple[Any, pa.Table]:

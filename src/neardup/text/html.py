@@ -332,7 +332,7 @@ def capped(page: Page) -> tuple[Page, str]:
         return (page[:LARGEST_PAGE], TOO_LONG) if len(page) > LARGEST_PAGE else (page, "")
     if len(page) * _WIDEST <= LARGEST_PAGE:
         return page, ""
-    markup, fault = capped(encoded(page)[1])
+    markup, fault = capped(encoded(page[: LARGEST_PAGE + 1])[1])
     return markup.decode(errors="ignore") if fault else page, fault
 
 

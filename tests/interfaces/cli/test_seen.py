@@ -11,6 +11,7 @@ from archives_made import packed, page
 
 from neardup import Index
 from neardup.interfaces.cli import main
+from neardup.sources.url_rules import HostRules, RuleEvidence, UrlRules
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
@@ -102,7 +103,7 @@ def test_broken_lines_are_answered_and_counted(seen, asked):
         "new",
         "it has neither 'url' nor 'id'",
     ]
-    assert told == "neardup: 3 lines: 2 invalid, 1 new\n"
+    assert told == "neardup: 3 lines: 2 invalid; 1 new\n"
     assert [answer["line"] for answer in answers] == [1, 2, 4]
 
 
@@ -177,11 +178,10 @@ def test_another_writer_keeps_from_admitting_but_not_from_asking(seen, asked):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["none"], "none: there is nothing at this path; to create one: neardup index INPUT --to DIR"),
+        (["none"], "none: there is nothing at this path; to create an index: neardup index INPUT --to DIR"),
         (["seen", "--skip", "-1"], "--skip -1: the value must be at least 0"),
         (["seen", "--changed-at-least", "2"], "--changed-at-least 2: the value must be a number above 0 and at most 1"),
         (["seen", "--url", "text"], "--text text: the value must be another field"),
-        (["seen", "--id", "url"], "--id url: the value must be another field than the URL"),
         (["seen", "--key-file", "none"], "the key cannot be read"),
         (["seen", "--url", 'a"b'], "must not contain quotation marks"),
     ],
@@ -265,7 +265,7 @@ def archive(tmp_path):
 def test_the_pages_of_archives_are_answered(seen, archive, neardup):
     told = neardup("seen", seen, archive, "--admit", code=1)
     rejected, *answers = map(json.loads, told.out.splitlines())
-    assert rejected["error"].startswith("its gzip member is damaged; reading resumes at byte")
+    assert rejected["error"].startswith("no gzip member begins here; reading resumes at byte")
     assert [(one["id"], one["verdict"]) for one in answers] == [
         ("http://a.example/1", "new"),
         ("http://a.example/2", "near duplicate"),
@@ -328,3 +328,46 @@ def test_files_of_any_format_are_answered(tmp_path, seen, neardup):
 def test_wrong_options_of_files_are_told(seen, archive, neardup, options, complaint):
     code = 1 if "names the field" in complaint else 2
     assert complaint in neardup("seen", seen, archive, *options, code=code).err
+
+
+def test_one_field_may_be_the_url_and_the_id(asked, seen, tmp_path):
+    pages = tmp_path / "pages.jsonl"
+    pages.write_bytes(line(id="http://a.example/?b=1", text=STORM) + line(id="plain", text=BAKER))
+    [one, other], _ = asked(seen, b"", str(pages), "--url", "id", "--admit")
+    assert (one["id"], other["id"], one["verdict"]) == ("http://a.example/?b=1", "plain", "new")
+    answers, _ = asked(seen, pages.read_bytes(), "--url", "id")
+    assert [answer["verdict"] for answer in answers] == ["known", "known"]
+
+
+@pytest.mark.parametrize("field", ["text", "page"])
+def test_records_of_files_without_a_text_are_invalid_as_lines_are(asked, seen, tmp_path, field):
+    way = () if field == "text" else ("--html", field)
+    pages = tmp_path / "pages.jsonl"
+    pages.write_bytes(line(id="a", **{field: STORM}) + line(id="b", **{field: BAKER}))
+    asked(seen, b"", str(pages), "--admit", *way)
+    pages.write_bytes(line(id="a", **{field: None}) + line(id="c") + line(id="b", **{field: BAKER}))
+    answers, told = asked(seen, b"", str(pages), "--admit", *way, code=1)
+    assert [answer.get("error") for answer in answers] == [f"its {field!r} is missing or null"] * 2 + [None]
+    assert [answer["position"] for answer in answers] == [1, 2, 3]
+    assert "2  records rejected" in told
+    lines, _ = asked(seen, pages.read_bytes(), *way, code=1)
+    assert [answer.get("error") for answer in lines] == [answer.get("error") for answer in answers]
+    pages.write_bytes(line(id="a", **{field: STORM}))
+    [answer], _ = asked(seen, b"", str(pages), *way)
+    assert (answer["verdict"], answer["changed"]) == ("known", False)
+
+
+def test_rules_that_no_page_could_follow_are_reported(asked, seen, tmp_path):
+    rules, pages = tmp_path / "rules.json", tmp_path / "pages.jsonl"
+    rules.write_bytes(UrlRules({"a.example": HostRules(parameters={"from": RuleEvidence(12, 12, 1.0)})}).to_bytes())
+    note = "no page has a field 'url', so --rules changed nothing; --url names the field of the URL"
+    pages.write_bytes(line(id="http://a.example/?from=1", text=STORM))
+    for given in ((b"", str(pages)), (pages.read_bytes(),)):
+        assert note in asked(seen, *given, "--rules", str(rules))[1]
+        assert note not in asked(seen, *given, "--rules", str(rules), "--url", "id")[1]
+    with Index.open(seen, "w") as index:
+        index.admit(["http://a.example/"], [BAKER])
+    assert main(["index", str(pages), "--to", str(seen)]) == 0
+    other = tmp_path / "ruled"
+    assert main(["index", str(pages), "--to", str(other), "--url", "id", "--rules", str(rules)]) == 0
+    assert main(["index", str(pages), "--to", str(other)]) == 2

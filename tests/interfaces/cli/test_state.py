@@ -83,7 +83,7 @@ def test_wrong_usage(neardup, crawls, arguments, words):
 def test_options_that_do_not_fit_are_refused(neardup, crawls):
     one = ("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
     dry = ("dedup", "two.jsonl", "--dry-run", "--state", "crawls")
-    assert "--against DIR compares without adding" in neardup(*dry, code=2).err
+    assert "name its folder with --against" in neardup(*dry, code=2).err
     assert "threshold" in neardup(*one, "--threshold", "0.7", code=2).err
     assert (
         "--against one.jsonl cannot be used with --state crawls" in neardup(*one, "--against", "one.jsonl", code=2).err

@@ -42,4 +42,4 @@ def test_people_read_it_too(neardup, tmp_path):
 
 def test_where_there_is_no_index(neardup, tmp_path):
     (tmp_path / "empty").mkdir()
-    assert "to create one: neardup index INPUT --to DIR" in neardup("stats", "empty", code=2).err
+    assert "to create an index: neardup index INPUT --to DIR" in neardup("stats", "empty", code=2).err

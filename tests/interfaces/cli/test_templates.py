@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import fsspec
 import pytest
-from archives_made import http, packed, record
+from archives_made import http, packed, page, record
 from invented_sites import Site, article, edited
 
 from neardup import DataError, Index, ParameterError, SimHash, audit_files, dedup_files
@@ -111,7 +111,7 @@ def test_an_index_uses_them(folder, tmp_path, capsys):
     assert run("index", folder / "pages.jsonl", "--to", tmp_path / "seen", *how[:4], "--json") == 0
     assert json.loads(capsys.readouterr().out)["unchanged"] == 46  # it has kept them
     assert run("index", folder / "pages.jsonl", "--to", tmp_path / "seen", *how[:4], "--no-templates") == 2
-    assert "with templates" in capsys.readouterr().err
+    assert "with the templates" in capsys.readouterr().err
 
 
 def test_other_fields_are_named(folder, tmp_path, capsys):
@@ -553,7 +553,7 @@ def test_an_extraction_can_be_stored(folder):
                 "templates.arrow",
             ],
             2,
-            "read the pages in text view auto, or learn them again in text view visible",
+            "name the view of the templates with --text-view, or learn them again",
         ),
     ],
 )
@@ -600,7 +600,7 @@ def test_what_was_learned_is_shown(crawl, part, capsys, monkeypatch, verb):
     assert run(*verb, crawl / "crawl.warc.gz", "--templates", "t.arrow", "--learn-templates") == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "templates of 1 new host added to t.arrow; 1 host had one before" in shown
-    assert "of hosts with fewer than 20 different pages, none is learned" in shown
+    assert "a host needs 20 pages that are not near duplicates of each other" in shown
 
 
 def test_why_nothing_was_learned_is_shown(part, capsys):
@@ -608,7 +608,7 @@ def test_why_nothing_was_learned_is_shown(part, capsys):
     few.write_text((part / "one.jsonl").read_text().splitlines(keepends=True)[0])
     capsys.readouterr()
     assert run("templates", "learn", few, "--out", part / "few.arrow") == 0
-    assert "no host has a template: that needs at least 20 different pages of one host" in capsys.readouterr().out
+    assert "no host has a template: that needs 20 pages of one host" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("way", ["memory", "pieces", "state", "index"])
@@ -740,7 +740,7 @@ def test_pages_of_indexes_that_were_read_otherwise_are_not_compared_with(crawl, 
         assert f"--against {tmp_path / other} has pages that were read with other templates" in shown
         assert f"than those of {tmp_path / 'a'}; compare with one of the two, and then with the other" in shown
     shown = " ".join(neardup(*run_over, "--no-templates", code=2).err.split())
-    assert "and these without; leave out --no-templates" in shown
+    assert "and the new ones without; leave out --no-templates" in shown
 
 
 def test_an_index_may_grow_while_templates_are_learned(crawl, tmp_path, monkeypatch, neardup):
@@ -804,9 +804,9 @@ def test_damaged_templates_of_a_state_and_of_an_index_are_named(crawl, tmp_path,
     neardup(*other)
     own = (state / "templates.arrow").read_bytes()
     for content, message in (
-        (None, "is missing"),
-        (own[:-9], "is not a file of templates"),
-        ((tmp_path / "other.arrow").read_bytes(), "has other templates than"),
+        (None, "are missing"),
+        (own[:-9], "are damaged"),
+        ((tmp_path / "other.arrow").read_bytes(), "are others than"),
     ):
         for folder in (state, seen):
             (folder / "templates.arrow").unlink() if content is None else (folder / "templates.arrow").write_bytes(
@@ -975,3 +975,63 @@ def test_pages_of_standard_input_have_templates(folder, tmp_path, monkeypatch):
         monkeypatch.setattr("sys.stdin", pages)
         assert run("templates", "learn", "-", "--out", tmp_path / "t.arrow") == 0
     assert HostTemplates.load(tmp_path / "t.arrow") == HostTemplates.load(folder / "templates.arrow")
+
+
+def test_nothing_is_written_if_no_page_can_be_read(tmp_path, capsys):
+    (tmp_path / "junk.warc.gz").write_bytes(b"hello")
+    assert run("templates", "learn", tmp_path / "junk.warc.gz", "--out", tmp_path / "t.arrow") == 1
+    assert "no gzip member begins here; nothing was written" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "t.arrow").exists()
+
+
+def test_templates_of_another_view_are_refused_with_a_way_out(crawl, tmp_path, neardup):
+    archive, templates = crawl / "crawl.warc.gz", tmp_path / "visible.arrow"
+    neardup("templates", "learn", archive, "--text-view", "visible", "--out", templates)
+    neardup("index", archive, "--to", tmp_path / "seen")
+    rule = (
+        f"--templates {templates} cannot be used: it is for pages in the text view visible, and pages are read in the"
+    )
+    for way, way_out in (
+        (
+            ("seen", tmp_path / "seen", archive),
+            f"leave out --templates: pages are read with those of {tmp_path / 'seen'}",
+        ),
+        (("index", archive, "--to", tmp_path / "seen"), "leave out --templates: pages are read with those of"),
+        (("dedup", archive, "--dry-run"), "name the view of the templates with --text-view, or learn them again"),
+    ):
+        shown = " ".join(neardup(*way, "--templates", templates, code=2).err.split())
+        assert rule in shown
+        assert way_out in shown
+    neardup("dedup", archive, "--dry-run", "--templates", templates, "--text-view", "visible")
+
+
+def test_a_service_without_the_templates_of_its_index_is_refused(crawl, tmp_path, neardup):
+    neardup("index", crawl / "crawl.warc.gz", "--to", tmp_path / "seen")
+    own = (tmp_path / "seen" / "templates.arrow").read_bytes()
+    (tmp_path / "seen" / "templates.arrow").write_bytes(own[:-9])
+    shown = " ".join(neardup("serve", tmp_path / "seen", "--port", "0", code=1).err.split())
+    assert "templates.arrow: the templates are damaged; restore the file with the id " in shown
+    assert "rescue" not in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "way_out"),
+    [
+        (("--no-templates",), "leave out --no-templates"),
+        (("--against", "seen"), "as those of the state or index were; begin a new one to use templates"),
+        (("--html", "html", "table"), "name the field of the URL with --url"),
+    ],
+)
+def test_pages_read_without_templates_are_reported_with_a_way_out(tmp_path, neardup, monkeypatch, options, way_out):
+    monkeypatch.chdir(tmp_path)
+    notice = "Cookies help this shop to deliver what its visitors want to see, and to count how many of them come. " * 3
+    pages = [page(number, f"<p>{notice} Product {number} costs {number} coins.") for number in range(30)]
+    (tmp_path / "crawl.warc.gz").write_bytes(packed(pages))
+    neardup("index", "crawl.warc.gz", "--to", "seen", "--no-templates", "--texts")
+    rows = ({"id": str(number), "html": f"<p>{notice} Product {number} costs {number} coins."} for number in range(30))
+    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table = options[-1] == "table"
+    given = ["pages.jsonl", *options[:-1]] if table else ["crawl.warc.gz", *options]
+    shown = neardup("dedup", *given, "--dry-run").out
+    assert "the pages were read without templates" in shown
+    assert way_out in shown

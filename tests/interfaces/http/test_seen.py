@@ -188,7 +188,7 @@ def test_pages_are_read_as_those_of_the_index(serve, texts, crawled):
     for own in (None, visible):
         assert verdicts(serve(crawled, extraction=own, read_only=True).post("/v1/seen/judge", pages))
     for read_only in (True, False):
-        with pytest.raises(StorageRefused, match="were read as text view visible") as caught:
+        with pytest.raises(StorageRefused, match="were read in the text view visible") as caught:
             Service(partial(Index.open, crawled), extraction=Extraction(), read_only=read_only)
         assert caught.value.code == "other view"
 

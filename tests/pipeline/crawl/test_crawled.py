@@ -4,7 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup import DataError, ParameterError
+from neardup import DataError
 from neardup.pipeline.crawl.crawled import addressed, read_crawled
 from neardup.urls import find_mirrors, find_url_rules
 
@@ -43,7 +43,9 @@ def test_other_columns(tmp_path):
 def test_pages_without_urls_are_an_error(tmp_path):
     path = tmp_path / "pages.parquet"
     pq.write_table(pa.table({"id": ["1", "2"], "digest": ["x", "x"]}), path)
-    with pytest.raises(DataError, match=r"pages\.parquet has no URL .*, but '1'$"):
+    with pytest.raises(
+        DataError, match=r"pages\.parquet: none of its pages has a URL such as .*; the first one has '1'$"
+    ):
         read_crawled([path], content="digest")
     pq.write_table(pa.table({"id": pa.array([], pa.string()), "digest": pa.array([], pa.string())}), path)
     assert read_crawled([path], content="digest").urls == []
@@ -52,7 +54,7 @@ def test_pages_without_urls_are_an_error(tmp_path):
 def test_the_pages_themselves_are_refused(tmp_path):
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text("<p>text")
-    with pytest.raises(ParameterError, match=r"^inputs\b.* must be reports of a deduplication"):
+    with pytest.raises(DataError, match="pages: it is not a report, but the pages themselves"):
         read_crawled([tmp_path / "pages"])
 
 

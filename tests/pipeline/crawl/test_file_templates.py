@@ -114,7 +114,7 @@ def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):
     found = file.extended(pages, request_of(html="html", extraction=file.extraction), lambda *_: None)
     assert len(HostTemplates.load(path)) == len(found.templates) == 0
     assert learn_templates(PAGES, extraction=Extraction(view="main"), known=found.templates).earlier
-    with pytest.raises(ParameterError, match="read the pages in text view main, or"):
+    with pytest.raises(ParameterError, match="it is for pages in the text view main, and"):
         templates_of(path, pages, request_of(extraction=Extraction(view="visible")))
 
 

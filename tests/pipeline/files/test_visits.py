@@ -85,7 +85,7 @@ def test_a_reader_refuses_pages_of_another_version(tmp_path, archive, monkeypatc
     monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
     with Index.open(tmp_path / "made") as reader:
         for one in (None, Extraction()):
-            with pytest.raises(StorageRefused, match="not text view auto by resiliparse 9"):
+            with pytest.raises(StorageRefused, match="the new ones are read by resiliparse 9"):
                 [*FileAnswers(reader, extraction=one).answer([archive])]
 
 

@@ -61,9 +61,9 @@ def test_templates_are_kept(tmp_path):
             assert index.templates == extraction.templates
     (tmp_path / "seen" / TEMPLATES).write_bytes(b"?")
     [loss] = rescue(tmp_path / "seen", tmp_path / "without").losses
-    assert (loss.where, loss.documents) == (str(tmp_path / "seen" / TEMPLATES), None)
+    assert (loss.where, loss.documents) == (str(tmp_path / "without" / TEMPLATES), None)
     with Index.open(tmp_path / "without", "w") as index:
-        with pytest.raises(StorageDamaged, match="is missing"):
+        with pytest.raises(StorageDamaged, match="are missing"):
             _ = index.templates
         require_extraction(index, extraction)
         assert index.templates == extraction.templates

@@ -64,7 +64,7 @@ def test_what_cannot_be_compared_with_is_refused(index, tmp_path):
     require_extraction(index, Extraction(view="visible"))
     texts = IndexTexts(str(tmp_path / "index"))
     texts.require(request(), [], Extraction(view="visible"))
-    with pytest.raises(StorageRefused, match="pages were read as text view visible"):
+    with pytest.raises(StorageRefused, match="pages were read in the text view visible"):
         texts.require(request(), [], Extraction(view="auto"))
     Index.create(tmp_path / "signatures").close()
     with pytest.raises(ParameterError, match="is an index without texts; compare with a state, with files"):

@@ -348,7 +348,7 @@ def test_the_index_extracts_pages_as_the_state_does(tmp_path, monkeypatch):
             require_extraction(index, Extraction(view="main"))
     monkeypatch.setattr(Extraction, "extractor", "another 1.0")
     with State.open(tmp_path / "state") as state, Index.create() as index:
-        with pytest.raises(StorageError, match="not text view visible by another 1"):
+        with pytest.raises(StorageError, match="the new ones are read by another 1"):
             index.fill(state)
         assert not len(index)
 

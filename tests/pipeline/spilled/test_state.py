@@ -382,10 +382,10 @@ def test_pages_of_a_state_are_extracted_in_one_way(tmp_path, batches, monkeypatc
     main = Extraction(view="main")
     dedup_files([tmp_path / "pages"], state=tmp_path / "state", extraction=main)  # the first pages decide
     dedup_files(batches[1], state=tmp_path / "state")  # no pages
-    with pytest.raises(StorageRefused, match=r"view main by resiliparse.*not text view visible"):
+    with pytest.raises(StorageRefused, match="the text view main, and the new ones in the text view visible"):
         dedup_files([tmp_path / "pages"], against=tmp_path / "state", extraction=Extraction(view="visible"))
     monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
-    with pytest.raises(StorageRefused, match="not text view main by resiliparse 9"):
+    with pytest.raises(StorageRefused, match="the new ones are read by resiliparse 9"):
         dedup_files([tmp_path / "pages"], state=tmp_path / "state", extraction=main)
 
 
@@ -396,7 +396,7 @@ def test_pages_with_templates_of_another_version_are_refused_as_such(tmp_path, m
     dedup_files([tmp_path / "pages"], state=tmp_path / "state", extraction=with_templates)
     monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
     for run in ({"state": tmp_path / "state"}, {"against": tmp_path / "state"}):
-        with pytest.raises(StorageRefused, match=r"view auto by resiliparse.*not text view auto by resiliparse 9"):
+        with pytest.raises(StorageRefused, match=r"view auto by resiliparse.*the new ones are read by resiliparse 9"):
             dedup_files([tmp_path / "pages"], **run)
     with State.open(tmp_path / "state", write=True) as state, pytest.raises(StorageRefused, match="by resiliparse 9"):
         state.compact()

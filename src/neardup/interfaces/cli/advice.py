@@ -41,7 +41,7 @@ _WITH_COMMAS = {"stop_words"}  # options whose value is a list
 _READING = {"dedup", "index", "audit", "pairs", "label", "tune", "contamination"}  # files, by options for that
 _CONTINUING = {"dedup", "work", "index"}  # verbs that continue where a full disk stopped them
 _NAMED_FIELDS = {"text": "text", "html": "HTML", "id": "id", "url": "URL", "contribution": "contribution"}  # by option
-_FIELDS = {"templates": {"html": "html", "url": "url"}}  # defaults, by verb, that its options do not show
+_FIELDS = {"templates": {"html": "html"}}  # defaults, by verb, that its options do not show
 _OF_REPORTS = {  # columns of the reports that a verb reads
     "audit": ("id", "position", "representative_position", "rule", "resemblance"),
     "mirrors": ("representative",),
@@ -61,6 +61,7 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "json as table": "rename it with the ending .jsonl",
         "ending": "rename it with the ending of its format",
         "packed files": "unpack it first, and name the files in it, or their folder",
+        "arc": "convert it to WARC first: warcio recompress {where} NEW.warc.gz",
         "compressed stream": "name the file as an input, or, if it has lines, expand it first: zcat FILE | neardup ...",
         "archive stream": "name the file as an input: archives are read from files",
         "too large": "that is the most that is read here",
@@ -72,7 +73,8 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "label": "`neardup label` writes files of labels",
         "one kind": "neardup label with the same --out continues where it stopped",
         "one group": "neardup label with the same --out continues where it stopped",
-        "no URLs": "--url names their field; a report has them if they are the ids, as with dedup --id url",
+        "pages": "deduplicate them first: neardup dedup {where} --dry-run --report why.parquet; then name why.parquet",
+        "no URLs": "name the column of the URLs with --url, or repeat dedup with --id, which names their field",
         "exists": "--force replaces it",
         "folder": "name a file in it",
         PERMISSION: _OTHER_USER,
@@ -101,7 +103,8 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "json over lines": "convert them first: jq -c . FILE | neardup ...",
     },
     "in memory": {  # dedup without --work
-        "several formats": "with --work DIR, one run reads inputs of several formats",
+        "several formats": "with --work DIR, one run reads inputs of several formats, but not HTML of tables next to"
+        " archives and folders",
         "other columns": "with --work DIR, one run reads inputs with different columns",
         "folder of tables": "add --work DIR to read all tables in the folder, or name the files, such as '{pattern}'",
         "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
@@ -143,9 +146,10 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
         "not empty": "name a new folder",
         "other URL rules": "use the same rules, or another folder",
-        "other view": "leave out --text-view or name the same one, and use the same version; or use another folder",
-        "no templates": "leave out --templates, or use another folder",
-        "templates needed": "leave out --no-templates, or use another folder",
+        "other view": "use the same --text-view, or begin a new state or index",
+        "other version": "install that version, or begin a new state or index",
+        "no templates": "leave out the options of templates, or begin a new state or index without --no-templates",
+        "templates needed": "leave out --no-templates, or begin a new state or index",
         "other templates": "leave out --templates, as its own are used then, or name a file that was made of its own:"
         " neardup templates learn INPUT --templates DIR --out FILE",
         "other settings": "leave out these options, or use the values of the index",
@@ -159,7 +163,7 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
     },
 }
-_NEXT_FILES = {  # that do not exist or are others, by their options
+_NEXT_FILES = {  # that do not exist, are others or have another format, by their options
     "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
     "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
     "token_file": "neardup serve --new-token read --token-file FILE writes such a file",
@@ -175,6 +179,9 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     if isinstance(error, ParameterError):
         situation = "in memory" if _in_memory(arguments) else "in pieces"
         following = _NEXT[situation].get(error.code, "").format(value=error.value)
+        if error.name == "templates":
+            error.value = vars(arguments).get("templates", error.value)
+            following = _about_view(arguments) if error.code == "other view" else ""
         return f"{_of_parameter(error)}; {following}" if following else _of_parameter(error)
     if worded := _worded(error, arguments):
         return worded
@@ -312,6 +319,16 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     return following
 
 
+def _about_view(arguments: argparse.Namespace) -> str:
+    """Return what to do with templates of another view: a state or an index has its own, and a view."""
+    given = vars(arguments)
+    folders = [given.get("index"), given.get("to"), given.get("state"), *given.get("against", ())]
+    stored = next((one for one in folders if one and Path(one).is_dir()), None)
+    if stored is not None:
+        return f"leave out --templates: pages are read with those of {stored}"
+    return "name the view of the templates with --text-view, or learn them again in the other view"
+
+
 def _is_full(error: BaseException | None) -> bool:
     """Return whether an error is about a full disk, or one that caused it is."""
     while error is not None and getattr(error, "code", "") != FULL:
@@ -335,16 +352,19 @@ def _in_memory(arguments: argparse.Namespace) -> bool:
 
 def _about_file(error: DataError, arguments: argparse.Namespace) -> str:
     """Return the command that makes a missing or wrong file, or what its option takes; empty for other errors."""
-    if error.code not in {NO_FILE, OTHER_FILE, "no file"}:
+    if error.code not in {NO_FILE, OTHER_FILE, "no file", "ending"}:
         return ""
     given = vars(arguments)
+    if error.code == "ending" and "format" in given:
+        return "leave out --format, or name the format of the file"
     return next((advised for option, advised in _NEXT_FILES.items() if given.get(option) == error.where), "")
 
 
 def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
-    given = {**_FIELDS.get(arguments.verb, {}), **vars(arguments)}
+    given = {"url": "url", **_FIELDS.get(arguments.verb, {}), **vars(arguments)}
     if error.field in _OF_REPORTS.get(arguments.verb, ()) and error.field != given.get("text"):
-        return "this must be a report that `neardup dedup --report` has written"
+        others = "" if arguments.verb == "audit" else "; of another table, --content names the field of the content"
+        return f"this must be a report that `neardup dedup --report` has written{others}"
     if len(error.existing) == 1 and (way_out := _about_separator(error.existing[0])):
         return way_out
     for name, words in _NAMED_FIELDS.items():

@@ -121,7 +121,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         show_summary(done, seconds)
         hosts = None if done.templates is None else len(done.templates)
-        show_lines([*options.learned_line(arguments, hosts, done.hosts_learned), *_kept_folder(given)])
+        learned = options.learned_line(arguments, hosts, done.hosts_learned)
+        show_lines([*learned, *_without_templates(given, done), *_kept_folder(given)])
     return 1 if done.rejected else 0
 
 
@@ -134,9 +135,26 @@ def _in_pieces(given: dict[str, Any]) -> bool:
     require("state" in given or not given.get("for_index"), "for_index", None, "can only be used with --state DIR")
     rule = "cannot be used with --dry-run, which writes no --out and so no revisit records"
     require(not (given.get("revisits") and given["dry_run"]), "revisits", None, rule)
-    rule = "cannot be used with --state, which adds the documents; --against DIR compares without adding"
+    rule = "cannot be used with --state, which adds the documents; name its folder with --against, or leave it out"
     require("state" not in given or not given["dry_run"], "dry_run", None, rule)
     return requested
+
+
+def _without_templates(given: dict[str, Any], done: "FilesResult") -> list[str]:
+    """Return why pages were read without templates, and what to do, unless it was requested and harmless."""
+    drops = done.result.summary.same_host_drops is not None
+    if not done.documents.without_templates or (given["no_templates"] and not drops):
+        return []
+    why = "the pages were read without templates"
+    if given["no_templates"]:
+        return [f"{why}; to read them with templates, leave out --no-templates"]
+    if not {"state", "against"}.isdisjoint(given):
+        return [f"{why}, as those of the state or index were; begin a new one to use templates"]
+    if "html" in given and "url" not in given:
+        return [f"{why}; to learn the templates of their hosts, name the field of the URL with --url"]
+    if drops or "html" in given:
+        return [f"{why}; to learn templates, save the inputs to files, and add --templates FILE --learn-templates"]
+    return []
 
 
 def _kept_folder(given: dict[str, Any]) -> list[str]:

@@ -45,8 +45,8 @@ _AS_INPUT: Final[_Commands] = {
 _AS_RUN: Final[_Commands] = {  # in the place of the record of a run
     "index": "it is an index, which does not record a run; without --of, a new run of the inputs is audited",
 }
-_NEW_INDEX: Final = "to create one: neardup index INPUT --to DIR"
-_NEW_STATE: Final = "to create one: neardup dedup INPUT --out KEPT --state DIR"
+_NEW_INDEX: Final = "to create an index: neardup index INPUT --to DIR"
+_NEW_STATE: Final = "to create a state: neardup dedup INPUT --out KEPT --state DIR"
 
 
 def input_advice(error: DataError, arguments: argparse.Namespace) -> str:

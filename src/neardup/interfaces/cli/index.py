@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         ways["key"] = options.key_of(arguments)
     known = "url" in given and "from" not in given
-    require("rules" not in given or known, "rules", given.get("rules"), "needs --url FIELD, and inputs with URLs")
+    require("rules" not in given or known, "rules", given.get("rules"), "needs --url FIELD; for archives --url url")
     if "from" in given:
         return _fill(arguments, ways)
     require(arguments.inputs, "inputs", None, "are needed: files of documents, or --from STATE")

@@ -48,9 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
     kinds = Counter(each.kind for each in found.found)
     rows: list[Row] = [
         (found.pages, f"{plural(found.pages, 'page')} of {found.hosts:,} {plural(found.hosts, 'host')}", True),
-        (kinds["same"], "mirrors, 90 % or more of the common paths with the same content", True),
-        (kinds["mostly"], "mirrors, less than 90 %", True),
-        (kinds["below a prefix"], "mirrors in a folder", True),
+        (kinds["same"], f"{plural(kinds['same'], 'mirror')}, 90 % or more of the common paths with one content", True),
+        (kinds["mostly"], f"{plural(kinds['mostly'], 'mirror')}, less than 90 %", True),
+        (kinds["below a prefix"], f"{plural(kinds['below a prefix'], 'mirror')} in a folder", True),
         (kinds["same paths"], _TRANSLATED),
         (found.contents_left_out, "contents on more than 50 hosts, ignored"),
         (pages.ignored, WITHOUT_URL),

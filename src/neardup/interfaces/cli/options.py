@@ -217,8 +217,9 @@ def learned_line(arguments: argparse.Namespace, hosts: int | None, learned: int)
 
     known = f"; {counted(hosts - learned, 'host')} had one before" if hosts > learned else ""
     if arguments.learn_templates:
-        rule = f"of hosts with fewer than {LEAST} different pages, none is learned"
-        return [f"templates of {counted(learned, 'new host')} added to {arguments.templates}{known}; {rule}"]
+        rule = f"a host needs {LEAST} pages that are not near duplicates of each other"
+        added = f"templates of {counted(learned, 'new host')}" if learned else "no templates"
+        return [f"{added} added to {arguments.templates}{known}; {rule}"]
     found = f"templates of {counted(learned, 'host')} learned, whose lines do not count{known}"
     keeper = next((kind for option, kind in (("state", "state"), ("to", "index")) if option in given), None)
     return [f"{found}; {f'the {keeper} keeps them' if keeper else 'keep them with --templates FILE --learn-templates'}"]
@@ -437,9 +438,9 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options for reading as parameters of the library; refuse ``--url`` where it has no effect."""
     given = vars(arguments)
     if "url" in given and arguments.verb != "index":
-        rule = "needs --html FIELD: it names the field with the URLs of these pages; archives have their own"
+        rule = "can only be used with tables, whose pages --html names; archives and folders have their own addresses"
         require("html" in given, "url", given["url"], rule)
-        rule = "cannot be used with --no-templates: it is for templates"
+        rule = "cannot be used with --no-templates, as only templates need the URL; leave out one of them"
         require(not given.get("no_templates"), "url", given["url"], rule)
     learn = given.get("learn_templates", False)
     rule = "needs --templates FILE, to which the templates are added"

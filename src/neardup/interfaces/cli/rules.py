@@ -66,4 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         (pages.ignored, WITHOUT_URL),
     ]
     record = {"pages": number, "hosts": hosts, **counts, "ignored": pages.ignored, "id": found.id}
-    return summarise(arguments, record, rows, lines=[f"id of the rules: {found.id}"], rejected=pages.rejected)
+    lines = [f"id of the rules: {found.id}"]
+    if not len(found):
+        lines.append("a rule needs at least 10 groups of pages whose URLs differ only in the part that it ignores")
+    return summarise(arguments, record, rows, lines=lines, rejected=pages.rejected)

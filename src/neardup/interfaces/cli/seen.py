@@ -17,6 +17,8 @@ from neardup.sources.formats import STDIN, display
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from neardup.pipeline.crawl.stream import Answering
+    from neardup.pipeline.files.visits import FileAnswers
     from neardup.pipeline.index.index import Index
 
 EXAMPLE = (
@@ -51,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Answer page by page; return 1 if some were invalid."""
     require(arguments.skip >= 0, "skip", arguments.skip, "must be at least 0")
     files = arguments.inputs not in ([], [STDIN])
-    rule = "can only be used with standard input; of files, admitted pages are known when they are read again"
+    rule = "can only be used with standard input; files are read again, and pages admitted before are known"
     require(not files or not arguments.skip, "skip", arguments.skip, rule)
     html = vars(arguments).get("html")
     for name in ("text_view", "templates"):
@@ -97,6 +99,7 @@ def _of_files(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
         with redirect_stdout(sys.stderr):
             show_counts(rows)
             show_rejected(answering.rejected, listed="the answers list all")
+        _note_unused_rules(arguments, answering)
     return 1 if answering.rejected else 0
 
 
@@ -131,11 +134,18 @@ def _of_lines(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
 
     counts = _written(answers(), index)
     if sys.stderr is not None and (sys.stderr.isatty() or answering.failed):
-        told = ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
+        told = "; ".join(f"{count:,} {name}" for name, count in counts.most_common())
         complain(f"{counted(counts.total(), 'line')}: {told}")
+    if sys.stderr is not None:
+        _note_unused_rules(arguments, answering)
     if number < arguments.skip:
         complain(f"--skip {arguments.skip}: the input has only {counted(number, 'line')}, so none was checked")
     return 1 if answering.failed or number < arguments.skip else 0
+
+
+def _note_unused_rules(arguments: argparse.Namespace, answering: "Answering | FileAnswers") -> None:
+    if "rules" in arguments and not answering.addressed:
+        complain(f"no page has a field {arguments.url!r}, so --rules changed nothing; --url names the field of the URL")
 
 
 def _written(answers: "Iterable[list[dict[str, Any]]]", index: "Index") -> "Counter[str]":

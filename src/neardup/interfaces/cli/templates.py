@@ -63,6 +63,7 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files
     from neardup.pipeline.crawl.templates import LEAST, learned
     from neardup.sources.output import check_file, write_file
+    from neardup.sources.read import nothing_left
     from neardup.text.extraction import Extraction
 
     check_file(given["out"], ARROW, inputs, force=given["force"])
@@ -70,13 +71,15 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     extraction = Extraction(view=given.get("text_view", "auto"))
     learn = partial(learned, extraction=extraction, known=known)
     found, rejected = learn_from_files(inputs, learn=learn, **_reading(given))
+    if rejected and not len(found):
+        raise nothing_left(inputs, rejected)
     write_file(given["out"], found.to_bytes(), ARROW, force=given["force"])
     if given["json"]:
         print(json.dumps({**_about(found), "rejected": len(rejected)}))
     else:
         _summarise(found)
         if not len(found):
-            rule = f"that needs at least {LEAST} different pages of one host, with their URLs"
+            rule = f"that needs {LEAST} pages of one host, with their URLs, that are not near duplicates of each other"
             show_lines([f"no host has a template: {rule}"])
         show_rejected(rejected)
     return 1 if rejected else 0

@@ -285,6 +285,7 @@ class Service:
         own = self.extraction
         try:
             require_url_rules(index, self.addresses.rules)
+            _ = index.templates  # without them, no page can be read
             if own is not None and (own.templates is not None or index.extraction is not None):
                 require_extraction(index, extraction_for(index, own))
         except BaseException:

@@ -64,7 +64,7 @@ def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = Non
     *url* is the column with the URL: by default ``url`` if it exists, otherwise ``id``. A page has the content that its
     column *content* names: by default ``representative``, the id of the kept page that it was dropped for. A page
     without a value has the content that its own id names. Raises ``DataError`` for a missing column, and if no page has
-    a URL of the web; ``ParameterError`` for archives and folders.
+    a URL of the web, and for archives and folders of pages.
     """
     shown = ", ".join(display(os.fspath(path)) for path in inputs)
     try:
@@ -72,10 +72,7 @@ def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = Non
     except ParameterError as error:
         if error.name != "text":
             raise
-        rule = (
-            "must be reports of a deduplication, or tables like them, not the pages: deduplicate archives and folders"
-        )
-        raise ParameterError("inputs", shown, rule) from error
+        raise DataError(shown, "it is not a report, but the pages themselves", "pages") from error
     try:
         urls = documents.column(url or URL, literal=True)
     except FieldMissing:
@@ -87,7 +84,7 @@ def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = Non
     found: list[str] = pc.fill_null(urls, "").to_pylist()
     of_the_web = np.array([web_address(each) is not None for each in found], np.bool_)
     if found and not of_the_web.any():
-        rule = f"has no URL such as https://a.example/page, but {found[0]!r}"
+        rule = f"none of its pages has a URL such as https://a.example/page; the first one has {found[0]!r}"
         raise DataError(shown, rule, "no URLs")
     numbers = named.indices.to_numpy().astype(np.int64)[of_the_web]
     return Crawled([*compress(found, of_the_web)], numbers, int((~of_the_web).sum()), documents.rejected)

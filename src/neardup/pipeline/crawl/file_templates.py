@@ -44,10 +44,7 @@ def learn_from_files(
     opened = Shards.opened(inputs, request_of(format=format))
     forms = {opened.kind(source).format for source in range(len(opened.inputs))}
     tables = not forms <= PAGE_FORMATS
-    rule = (
-        "must be only tables, or only folders and archives; learn from one kind, then from the other, with the first"
-        " templates as the known ones"
-    )
+    rule = "must be only tables, or only folders and archives; learn from one kind, then add those of the other kind"
     require(not tables or forms.isdisjoint(PAGE_FORMATS), "inputs", [*map(display, opened.inputs)], rule)
     for name, field in (("html", html), ("url", url)):
         require(tables or field is None, name, field, "can only be used with tables, which have fields")

@@ -38,7 +38,7 @@ class Answering:
     The page's id is its URL in the normal form of *addresses*, if the line has the field *url*; otherwise the field
     *id*. An answer has the number of the ``line``, the ``id``, and the verdict: ``verdict`` is its name, and
     ``representative`` the kept page for which this page may be dropped, null if it must be kept. The answer to an
-    invalid line has an ``error``.
+    invalid line has an ``error``. ``addressed`` counts the lines with a URL, and ``failed`` the invalid ones.
 
     With *admit* the pages are recorded, what ``answer`` returns is acknowledged, and *catch_up* is called, such as that
     of the search table, so that they can be found. Otherwise nothing changes, and a reader compares with what a writer
@@ -73,7 +73,7 @@ class Answering:
         self._fields = tuple(dict.fromkeys([*self._signed, *index.fields]))
         self._wanted = tuple(dict.fromkeys([url, id, *(name for name in self._fields if name != text)]))
         self._decode = decoder(text, self._wanted)
-        self.failed = 0
+        self.failed = self.addressed = 0
 
     def answer(self, lines: Sequence[bytes | None], first: int) -> list[dict[str, Any]]:
         """Answer some lines, except blank ones; *first* is the number of the first one."""
@@ -134,6 +134,7 @@ class Answering:
         url, own = self._literal(self._url, tokens), self._literal(self._id, tokens, id_of)
         if url and url.strip():
             own = self._addresses.id_of(url)
+            self.addressed += 1
         else:
             url = None
         if not own:

@@ -165,9 +165,8 @@ def learned_again(known: HostTemplates, host: str, pages: Iterable[Any], records
     if learned is None:
         most = ", ".join(name for name, _ in found.most_common(_HOSTS)) or "none"
         rule = f"{counted(found[host], 'page')} of this host, and its template needs {PAGES} different ones"
-        raise DataError(
-            host, f"there {'is' if found[host] == 1 else 'are'} {rule}; the hosts with most pages are: {most}"
-        )
+        others = "" if most == host else f"; the hosts with most pages are: {most}"
+        raise DataError(host, f"there {'is' if found[host] == 1 else 'are'} {rule}{others}")
     return known.updated([replace(learned, version=1 if before is None else before.version + 1)])
 
 
@@ -194,9 +193,8 @@ def _following(before: Template | None, one: Template) -> Template:
 def require_rule(known: HostTemplates, extraction: Extraction) -> None:
     """Raise ``ParameterError`` unless templates were learned as pages that are read by *extraction* would be."""
     wanted = rule_of(extraction)
-    learned, own = known.rule.get("extraction"), wanted["extraction"]
-    rule = "were learned by another rule or version; learn the templates of all hosts again"
-    require(known.rule == wanted, "templates", str(known), rule if learned == own else learned_otherwise(learned, own))
+    if known.rule != wanted:
+        raise learned_otherwise(known, wanted["extraction"])
 
 
 def rule_of(extraction: Extraction) -> dict[str, Any]:

@@ -180,7 +180,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             ways["templates"] = None if documents.sites is None else extraction.templates
             index = stack.enter_context(Index.create(folder, scheme, fields=kinds, texts=texts or search, **ways))
         catch_up = stack.enter_context(keeping_up(index, make=search, progress=progress))
-        if urls is not None:
+        if len(documents):
             require_url_rules(index, None if addresses is None else addresses.rules)
         if documents.has_pages:
             require_extraction(index, extraction)

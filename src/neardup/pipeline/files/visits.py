@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.engines.local import thread_count
 from neardup.engines.processes import Processes
@@ -41,8 +42,8 @@ class FileAnswers:
     ``Answering`` returns it; that to a rejected record has an ``error``. The options are those of ``Answering`` and,
     as *reading*, of ``neardup.sources.read``. Pages are read as those of the index by default (*extraction*).
 
-    ``rejected`` are the records that are not documents. ``skipped`` and ``body_faults`` are as in a ``Collection``, and
-    ``ignored`` counts the files of folders that were not requested.
+    ``rejected`` are the records that are not documents, or have no text; ``addressed`` counts records with a URL.
+    ``skipped`` and ``body_faults`` are as in a ``Collection``, and ``ignored`` counts the other files of folders.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -69,7 +70,7 @@ class FileAnswers:
         self.rejected: list[Rejected] = []
         self.skipped: Counter[str] = Counter()
         self.body_faults: Counter[str] = Counter()
-        self.ignored = 0
+        self.ignored = self.addressed = 0
 
     def answer(
         self, inputs: Sequence[AnyPath], *, threads: int | None = None, progress: Progress | None = None
@@ -111,7 +112,10 @@ class FileAnswers:
         names = piece.ids.to_pylist()
         signed = self._index.scheme.columns
         found = fields_of(piece, self._index.fields, signed)
-        ids, rejected = named(piece, range(len(names)), names, urls, self._addresses, found.refused)
+        without = f"its {self._request.text!r} is missing or null"
+        refused = dict.fromkeys(pc.indices_nonzero(piece.texts.is_null()).to_pylist(), without) | found.refused
+        ids, rejected = named(piece, range(len(names)), names, urls, self._addresses, refused)
+        self.addressed += 0 if urls is None else sum(map(bool, urls))
         rejected = [*piece.rejected, *rejected]
         self.rejected += rejected
         self._request.check(rejected)

@@ -15,7 +15,7 @@ from neardup.text.host_templates import HostTemplates, kept_templates
 if TYPE_CHECKING:
     from neardup.pipeline.index.index import Index
 
-_WITHOUT_TEMPLATES: Final = "was made without templates of hosts; create another index for pages with templates"
+_WITHOUT_TEMPLATES: Final = "was created without templates; create a new index for pages with templates"
 
 
 def read_with(templates: HostTemplates) -> Extraction:
@@ -114,6 +114,5 @@ def _rules(identity: str | None) -> str:
 
 
 def require_different(*, text: str, url: str, id: str) -> None:  # noqa: A002 - the field's name, as everywhere
-    """Raise ``ParameterError`` for a field that is to hold two of a page's text, URL and id."""
+    """Raise ``ParameterError`` if the text of a page is to be its URL or id, too."""
     require(text not in {url, id}, "text", text, "must be another field than the id and the URL")
-    require(id != url, "id", id, "must be another field than the URL, by which pages that have one are identified")

@@ -110,7 +110,7 @@ def _keep_templates(store: Store, manifest: Manifest, source: Path, disk: Disk) 
         if templates is not None:
             store.restate({TEMPLATES: templates.to_bytes()})
     except StorageDamaged as error:
-        yield Loss(error.where, error.rule, None)
+        yield Loss(str(store.folder / TEMPLATES), error.rule, None)
 
 
 def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeId) -> tuple[int, int]:
