@@ -44,7 +44,7 @@ def audit_lines(audit: "Audit") -> list[str]:
         return [*lines, "recall unknown: no document of the sample is a duplicate"]
     lines.append(f"recall {estimate(recall)}: {recall.found:,} of {counted(recall.of, 'duplicate')} dropped")
     if audit.predicted is not None:
-        lines.append(f"by the law of {audit.scheme}: {percentage(audit.predicted)}")
+        lines.append(f"expected by the law of {audit.scheme}: {percentage(audit.predicted)}")
     if audit.precision.value is not None:
         rule = f"of the dropped documents have a kept document with a {audit.measure} of {audit.threshold:g} or more"
         lines.append(f"precision {estimate(audit.precision)} {rule}")
@@ -61,7 +61,7 @@ def audit_lines(audit: "Audit") -> list[str]:
 def band_rows(audit: "Audit") -> list[tuple[str, ...]]:
     """Return the recall by the measure of the closest kept document, with a head; nothing without duplicates."""
     rows: list[tuple[str, ...]] = [
-        (audit.measure, "duplicates", "dropped", "recall", "" if audit.predicted is None else "by the law")
+        (audit.measure, "duplicates", "dropped", "recall", "" if audit.predicted is None else "expected")
     ]
     for band in audit.bands:
         law = "" if band.predicted is None else percentage(band.predicted)

@@ -428,7 +428,7 @@ def test_thin_pages_match_only_those_of_their_host(extraction):
         assert sites[SITE_FIELD][0] == sites[SITE_FIELD][1] != sites[SITE_FIELD][2] == sites[SITE_FIELD][3]
         assert index.extraction == extraction.identity
         CrawlFilter(index).judge_and_admit(urls, texts, sites)
-        with pytest.raises(StorageRefused, match="the new ones in the view visible"):
+        with pytest.raises(StorageRefused, match="the new ones in the text view visible"):
             page_texts(index, Extraction(view="visible"), urls, [THIN] * 4)
         assert page_texts(index, Extraction(), urls, [THIN + "this page"] * 4) == (texts, sites)  # the index keeps them
         assert page_texts(index, extraction, [], []) == ([], {SITE_FIELD: []})
