@@ -246,6 +246,27 @@ def test_processes_that_are_killed_from_outside_are_replaced():
             assert found == DOUBLED
 
 
+def test_processes_that_are_killed_while_they_start_are_replaced(monkeypatch):
+    with opened() as started:
+        begin(started)
+        load, killed = processes._Program.load, []
+
+        def killing(program):
+            if len(killed) < 2:
+                killed.append(program)
+                program.kill()
+            return load(program)
+
+        monkeypatch.setattr(processes._Program, "load", killing)
+        found = []
+        for number, table in enumerate(started.map(VALUES)):
+            found += values([table])
+            if number == 3:
+                os.kill(table["process"][0].as_py(), signal.SIGKILL)
+        assert found == DOUBLED
+        assert len(killed) == 2
+
+
 @pytest.mark.parametrize("program", ["/nothing/here", shutil.which("false")])
 def test_this_process_does_the_work_if_no_other_can_be_started(program, monkeypatch):
     monkeypatch.setattr(sys, "executable", program)

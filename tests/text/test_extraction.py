@@ -146,3 +146,47 @@ def test_only_longer_pages_are_cut(monkeypatch):
     assert html.capped(b"123456789") == (b"12345678", html.TOO_LONG)
     assert html.capped("1" + "\u00e9" * 4) == ("1" + "\u00e9" * 3, html.TOO_LONG)
     assert html.capped("1234567\ud800") == ("1234567", html.TOO_LONG)
+
+
+GERMAN = "Die Grüße aus München sind schön, sagt der Bäcker, und die Bären hören es über Jahre. "
+
+
+@pytest.mark.parametrize("damage", [b"\xff", b"caf\xe9 ", b"\xc3"])
+def test_a_damaged_character_is_no_reason_to_read_a_page_in_another_encoding(damage):
+    page = f"<meta charset=utf-8><title>t</title><p>{GERMAN * 20}".encode()
+    intact, damaged = one(page)[0], one(page + damage)[0]
+    assert "Grüße" in damaged
+    assert damaged.startswith(intact)
+    assert one(page + damage, declared=["utf-8"])[0] == damaged
+
+
+def test_characters_that_a_page_has_itself_are_not_damage(monkeypatch):
+    monkeypatch.setattr(extraction, "detected", lambda _: pytest.fail("there is nothing to detect"))
+    page = "<p>\ufffd\ufffd".encode()
+    assert one(page)[0] == "\ufffd\ufffd"
+
+
+@pytest.mark.parametrize(("charset", "text"), [("cp1252", GERMAN), ("cp1251", "Привет, как ваши дела в гавани? ")])
+def test_pages_and_texts_in_an_encoding_that_nothing_declares(charset, text):
+    assert one(b"<p>" + (text * 20).encode(charset))[0] == (text * 20).strip()
+    assert Extraction().plain_text((text * 20).encode(charset)) == text * 20
+
+
+def test_a_text_in_utf_8_that_is_declared_otherwise():
+    assert one(f"<p>{GERMAN * 20}".encode(), declared=["euc-jp"])[0] == (GERMAN * 20).strip()
+
+
+def test_plain_text_has_no_charset_in_its_words(monkeypatch):
+    page = ("Write <meta charset=koi8-r> at the beginning. " + GERMAN).encode()
+    assert Extraction().plain_text(page) == page.decode()
+    assert Extraction().plain_text(GERMAN.encode("cp1252"), "windows-1252") == GERMAN
+    monkeypatch.setattr(extraction, "installed", lambda: None)
+    monkeypatch.setattr(extraction, "detected", lambda _: pytest.fail("the library is not there"))
+    assert "\ufffd" in Extraction().plain_text(GERMAN.encode("cp1252"))
+
+
+def test_elements_that_are_added_are_in_no_title_and_text():
+    for page in (b"<title><p>words</p><body>" + ARTICLE, b"<textarea><body>" + ARTICLE):
+        for view in VIEWS:
+            text, title, *_ = one(page, view)
+            assert "<div><div>" not in f"{title} {text}"

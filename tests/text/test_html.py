@@ -331,7 +331,7 @@ def test_utf_16_that_http_declares_counts_without_a_byte_order_mark():
 @given(st.lists(st.sampled_from([0, 0x41, 0xD8, 0xDB, 0xDC, 0xDF, 0xFF]), max_size=11), st.sampled_from("lb"))
 def test_invalid_bytes_of_utf_16_are_replaced_as_by_python(units, order):
     charset = f"utf-16-{order}e"
-    assert html._decoded(bytes(units), charset) == bytes(units).decode(charset, "replace")
+    assert html.decoded_as(bytes(units), charset) == bytes(units).decode(charset, "replace")
 
 
 def test_invalid_bytes_of_utf_16_cost_little_time():

@@ -3,15 +3,18 @@
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from neardup.model.errors import EngineFailed, require_whole
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_SIGNALS: Final = 1  # seconds after which a signal is seen at the latest
 
 
 class LocalEngine(AbstractContextManager["LocalEngine"]):
@@ -40,16 +43,16 @@ class LocalEngine(AbstractContextManager["LocalEngine"]):
         for item in items:
             waiting.append(_submitted(self._pool, function, item))
             if len(waiting) > (4 * self.threads if most is None else most):
-                yield waiting.popleft().result()
+                yield awaited(waiting.popleft())
         while waiting:
-            yield waiting.popleft().result()
+            yield awaited(waiting.popleft())
 
     def begin(self, function: Callable[[], Result]) -> Callable[[], Result]:
         """Start a function in parallel; call the returned function to wait for its result."""
         if self._pool is None:
             done = function()
             return lambda: done
-        return _submitted(self._pool, function).result
+        return partial(awaited, _submitted(self._pool, function))
 
     def parts(self, number: int) -> list[slice]:
         """Cut *number* items into slices, two per thread, because they do not take equally long; none is empty."""
@@ -63,7 +66,7 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
     iterator, end = iter(items), object()
     with ThreadPoolExecutor(1) as pool:
         following: Future[Any] = _submitted(pool, next, iterator, end)
-        while (item := following.result()) is not end:
+        while (item := awaited(following)) is not end:
             following = pool.submit(next, iterator, end)
             yield item
 
@@ -89,3 +92,13 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def awaited(future: Future[Result]) -> Result:
+    """Return the result of a future; a signal such as that of Ctrl-C may interrupt this.
+
+    The system may deliver a signal to another thread, which does not wake the main one, whose task it is to react.
+    """
+    while not future.done():
+        wait([future], _SIGNALS)
+    return future.result()

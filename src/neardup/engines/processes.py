@@ -24,6 +24,7 @@ from typing import IO, Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from neardup.engines.local import awaited
 from neardup.engines.startup import shorten_start
 from neardup.model.errors import EngineFailed
 
@@ -32,6 +33,7 @@ Function = Callable[[pa.Table], pa.Table]
 _START: Final = 0.5  # seconds of a processor that the start of a process takes
 _FIRST: Final = 0.03  # seconds that a first table is expected to take
 _UNDER_WAY: Final = 3  # tables for each process: some take several times as long as others
+_ATTEMPTS: Final = 3  # to start a process in place of one that has ended
 _SECONDS: Final = 600  # that a table may take
 _MEMORY: Final = 8 << 30  # bytes of address space of a worker
 _FORKS: Final = sys.platform == "linux"  # elsewhere, libraries of the system may not work in a fork
@@ -108,9 +110,9 @@ class Processes(AbstractContextManager["Processes"]):
                 continue
             waiting.append(pool.submit(self._there, self._applied, table))
             if len(waiting) >= _UNDER_WAY * self._number:
-                yield waiting.popleft().result()
+                yield awaited(waiting.popleft())
         while waiting:
-            yield waiting.popleft().result()
+            yield awaited(waiting.popleft())
 
     def expect(self, seconds: float) -> None:
         """Start the others now if *seconds* of work will come, and this saves more than their start takes."""
@@ -184,12 +186,13 @@ class Processes(AbstractContextManager["Processes"]):
         """Return a worker or, if it has ended, another one; an error of loading the function if that is why."""
         if not worker.ended:
             return worker
-        self._require_open()
-        self._forget_ended()
-        if not (new := self._new(1)):
-            _loaded(function.name, function.settings)
-            raise EngineFailed("worker processes", "one of them ended, and no other one can be started")
-        return new[0]
+        for _ in range(_ATTEMPTS):  # another one may end, too, before it is ready
+            self._require_open()
+            self._forget_ended()
+            if new := self._new(1):
+                return new[0]
+        _loaded(function.name, function.settings)
+        raise EngineFailed("worker processes", "one of them ended, and no other one can be started")
 
     def _forget_ended(self) -> None:
         with self._lock:

@@ -41,6 +41,8 @@ from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
 from neardup.sources.warc import UNENDED, Gap, Record, read_record, records
 from neardup.text.html import capped, decoded, forbids_index
+from neardup.text.xhtml import TYPE as XHTML
+from neardup.text.xhtml import as_html
 
 PLACES: Final = {
     "url": pa.large_string(),
@@ -411,11 +413,15 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     fields, page, is_html = found
     if page.fault:
         pages.body_faults[page.fault] += 1
-    text = decoded(page.body, page.charset) if markup or not is_html else page.body
+    body = as_html(page.body) if fields["content_mime_type"] == XHTML else page.body
+    if is_html:
+        content = decoded(body, page.charset) if markup else body
+    else:
+        content = request.extraction.plain_text(body, page.charset)
     is_page = is_html or _is_text_of_page(headers)
     pages.templated = pages.templated or is_page
     host = host_of(address) if is_page and request.extraction.templates is not None and not markup else None
-    pages.contents.add(text, f"{pages.shown}:{one.offset}", page.charset, host)
+    pages.contents.add(content, f"{pages.shown}:{one.offset}", page.charset, host)
     pages.captures.append(capture)
     pages.fields.append(
         places
@@ -479,7 +485,7 @@ def _payload(kind_: str, headers: dict[str, str], block: bytes) -> Response | st
     """Return what a record holds, or the reason why it is not a page."""
     mime, charset = media_type(headers.get("content-type", ""))
     if kind_ in {"conversion", "resource"} and mime != "application/http":
-        return Response(None, mime, charset, *(capped(block) if kind_ == "resource" else (block,)))
+        return Response(None, mime, charset, *capped(block))
     if kind_ not in {"conversion", "resource", "response"}:
         return kind_ if kind_ in {"revisit", "continuation"} else "unknown record type"
     if mime != "application/http" and not block.startswith(b"HTTP/"):

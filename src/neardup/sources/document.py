@@ -8,8 +8,10 @@ from neardup.sources.compression import load
 from neardup.sources.formats import COMPRESSIONS, display, require_file
 from neardup.sources.lines import BOM
 from neardup.text.extraction import Extraction
+from neardup.text.xhtml import as_html
 
-HTML: Final = (".html", ".htm", ".xhtml")
+_XHTML: Final = ".xhtml"
+HTML: Final = (".html", ".htm", _XHTML)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,14 @@ def read_document(path: str, max_bytes: int, extraction: Extraction) -> NamedTex
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     data = bytes(load(path, compression, max_bytes).data)
-    if any(suffix in HTML for suffix in suffixes[-1 - (compression is not None) :]):
-        return NamedText(name, extraction.pages([data]).texts[0], 0)
+    endings = suffixes[-1 - (compression is not None) :]
+    if any(suffix in HTML for suffix in endings):
+        page = page_of("".join(endings[:1]), data)
+        return NamedText(name, extraction.pages([page]).texts[0], 0)
     text = data.removeprefix(BOM).decode("utf-8", "replace")
     return NamedText(name, text, text.count("\ufffd") - data.count("\ufffd".encode()))
+
+
+def page_of(name: str, content: bytes) -> bytes:
+    """Return the HTML of a file with this *name*: of XHTML, the same page as HTML."""
+    return as_html(content) if name.lower().endswith(_XHTML) else content

@@ -40,7 +40,7 @@ from neardup.sources.collection import (
     silent,
 )
 from neardup.sources.compression import HEAD, encoding_code, sniff
-from neardup.sources.document import HTML
+from neardup.sources.document import HTML, page_of
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, is_hidden, kind, matches
 from neardup.sources.lines import BOM
 from neardup.sources.missing_fields import missing_field
@@ -279,7 +279,8 @@ def _read(path: Path, relative: str, max_bytes: int, *, markup: bool) -> tuple[_
         return Rejected(display(str(path)), 1, f"it cannot be read: {reason(error)}", "unreadable")
     document = _Document(path, relative, about.st_size, about.st_mtime_ns)
     if is_page:
-        return document, decoded(data) if markup else data, fault
+        page = page_of(relative, data)
+        return document, decoded(page) if markup else page, fault
     form = sniff(data[:HEAD])
     if code := encoding_code(form):
         return Rejected(display(str(path)), 1, f"it is {form}, not UTF-8", code)

@@ -11,12 +11,14 @@ from typing import Any, Final, Literal, NamedTuple, Self, cast, get_args
 import numpy as np
 
 from neardup.model.errors import ParameterError, counted, require, require_kind, require_sequence
+from neardup.text.charsets import SINGLE_BYTE
 from neardup.text.host_templates import HostTemplates, Template
 from neardup.text.html import (
     LARGEST_PAGE,
     PageContent,
     capped,
     decoded,
+    decoded_as,
     encoded,
     require_page,
     visible_content,
@@ -103,7 +105,8 @@ class Extraction:
 
     In every view, the title of the page is the first line, and only the first 16 MiB of a page are read. Bytes are
     decoded by their byte order mark, the charset that HTTP declares, that of the markup, or as UTF-8. If this yields
-    U+FFFD, ``main`` and ``auto`` use the encoding that the bytes look like, if that yields fewer.
+    U+FFFD, ``main`` and ``auto`` use the encoding that the bytes look like, if that yields fewer; an encoding of one
+    byte, in which nearly all bytes are valid, only if half of the characters beyond ASCII are U+FFFD.
 
     ``main`` and ``auto`` need the library resiliparse (extra ``warc``), and depend on its version.
 
@@ -258,14 +261,39 @@ class Extraction:
             return _content(text, view, links=True)
         return known(text, view) or _content(text, view, links=False)
 
-    def _decoded(self, page: bytes | str, declared: str | None) -> str:
+    def plain_text(self, page: bytes, declared: str | None = None) -> str:
+        """Decode a page of plain text, as pages of HTML are, but for a charset in their markup."""
+        return self._decoded(page, declared, markup=False)
+
+    def _decoded(self, page: bytes | str, declared: str | None, *, markup: bool = True) -> str:
         page = capped(page)[0]
-        text = page if isinstance(page, str) else decoded(page, declared)
+        text = page if isinstance(page, str) else decoded(page, declared, markup=markup)
         if len(page) == LARGEST_PAGE:  # it may have been cut inside a character
             text = text.removesuffix(_UNKNOWN)
-        if self.view != "visible" and isinstance(page, bytes) and _UNKNOWN in text:
-            text = min(text, detected(page), key=lambda one: one.count(_UNKNOWN))
+        can_detect = self.view != "visible" and (markup or installed())
+        if can_detect and isinstance(page, bytes) and _UNKNOWN in text:
+            text = _closest(page, text)
         return text
+
+
+def _closest(page: bytes, text: str) -> str:
+    """Return a page decoded by the charset that it looks like, if that fits better than its *text*, which has U+FFFD.
+
+    In charsets of one byte, nearly all bytes are valid. So they only fit better if half of the characters beyond ASCII
+    are U+FFFD: one damaged character must not change how a page of UTF-8 is read.
+    """
+    unknown = text.count(_UNKNOWN)
+    if unknown <= page.count(_UNKNOWN.encode()):  # the page has them itself
+        return text
+    charset = detected(page)
+    if charset not in SINGLE_BYTE:
+        other = decoded_as(page, charset)
+        if other.count(_UNKNOWN) < unknown:
+            return other
+        charset = "cp1252"  # that of most pages without a charset
+    if 2 * unknown < len(text) - len(text.encode("ascii", "ignore")):
+        return text
+    return min(text, decoded_as(page, charset), key=lambda one: one.count(_UNKNOWN))
 
 
 def texts_without_templates(

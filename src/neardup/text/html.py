@@ -246,7 +246,7 @@ def _head(tags: Iterable[tuple[int, bytes]]) -> tuple[str | None, str | None, bo
             robots = values.get("name", "").strip().lower() == "robots"
             noindex = noindex or (robots and forbids_index(values.get("content", "")))
         else:
-            lang = lang or values.get("lang", "").strip() or None
+            lang = lang or values.get("lang", "").strip() or values.get("xml:lang", "").strip() or None
     named = set(filter(None, links))
     clear = len(named) == 1 and len(links) <= MOST_CANONICALS
     return resolved(named.pop(), base) if clear else "" if named else None, lang, noindex
@@ -336,17 +336,17 @@ def capped(page: Page) -> tuple[Page, str]:
     return markup.decode(errors="ignore") if fault else page, fault
 
 
-def decoded(page: bytes, declared: str | None = None) -> str:
-    """Decode a page by its byte order mark, its *declared* charset, or that of its markup; see ``visible_text``."""
+def decoded(page: bytes, declared: str | None = None, *, markup: bool = True) -> str:
+    """Decode a page by its byte order mark, its *declared* charset, or that of its *markup*; see ``visible_text``."""
     for mark, encoding in _ORDER_MARKS:
         if page.startswith(mark):
-            return _decoded(page[len(mark) :], encoding)
+            return decoded_as(page[len(mark) :], encoding)
     head = page[:_META_WINDOW]
     charset = charset_of(declared, zeros=b"\0" in head) if declared else None
-    return _decoded(page, charset or _charset_in(head) or "utf-8")
+    return decoded_as(page, charset or (_charset_in(head) if markup else None) or "utf-8")
 
 
-def _decoded(page: bytes, encoding: str) -> str:
+def decoded_as(page: bytes, encoding: str) -> str:
     """Return ``page.decode(encoding, "replace")``, without the long time that some codecs take for invalid bytes."""
     if encoding in SINGLE_BYTE:
         return codecs.charmap_decode(page, "strict", bytes(range(256)).decode(encoding, "replace"))[0]

@@ -8,10 +8,11 @@ from functools import cache
 from typing import Any, Final
 
 from neardup.model.errors import ExtraMissing
+from neardup.text.charsets import charset_of
 from neardup.text.html import MOST_CANONICALS, PageContent, forbids_index, resolved
 
 _BODY: Final = re.compile(r"<body(?=[\s/>])", re.IGNORECASE)
-_LEVELS: Final = 3
+_DEEPER: Final = "<div>" * 3
 
 
 def main_text(markup: str) -> PageContent | None:
@@ -29,6 +30,10 @@ def main_text(markup: str) -> PageContent | None:
     text: str = extract(
         tree, main_content=True, alt_texts=False, list_bullets=False, comments=False, post_meta=False
     ).strip()
+    title = tree.title or None
+    if _DEEPER in (title or text):  # of a page with an element before its body that never ends, and contains all of it
+        text = text.replace(_DEEPER, "", 1)
+        title = None if title is None else title.replace(_DEEPER, "", 1)
     head, root = tree.head, tree.document.query_selector("html")
     links = [] if head is None else head.query_selector_all("link[rel~=canonical]")
     listed = links if len(links) <= MOST_CANONICALS else ()  # going through all would take quadratic time
@@ -41,24 +46,23 @@ def main_text(markup: str) -> PageContent | None:
         canonical = resolved(named.pop(), address) if len(named) == 1 else "" if named else None
     robots = [] if head is None else head.query_selector_all('meta[name="robots" i]')
     noindex = any(forbids_index(tag.getattr("content") or "") for tag in robots[:MOST_CANONICALS])
-    lang = None if root is None else (root.getattr("lang") or "").strip()
-    return PageContent(text, tree.title or None, canonical, lang or None, noindex)
+    lang = None if root is None else (root.getattr("lang") or "").strip() or (root.getattr("xml:lang") or "").strip()
+    return PageContent(text, title, canonical, lang or None, noindex)
 
 
 def _deeper(markup: str) -> str:
     """Return a page with more elements around all that is in its body; unchanged if it has no tag for that."""
     body = _BODY.search(markup)
     inside = 0 if body is None else markup.find(">", body.end()) + 1
-    return f"{markup[:inside]}{'<div>' * _LEVELS}{markup[inside:]}" if inside else markup
+    return f"{markup[:inside]}{_DEEPER}{markup[inside:]}" if inside else markup
 
 
 def detected(page: bytes) -> str:
-    """Return a page decoded by the encoding that its bytes look like; raises ``ExtraMissing`` without resiliparse."""
+    """Return Python's name of the charset that the bytes of a page look like; ``ExtraMissing`` without resiliparse."""
     _library()
-    from resiliparse.parse.encoding import bytes_to_str, detect_encoding
+    from resiliparse.parse.encoding import detect_encoding
 
-    found: str = bytes_to_str(page, detect_encoding(page) or "utf-8")
-    return found
+    return charset_of(detect_encoding(page) or "", zeros=b"\0" in page) or "utf-8"
 
 
 @cache

@@ -396,7 +396,9 @@ def test_pages_with_templates_of_another_version_are_refused_as_such(tmp_path, m
     dedup_files([tmp_path / "pages"], state=tmp_path / "state", extraction=with_templates)
     monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
     for run in ({"state": tmp_path / "state"}, {"against": tmp_path / "state"}):
-        with pytest.raises(StorageRefused, match=r"its pages were read by resiliparse .*, and the new ones are read by resiliparse 9"):
+        with pytest.raises(
+            StorageRefused, match=r"its pages were read by resiliparse .*, and the new ones are read by resiliparse 9"
+        ):
             dedup_files([tmp_path / "pages"], **run)
     with State.open(tmp_path / "state", write=True) as state, pytest.raises(StorageRefused, match="by resiliparse 9"):
         state.compact()
