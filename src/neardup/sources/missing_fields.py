@@ -48,7 +48,8 @@ class LackingFields:
 
 def missing_field(where: str, name: str, existing: Sequence[str]) -> FieldMissing:
     """Return the error for a field that no record has; it lists the existing fields."""
-    shown = ", ".join(one if len(one) <= _NAME else f"{one[:_NAME]}..." for one in existing[:_SHOWN])
+    names = (one if one == one.strip() else repr(one) for one in existing[:_SHOWN])
+    shown = ", ".join(one if len(one) <= _NAME else f"{one[:_NAME]}..." for one in names)
     more = f" and {len(existing) - _SHOWN} more" if len(existing) > _SHOWN else ""
     rule = f"there is no field {name!r}; the fields are: {shown}{more}" if existing else f"there is no field {name!r}"
     return FieldMissing(where, rule, "field", name, tuple(existing))

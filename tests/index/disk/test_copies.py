@@ -1,3 +1,4 @@
+import shutil
 import threading
 
 import numpy as np
@@ -72,8 +73,31 @@ def test_a_copy_is_an_index_of_its_own(index, tmp_path):
             index.copy(to)
         admit(own, 900, 905)
         assert len(own) == 325
-    index.copy(to)  # what was admitted to the copy alone is lost
+    before = {path.name: path.read_bytes() for path in to.iterdir()}
+    with pytest.raises(StorageRefused, match=r"has changes that .*seen does not have, and would lose them"):
+        index.copy(to)
+    assert before == {path.name: path.read_bytes() for path in to.iterdir()}
+    shutil.rmtree(to)
+    index.copy(to)
     assert state(to) == state(tmp_path / "seen")
+
+
+def test_an_index_is_not_set_back_by_its_own_copy(index, tmp_path):
+    index.copy(tmp_path / "copy")
+    for begin, end in ((900, 901), (901, 3000)):  # in the log, and in a new segment
+        admit(index, begin, end)
+        with (
+            Index.open(tmp_path / "copy") as copy,
+            pytest.raises((StorageRefused, StorageBusy), match=r"has changes|is writing"),
+        ):
+            copy.copy(tmp_path / "seen")
+    index.close()
+    with Index.open(tmp_path / "copy") as copy, pytest.raises(StorageRefused, match="has changes that"):
+        copy.copy(tmp_path / "seen")
+    with Index.open(tmp_path / "seen") as original:
+        assert len(original) == 320 + 2100
+        original.copy(tmp_path / "copy")
+    assert state(tmp_path / "copy") == state(tmp_path / "seen")
 
 
 def test_the_list_of_common_shingles_is_copied(tmp_path):

@@ -3,6 +3,9 @@ import pytest
 
 from neardup import Extraction, Index, MinHash, SimHash
 from neardup.errors import NeardupError, StorageDamaged, StorageRefused
+from neardup.index.disk.arrays import StoredArrays
+from neardup.index.disk.files import Disk
+from neardup.index.disk.segment import KIND
 from neardup.model.folders import TEMPLATES
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.index.page_terms import require_extraction
@@ -133,6 +136,24 @@ def test_whatever_bit_is_flipped_the_rest_is_rescued(tmp_path, seed):
                 assert after[own].first_seen == before[own].first_seen
         if path.name.startswith("segment-"):
             assert len(lost) <= 120
+
+
+def test_a_damaged_checksum_of_a_block_costs_the_documents_of_that_block(tmp_path):
+    with Index.create(tmp_path / "seen", texts=True, durability="bulk") as index:
+        names = [f"d{number}" for number in range(3000)]
+        index.admit(names, [f"{name} tells its own story about town {name} and {name} boats" for name in names])
+        index.flush()
+    [segment] = [path for path in (tmp_path / "seen").iterdir() if path.name.startswith("segment-")]
+    arrays = StoredArrays(Disk(), segment, KIND)
+    blocks = len(arrays.guard.sums)
+    assert blocks > 4
+    sums = segment.read_bytes().index(arrays.guard.sums.tobytes())
+    for block in (0, blocks - 1):
+        flipped(segment, sums + 8 * block, 3)
+        found = rescue(tmp_path / "seen", tmp_path / f"new{block}")
+        flipped(segment, sums + 8 * block, 3)
+        assert found.losses or found.documents == 3000
+        assert found.documents > 1000
 
 
 def test_a_damaged_record_of_the_log_costs_that_record(tmp_path):

@@ -192,9 +192,12 @@ def test_totals_of_old_versions_stay():
 
 
 @pytest.mark.parametrize("by", [None, SameValue("site"), [SameValue("site", of=host), NearDuplicates()]])
-def test_hits_without_sources_say_nothing_and_match_nothing(by):
+def test_hits_without_sources_match_nothing_and_are_an_error_if_all_have_none(by):
     odd = response({"_id": "a"}, {"_id": "b", "_source": None, "fields": None, "inner_hits": None}, {"_id": "c"})
-    assert ids(collapse_response(odd, by)) == ["a", "b", "c"]
+    with pytest.raises(DataError, match="is missing in all hits; they have neither _source nor fields"):
+        collapse_response(odd, by)
+    assert ids(collapse_response(odd, by, enabled=False)) == ["a", "b", "c"]
+    assert collapse_response(response(), by)["hits"]["hits"] == []
     some = response({"_id": "a"}, {"_id": "b", "_source": {"text": FERRY, "site": "x"}}, {"_id": "c", "_source": {}})
     assert ids(collapse_response(some, by)) == ["a", "b", "c"]
 
@@ -202,7 +205,7 @@ def test_hits_without_sources_say_nothing_and_match_nothing(by):
 def test_a_field_of_no_hit_is_a_mistake():
     with pytest.raises(DataError, match="'sight'"):
         collapse_response(NEWS, SameValue("sight"))
-    with pytest.raises(DataError, match="'body'"):
+    with pytest.raises(DataError, match=r"'body' is missing in all hits; their fields are .*text"):
         collapse_response(NEWS, NearDuplicates(text="body"))
 
 

@@ -172,6 +172,26 @@ def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batche
     assert alone.equals(dedup_files(batches[0]).result.decisions)
 
 
+def test_a_run_of_copies_only_is_counted_until_it_is_forgotten(tmp_path):
+    texts = [f"article {number} about the harbour of town {number} and its {number} boats" for number in range(9)]
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    first.write_text("".join(json.dumps({"id": f"a{n}", "text": text}) + "\n" for n, text in enumerate(texts)))
+    second.write_text("".join(json.dumps({"id": f"b{n}", "text": text}) + "\n" for n, text in enumerate(texts[:4])))
+    for batch in (first, second):
+        dedup_files([batch], state=tmp_path / "state")
+    with State.open(tmp_path / "state", write=True) as state:
+        assert [part.documents for part in state.segments] == [9, 4]
+        assert state.forget(["a8"]).removed == 1
+        assert [part.documents for part in state.segments] == [8, 4]
+        state.compact()
+        assert [part.documents for part in state.segments] == [12]
+    dedup_files([second], state=tmp_path / "state", force=True)
+    with State.open(tmp_path / "state", write=True) as state:
+        assert [part.documents for part in state.segments] == [12, 4]
+        state.forget(before=datetime.now(UTC))
+        assert not state.segments
+
+
 @pytest.mark.parametrize(
     ("before", "removes"),
     [

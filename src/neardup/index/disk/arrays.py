@@ -165,10 +165,13 @@ class ArraysWriter:
 class StoredArrays:
     """A file of named arrays, mapped into memory.
 
-    Raises ``StorageDamaged`` for a damaged file, ``StorageRefused`` for one of another kind or a newer format.
+    Raises ``StorageDamaged`` for a damaged file, ``StorageRefused`` for one of another kind or a newer format. With
+    *salvaging*, the checksums of blocks may be damaged, too: blocks with such a checksum count as damaged.
     """
 
-    def __init__(self, disk: Disk, path: Path, kind: str, stored: Stored | None = None) -> None:
+    def __init__(
+        self, disk: Disk, path: Path, kind: str, stored: Stored | None = None, *, salvaging: bool = False
+    ) -> None:
         self.path = path
         self.data = data = disk.map(path)
         if stored is not None and len(data) != stored.size:
@@ -179,7 +182,7 @@ class StoredArrays:
         with understood(path):
             if directory["kind"] != kind:
                 raise StorageRefused(str(path), f"holds {directory['kind']}, but {kind} was wanted")
-            if checksum(sums) != directory["sums"]:
+            if not salvaging and checksum(sums) != directory["sums"]:
                 raise StorageDamaged(str(path), "the checksums of its blocks are not as they were written")
             self.meta: dict[str, Any] = directory["meta"]
             expect(isinstance(self.meta, dict), "missing metadata")

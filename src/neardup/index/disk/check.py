@@ -24,7 +24,7 @@ from neardup.model.folders import TEMPLATES
 
 _OWN: Final = (*KINDS, MANIFEST, SECOND, ATTACHED, TEMPLATES)
 
-LEFT_OUT: Final = "were never acknowledged, or not on the disk yet when the power failed: they are left out"
+LEFT_OUT: Final = "were never acknowledged, or not on the disk yet at a power failure: they are left out"
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: Progress 
 
     Every block is verified before it is copied. Files that the earlier copy has are not written again; until the new
     manifest is in place, the earlier copy is intact. Raises ``StorageDamaged`` for damaged files, ``StorageRefused``
-    for a folder of something else, ``StorageBusy`` if the copy is open to write.
+    for a folder of something else, and for a later state of this index, ``StorageBusy`` if the copy is open to write.
     """
     copying = _Copying(folder.absolute(), to.absolute(), source, target)
     target.make_folder(to)
@@ -46,6 +46,7 @@ def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: Progress 
             manifest = Manifest.read(source, folder)
             copying.require_same(manifest)
             try:
+                copying.require_earlier(manifest)
                 return copying.copied(manifest, progress)
             except FileNotFoundError as error:  # a newer manifest does not name it, or it is missing
                 if not left or Manifest.read(source, folder) == manifest:
@@ -74,10 +75,24 @@ class _Copying(NamedTuple):
         """Raise ``StorageRefused`` unless the folder is empty or has a copy, perhaps unfinished, of this index."""
         names = self.target.names(self.to)
         if MANIFEST in names:
-            if Manifest.read(self.target, self.to).mark != manifest.mark:
+            known = Manifest.read(self.target, self.to)
+            if known.mark != manifest.mark:
                 raise StorageRefused(str(self.to), "is another index; copy to an empty folder, or to an earlier copy")
         elif any(name not in {LOCK, UNFINISHED} and not name.startswith(_OWN) for name in names):
             raise StorageRefused(str(self.to), "is not empty: a copy needs a folder of its own")
+
+    def require_earlier(self, manifest: Manifest) -> None:
+        """Raise ``StorageRefused`` if the folder has a later state of this index, such as the index that it copies."""
+        if MANIFEST not in self.target.names(self.to):
+            return
+        known = Manifest.read(self.target, self.to)
+        try:
+            age = known.generation, _end(self.target, self.to, known)
+        except (StorageError, FileNotFoundError):  # its log is damaged
+            return
+        if age > (manifest.generation, _end(self.source, self.folder, manifest)):
+            rule = f"has changes that {self.folder} does not have, and would lose them; to go back, remove it first"
+            raise StorageRefused(str(self.to), rule)
 
     def copied(self, manifest: Manifest, progress: Progress | None) -> Copied:
         """Copy the files of one state, and commit it."""
@@ -119,17 +134,21 @@ class _Copying(NamedTuple):
 
     def _log(self, manifest: Manifest) -> bytes:
         """Return the header and the whole records of the log."""
-        path = self.folder / manifest.log
-        reader = LogReader(self.source, path, bytes.fromhex(manifest.mark), manifest.sealed)
-        for _ in reader.read():
-            pass
-        return self.source.read(path)[: reader.tail.end]
+        return self.source.read(self.folder / manifest.log)[: _end(self.source, self.folder, manifest)]
 
     def _write(self, name: str, data: Any) -> None:
         """Write a new file, which then replaces the one of this name; it is on the disk on return."""
         new = self.to / f"{name}.new"
         self.target.write(new, data)
         self.target.rename(new, self.to / name)
+
+
+def _end(disk: Disk, folder: Path, manifest: Manifest) -> int:
+    """Return where the whole records of the log end."""
+    reader = LogReader(disk, folder / manifest.log, bytes.fromhex(manifest.mark), manifest.sealed)
+    for _ in reader.read():
+        pass
+    return reader.tail.end
 
 
 def _attached(manifest: Manifest) -> Iterator[str]:

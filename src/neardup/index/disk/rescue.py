@@ -61,7 +61,7 @@ class Salvage:
             return
         where = self._folder / stored.name
         try:
-            file = StoredArrays(self._disk, where, UPDATES, stored)
+            file = StoredArrays(self._disk, where, UPDATES, stored, salvaging=True)
             with understood(where):
                 removed = file.whole("removed").tolist()
                 changed = list(changed_values(file, self._columns))
@@ -122,7 +122,7 @@ class Salvage:
         """Return the intact documents of a segment."""
         where = self._folder / stored.name
         try:
-            arrays = StoredArrays(self._disk, where, SEGMENT, stored)
+            arrays = StoredArrays(self._disk, where, SEGMENT, stored, salvaging=True)
             with understood(where):
                 documents = int(arrays.meta["documents"])
                 expect(all(len(arrays[name]) == documents for name in self._columns.fixed), "columns are missing")

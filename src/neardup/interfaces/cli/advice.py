@@ -93,7 +93,7 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "folder of other files": "--glob reads others as text, such as --glob '*.py'",
         "not a number": "correct it, or leave it empty: documents without a value rank last",
         "not a date": "write it as 2026-01-31 or 2026-01-31T12:00:00Z, or leave it empty: such documents rank last",
-        "kinds": "write all values as numbers, or all as strings",
+        "kinds": "write all values as numbers",
         "field taken": "mark the files from before, or remove the field",
     },
     "standard input": {
@@ -135,6 +135,7 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
     "pairs": {"given twice": "for the pairs of one collection, leave out B"},
     "seen": dict.fromkeys(("compressed stream", "archive stream"), "name the file: neardup seen DIR FILE"),
     "storage": {
+        "storage busy": "wait until it has finished, or write through `neardup serve`, which many clients can use",
         "key needed": "name the file of its key with --key-file",
         "other key": "name the file of its own key with --key-file",
         "no key": "leave out --key-file",
@@ -189,7 +190,9 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     if error.code == "search table":  # these rules end with "build it" or "rebuild it"
         given = vars(arguments)
         return f"{message}: neardup reindex {shlex.quote(str(given.get('index', given.get('to', 'DIR'))))}"
-    if error.code == StorageDamaged.code and hasattr(arguments, "index") and arguments.verb not in {"check", "rescue"}:
+    if error.code == StorageDamaged.code and (
+        (hasattr(arguments, "index") and arguments.verb not in {"check", "rescue"}) or arguments.verb == "index"
+    ):
         return f"{message}; restore the index from a copy, or save what is intact: neardup rescue DIR TO"
     if isinstance(error, StorageError) and (ending := folder_advice(error, arguments)):
         return f"{message}{ending}"
@@ -370,8 +373,9 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
     for name, words in _NAMED_FIELDS.items():
         if error.field == given.get(name):
             wanted = error.field.lower()
-            alike = [other for other in error.existing if f".{other.lower()}".endswith(f".{wanted}")]
-            return f"--{name} names the field of the {words}" + (f", such as --{name} {alike[0]}" if alike else "")
+            alike = [other for other in error.existing if f".{other.strip().lower()}".endswith(f".{wanted}")]
+            example = f", such as --{name} {shlex.quote(alike[0])}" if alike else ""
+            return f"--{name} names the field of the {words}{example}"
     if error.field in {one.rpartition(":")[0] for one in given.get("field", ())}:
         return "correct --field"
     if given.get("scheme") == "checksum" and "fields" not in given and arguments.verb in _READING:

@@ -43,6 +43,7 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.sources.collection import Quoting, Rejected, WholeInputs
 from neardup.sources.formats import STDIN, WARC, Kind, expand, is_url, kind, local, local_folder, require_once
+from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import AnyPath, check_separate, is_special
 from neardup.sources.read import AUTO, MAX_BYTES, read_requested, request_of
 from neardup.text.common_shingles import CommonShingles
@@ -390,7 +391,10 @@ def _check_paths(
     templates: AnyPath | Literal[False] | None,
     **flags: bool,
 ) -> None:
-    """Refuse values of other types, two outputs of one name, or one inside the other, and revisits elsewhere."""
+    """Refuse values of other types, outputs inside an input folder or each other, and revisits elsewhere.
+
+    The tables of a folder are inputs of their own, so it must be looked at before they take its place.
+    """
     for name, flag in flags.items():
         require_flag(name, flag)
     written = {**outputs, "learn_templates": None if templates is False else templates}
@@ -398,6 +402,9 @@ def _check_paths(
         if path is not None or name == "inputs":
             require_path(name, path)
     check_separate(written)
+    folders = InputPaths(path for path in map(local, inputs) if os.path.isdir(path))  # noqa: PTH112 - of any kind
+    for path in (one for one in outputs.values() if one is not None):
+        folders.check(local(path))
     found = None if outputs["out"] is None else kind(os.fspath(outputs["out"]))
     is_archive = found is not None and found.format == WARC
     rule = "requires a web archive as output, such as kept.warc.gz"

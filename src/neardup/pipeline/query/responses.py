@@ -13,6 +13,7 @@ from neardup.pipeline.query.result_cache import JudgedSets
 from neardup.pipeline.query.rules import NearDuplicates, Rule
 
 OURS: Final = "neardup"
+_SHOWN: Final = 10  # fields that a message names
 
 
 def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
@@ -62,7 +63,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     if not isinstance(given, list | tuple) or not all(isinstance(hit, Mapping) for hit in given):
         raise DataError("response", "has no list hits.hits, so it is not a search response")
     collapsed = collapse(
-        _asked(given, rules, signed=signatures is not None, index=index),
+        _asked(given, rules, needed=enabled and index is None and signatures is None, index=index),
         rules,
         signatures=signatures,
         index=index,
@@ -89,9 +90,12 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
 
 
 def _asked(
-    given: Sequence[Mapping[str, Any]], rules: Sequence[Rule], *, signed: bool, index: Index | None
+    given: Sequence[Mapping[str, Any]], rules: Sequence[Rule], *, needed: bool, index: Index | None
 ) -> list[Any]:
-    """Return the hits as records of the fields for the rules, or as ids if an index must have the fields."""
+    """Return the hits as records of the fields for the rules, or as ids if an index must have the fields.
+
+    Raises ``DataError`` if the fields are *needed*, and no hit has one of them.
+    """
     texts, values = set[str](), set[str]()
     for rule in rules:
         if not isinstance(rule, NearDuplicates):
@@ -99,13 +103,15 @@ def _asked(
         elif index is None or not index.keeps_texts:
             texts.update(getattr(rule.scheme, "columns", ()) or (rule.text,))
     records: list[dict[str, Any]] = [{"_id": hit.get("_id")} for hit in given]
-    # Without sources, the fields of hits are unknown; with sources, a field that no hit has is a mistake.
-    silent = index is None and not signed and not any(hit.get("_source") or hit.get("fields") for hit in given)
+    known = [*dict.fromkeys(name for hit in given for part in ("_source", "fields") for name in hit.get(part) or ())]
     for field in sorted(texts | values):
         found = [_said(hit, field, joined=field in texts) for hit in given]
-        if silent or any(value is not None for value in found):
+        if any(value is not None for value in found):
             for record, value in zip(records, found, strict=True):
                 record[field] = value
+        elif given and needed:
+            shown = f"their fields are {', '.join(known[:_SHOWN])}" if known else "they have neither _source nor fields"
+            raise DataError(f"field {field!r}", f"is missing in all hits; {shown}")
     if index is not None and all(len(record) == 1 for record in records):
         return [record["_id"] for record in records]
     return records

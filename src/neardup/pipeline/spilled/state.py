@@ -236,7 +236,7 @@ class State(AbstractContextManager["State"]):
     def compact(self) -> None:
         """Merge the segments into one."""
         earlier = self.earlier()
-        self._rewrite(earlier, np.ones(len(earlier), np.bool_), together=True)
+        self._rewrite(earlier, np.ones(len(earlier), np.bool_), [False] * len(self.segments), together=True)
 
     def forget(self, ids: Sequence[str] = (), *, before: datetime | str | None = None) -> Forgotten:
         """Remove the documents with these ids, and those that were added before a time.
@@ -255,15 +255,16 @@ class State(AbstractContextManager["State"]):
             require_past("before", limit)
         earlier = self.earlier()
         stays = np.ones(len(earlier), np.bool_)
-        for number, part in enumerate(self.header.segments):
-            stays[slice(*earlier.edges[number : number + 2])] = limit is None or _moment(part.added) >= limit
+        old = [limit is not None and _moment(part.added) < limit for part in self.header.segments]
+        for number, forgotten in enumerate(old):
+            stays[slice(*earlier.edges[number : number + 2])] = not forgotten
         named = pa.chunked_array(earlier.ids(), pa.large_string())
         wanted = pa.array(dict.fromkeys(names), pa.large_string())
         stays &= ~pc.is_in(named, wanted).to_numpy()
         own = np.arange(len(earlier))
         stays &= stays[np.where(earlier.representatives < 0, own, earlier.representatives)]
-        if not stays.all():
-            self._rewrite(earlier, stays, together=False)
+        if any(old) or not stays.all():
+            self._rewrite(earlier, stays, old, together=False)
         unknown = wanted.filter(pc.invert(pc.is_in(wanted, named))).to_pylist()
         return Forgotten(int((~stays).sum()), unknown)
 
@@ -273,8 +274,12 @@ class State(AbstractContextManager["State"]):
         with naming(self.folder, doing="read"):
             return sum(path.stat().st_size for path in [*files, *self.folder.glob(TEMPLATES)])
 
-    def _rewrite(self, earlier: Earlier, stays: Flags, *, together: bool) -> None:
-        """Write the leaders that stay as new segments, one *together* or one for each."""
+    def _rewrite(self, earlier: Earlier, stays: Flags, old: Sequence[bool], *, together: bool) -> None:
+        """Write the leaders that stay as new segments, one *together* or one for each.
+
+        A segment without leaders that stay goes, unless it had none and is not *old*: all of its documents equal
+        earlier ones, and are counted.
+        """
         segments = _segments(self.folder, [part.name for part in self.segments])
         numbers = np.append(np.cumsum(stays) - 1, -1)  # -1 stays -1
         groups = [[number] for number in range(len(segments))]
@@ -302,7 +307,11 @@ class State(AbstractContextManager["State"]):
                     kept=sum(one.kept for one in own) - int((removed & (earlier.representatives[some] < 0)).sum()),
                     inputs=tuple(dict.fromkeys(path for one in own for path in one.inputs)),
                 )
-                parts += [self._write(part, rows, texts, recorded)] if part.leaders or together else []
+                parts += (
+                    [self._write(part, rows, texts, recorded)]
+                    if part.leaders or together or not (removed.any() or old[group[0]])
+                    else []
+                )
         self._replace(msgspec.structs.replace(self.header, segments=tuple(parts)))
         self._remove_leftovers()
 
