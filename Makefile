@@ -86,11 +86,11 @@ $(VENV):
 	fi; \
 	echo "Setting up .venv with $$("$$found" --version): installing neardup and its development tools (a minute or two)." && \
 	"$$found" -m venv .venv
+	@$(PIP_INSTALL) --upgrade pip # the one that comes with Python 3.11 takes twice the time to choose packages
 	@touch $@
 
 $(INSTALLED): pyproject.toml constraints.txt | $(VENV)
 	@rm -f $(VENV) $@
-	@$(PIP_INSTALL) --upgrade pip # the one that comes with Python 3.11 takes twice the time to choose packages
 	@$(PIP_INSTALL) -e '.[dev]'
 	@touch $(VENV) $@
 

@@ -436,3 +436,17 @@ def test_undecoded_records_have_the_pages_of_pieces(archive, monkeypatch, batch)
     assert {address for address, *_ in expected} >= {"http://a.example/1", "http://b.example/", None}
     assert [page for _, page, _ in expected[-2:]] == ["<p>K\xe4se", "<p>nowhere"]
     assert (parts[-1][1], len(parts) > 2) == (size, batch < 1 << 20)
+
+
+def test_xhtml_is_read_and_learned_from_with_its_empty_elements(tmp_path):
+    text = "<p>The bees have left the harbour, and nobody knows why they did. </p>" * 5
+    xhtml = f'<html xml:lang="fr"><head><script src="a.js"/><title>Bees</title></head><body>{text}</body></html>'
+    path = tmp_path / "a.warc.gz"
+    block = http(xhtml.encode(), kind="application/xhtml+xml; charset=utf-8")
+    path.write_bytes(packed([record(uri="http://a.example/1", block=block)]))
+    found = read([path])
+    assert found.column("title").to_pylist() == ["Bees"]
+    assert found.texts[0].as_py().count("nobody knows") == 5
+    [(table, _)] = undecoded(str(path), [])
+    [(_, page, is_text)] = pages_in(table)
+    assert (is_text, '<script src="a.js"></script>' in page) == (False, True)

@@ -312,7 +312,8 @@ def pages_in(records_: pa.Table) -> Iterator[tuple[str | None, str, bool] | None
             yield None
             continue
         _, page, is_html = found
-        yield _bare(headers.get("warc-target-uri", "")) or None, decoded(page.body, page.charset), not is_html
+        content = decoded(page.body, page.charset, markup=is_html)
+        yield _bare(headers.get("warc-target-uri", "")) or None, content, not is_html
 
 
 def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
@@ -413,11 +414,10 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     fields, page, is_html = found
     if page.fault:
         pages.body_faults[page.fault] += 1
-    body = as_html(page.body) if fields["content_mime_type"] == XHTML else page.body
     if is_html:
-        content = decoded(body, page.charset) if markup else body
+        content = decoded(page.body, page.charset) if markup else page.body
     else:
-        content = request.extraction.plain_text(body, page.charset)
+        content = request.extraction.plain_text(page.body, page.charset)
     is_page = is_html or _is_text_of_page(headers)
     pages.templated = pages.templated or is_page
     host = host_of(address) if is_page and request.extraction.templates is not None and not markup else None
@@ -478,6 +478,8 @@ def _page(headers: dict[str, str], block: bytes) -> tuple[dict[str, object], Res
         "canonical": found.canonical,
         "noindex": int(forbids_index(found.robots)),
     }
+    if mime == XHTML:
+        found = found._replace(body=as_html(found.body))
     return fields, found, mime in _HTML
 
 
