@@ -234,16 +234,20 @@ def test_a_process_that_ends_once_is_replaced_and_its_table_repeated(tmp_path):
         assert values(started.map(VALUES)) == DOUBLED
 
 
+def values_with_a_kill(started):
+    found = []
+    for number, table in enumerate(started.map(VALUES)):
+        found += values([table])
+        if number == 3:
+            os.kill(table["process"][0].as_py(), signal.SIGKILL)
+    return found
+
+
 def test_processes_that_are_killed_from_outside_are_replaced():
     with opened() as started:
         begin(started)
         for _ in range(2):
-            found = []
-            for number, table in enumerate(started.map(VALUES)):
-                found += values([table])
-                if number == 3:
-                    os.kill(table["process"][0].as_py(), signal.SIGKILL)
-            assert found == DOUBLED
+            assert values_with_a_kill(started) == DOUBLED
 
 
 def test_processes_that_are_killed_while_they_start_are_replaced(monkeypatch):
@@ -258,12 +262,7 @@ def test_processes_that_are_killed_while_they_start_are_replaced(monkeypatch):
             return load(program)
 
         monkeypatch.setattr(processes._Program, "load", killing)
-        found = []
-        for number, table in enumerate(started.map(VALUES)):
-            found += values([table])
-            if number == 3:
-                os.kill(table["process"][0].as_py(), signal.SIGKILL)
-        assert found == DOUBLED
+        assert values_with_a_kill(started) == DOUBLED
         assert len(killed) == 2
 
 

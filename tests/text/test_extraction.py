@@ -186,7 +186,11 @@ def test_plain_text_has_no_charset_in_its_words(monkeypatch):
 
 
 def test_elements_that_are_added_are_in_no_title_and_text():
-    for page in (b"<title><p>words</p><body>" + ARTICLE, b"<textarea><body>" + ARTICLE):
+    for page in (
+        b"<title><p>words</p><body>" + ARTICLE,
+        b"<textarea><body>" + ARTICLE,
+        b"<title>t</title><textarea><body>" + ARTICLE,
+    ):
         for view in VIEWS:
             text, title, *_ = one(page, view)
             assert "<div><div>" not in f"{title} {text}"

@@ -50,7 +50,7 @@ _UNKNOWN: Final = {
     ".json": "json ending",
     **dict.fromkeys((".txt", ".md", ".html"), "text ending"),
     **dict.fromkeys((".zip", ".tar", ".tgz", ".7z", ".rar"), PACKED),
-    **dict.fromkeys((".arc", ".arc.gz"), "arc"),
+    ".arc": "arc",
 }
 _NAME: Final = 60  # shown characters of a name that cannot be a file's
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -259,8 +259,7 @@ def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - wh
         rule = f"its name does not end in a known format: {KNOWN}"
         name = PurePath(path.lower())
         inner = PurePath(name.stem).suffix
-        ending = ".tar" if inner == ".tar" else ".arc.gz" if inner == ".arc" else name.suffix
-        code = _UNKNOWN.get(ending, "ending unknown")
+        code = _UNKNOWN.get(inner if inner in {".tar", ".arc"} else name.suffix, "ending unknown")
         raise InputRefused(path, "it is an ARC file" if code == "arc" else rule, code)
     return found
 

@@ -36,7 +36,7 @@ LARGEST: Final = 1 << 31  # bytes of a file
 
 _FORMAT: Final = 1
 _ABOUT: Final = b"neardup.templates"
-LOST: Final = "lost templates"  # the code of the error for a folder without its templates
+_LOST: Final = "lost templates"  # the code of the error for a folder without its templates
 _NOT_TEMPLATES: Final = "is not a file of templates"
 _SCHEMA: Final = pa.schema(
     [
@@ -241,7 +241,7 @@ def kept_templates(folder: Path, identity: str, read: Callable[[Path], bytes] = 
 
 
 def _lost(path: Path, identity: str, what: str) -> StorageDamaged:
-    return StorageDamaged(str(path), f"the templates {what}; restore the file with the id {identity} here", LOST)
+    return StorageDamaged(str(path), f"the templates {what}; restore the file with the id {identity} here", _LOST)
 
 
 def _opened(content: bytes) -> tuple[Any, pa.Table]:

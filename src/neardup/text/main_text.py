@@ -30,10 +30,9 @@ def main_text(markup: str) -> PageContent | None:
     text: str = extract(
         tree, main_content=True, alt_texts=False, list_bullets=False, comments=False, post_meta=False
     ).strip()
-    title = tree.title or None
-    if _DEEPER in (title or text):  # of a page with an element before its body that never ends, and contains all of it
-        text = text.replace(_DEEPER, "", 1)
-        title = None if title is None else title.replace(_DEEPER, "", 1)
+    title: str = tree.title or ""
+    if _DEEPER not in markup:  # an element before the body that never ends contains these as text
+        text, title = text.replace(_DEEPER, ""), title.replace(_DEEPER, "")
     head, root = tree.head, tree.document.query_selector("html")
     links = [] if head is None else head.query_selector_all("link[rel~=canonical]")
     listed = links if len(links) <= MOST_CANONICALS else ()  # going through all would take quadratic time
@@ -47,7 +46,7 @@ def main_text(markup: str) -> PageContent | None:
     robots = [] if head is None else head.query_selector_all('meta[name="robots" i]')
     noindex = any(forbids_index(tag.getattr("content") or "") for tag in robots[:MOST_CANONICALS])
     lang = None if root is None else (root.getattr("lang") or "").strip() or (root.getattr("xml:lang") or "").strip()
-    return PageContent(text, title, canonical, lang or None, noindex)
+    return PageContent(text, title or None, canonical, lang or None, noindex)
 
 
 def _deeper(markup: str) -> str:

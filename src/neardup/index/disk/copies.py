@@ -75,8 +75,7 @@ class _Copying(NamedTuple):
         """Raise ``StorageRefused`` unless the folder is empty or has a copy, perhaps unfinished, of this index."""
         names = self.target.names(self.to)
         if MANIFEST in names:
-            known = Manifest.read(self.target, self.to)
-            if known.mark != manifest.mark:
+            if Manifest.read(self.target, self.to).mark != manifest.mark:
                 raise StorageRefused(str(self.to), "is another index; copy to an empty folder, or to an earlier copy")
         elif any(name not in {LOCK, UNFINISHED} and not name.startswith(_OWN) for name in names):
             raise StorageRefused(str(self.to), "is not empty: a copy needs a folder of its own")
@@ -86,11 +85,12 @@ class _Copying(NamedTuple):
         if MANIFEST not in self.target.names(self.to):
             return
         known = Manifest.read(self.target, self.to)
+        later = known.generation > manifest.generation
         try:
-            age = known.generation, _end(self.target, self.to, known)
+            end = _end(self.target, self.to, known) if known.generation >= manifest.generation else 0
         except (StorageError, FileNotFoundError):  # its log is damaged
             return
-        if age > (manifest.generation, _end(self.source, self.folder, manifest)):
+        if later or (end and end > _end(self.source, self.folder, manifest)):
             rule = f"has changes that {self.folder} does not have, and would lose them; to go back, remove it first"
             raise StorageRefused(str(self.to), rule)
 

@@ -181,8 +181,8 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         situation = "in memory" if _in_memory(arguments) else "in pieces"
         following = _NEXT[situation].get(error.code, "").format(value=error.value)
         if error.name == "templates":
-            error.value = vars(arguments).get("templates", error.value)
-            following = _about_view(arguments) if error.code == "other view" else ""
+            error.value = vars(arguments).get("templates", error.value)  # the library does not know the file
+            following = _about_view(arguments) if error.code == "other view" else following
         return f"{_of_parameter(error)}; {following}" if following else _of_parameter(error)
     if worded := _worded(error, arguments):
         return worded
