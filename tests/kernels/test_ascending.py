@@ -1,4 +1,4 @@
-"""Searching and comparing ascending values, against the standard library."""
+"""Sorting, and searching and comparing ascending values, against the standard library."""
 
 from bisect import bisect_left
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.ascending import common, first_from
+from neardup.kernels.ascending import common, first_from, sort
 from neardup.kernels.compile import kernel
 
 
@@ -20,6 +20,11 @@ def shared(one, other):
     return common(one, other)
 
 
+@kernel
+def sorted_in_place(values):
+    sort(values)
+
+
 VALUES = st.lists(st.integers(0, 20), max_size=20)
 
 
@@ -29,6 +34,14 @@ def test_the_first_value_that_is_large_enough(values, least, data):
     begin, end = sorted(data.draw(st.tuples(*[st.integers(0, len(values))] * 2)))
     expected = bisect_left(values.tolist(), least, begin, end)
     assert first(values, begin, end, np.uint64(least)) == expected
+
+
+@given(st.integers(0, 200), st.integers(1, 2**64 - 1), st.randoms(use_true_random=False))
+def test_values_are_sorted(size, largest, random):
+    values = np.array([random.randint(0, largest) for _ in range(size)], np.uint64)
+    expected = np.sort(values)
+    sorted_in_place(values)
+    assert values.tolist() == expected.tolist()
 
 
 @given(VALUES, VALUES)

@@ -6,7 +6,7 @@ distinct.
 
 import numpy as np
 
-from neardup.kernels.ascending import common
+from neardup.kernels.ascending import common, sort
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.shingles import SPREAD, mix
 from neardup.kernels.weights import place_of, prefix_shift
@@ -23,7 +23,8 @@ def sort_sets(values, bounds):
     count = 0
     begin = bounds[0]
     for document in range(bounds.size - 1):
-        own = np.sort(values[begin : bounds[document + 1]])
+        own = values[begin : bounds[document + 1]]
+        sort(own)
         begin = bounds[document + 1]
         bounds[document] = count
         for i in range(own.size):

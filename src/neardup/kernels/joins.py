@@ -9,7 +9,7 @@ others are there, behind it.
 
 import numpy as np
 
-from neardup.kernels.ascending import first_from
+from neardup.kernels.ascending import first_from, sort
 from neardup.kernels.compile import fetch_ahead, kernel, njit, ones
 from neardup.kernels.sets import (
     empty_table,
@@ -27,7 +27,6 @@ _MANY = 255  # the largest count
 _FEW = 127  # sets that are counted one by one
 _MORE = 191  # the count up to which every eighth set counts; then every 128th
 _AHEAD = 16  # values whose counts are on their way
-_SHORT = 32  # values that are sorted by insertion
 
 
 @kernel
@@ -51,21 +50,6 @@ def add_occurrences(others, counts):
     for place in range(counts.size):
         one, other = np.int64(counts[place]), np.int64(others[place])
         counts[place] = max(one, other, min(one + other, _FEW))
-
-
-@njit(nogil=True)
-def _sort(content):
-    """Sort values in place: few ones by insertion, without the memory that a call of ``sort`` takes."""
-    if content.size > _SHORT:
-        content.sort()
-        return
-    for end in range(1, content.size):
-        value = content[end]
-        place = end
-        while place > 0 and content[place - 1] > value:
-            content[place] = content[place - 1]
-            place -= 1
-        content[place] = value
 
 
 @kernel
@@ -110,7 +94,7 @@ def rarest_first(sets, shift, counts, chosen, wanted, alone):
         for count in range(2, _MANY + 1):
             if begin >= wanted[one]:
                 break
-            _sort(content[begin : ends[count]])
+            sort(content[begin : ends[count]])
             begin = ends[count]
 
 

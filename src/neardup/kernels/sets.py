@@ -10,7 +10,7 @@ number of the set that is entered, its *owner*. So it needs no clearing between 
 
 import numpy as np
 
-from neardup.kernels.ascending import first_from
+from neardup.kernels.ascending import first_from, sort
 from neardup.kernels.compile import kernel, njit, process_salt
 from neardup.kernels.thresholds import required
 
@@ -203,7 +203,7 @@ def make_distinct(sets, chosen, distinct):
                 count += 1
         sizes[segment] = count
         if count > LONG:
-            content[:count].sort()
+            sort(content[:count])
 
 
 @kernel
