@@ -116,9 +116,20 @@ def test_an_id_field_that_was_asked_for_must_exist(collection):
         (b'{"text": "a", "x": [1, -Infinity]}', "it holds -Infinity, which JSON does not have; write null"),
         (b'{"text": "a", "id": NaN, }', "it is not valid JSON: invalid character at byte 21 of the line"),
         (b'{"text": "a"', "incomplete JSON: the line ends inside a value"),
-        (b'{"text": "a"} {}', "it is not valid JSON: trailing characters at byte 16 of the line"),
-        (b"{'text': 'a'}", "it is not valid JSON: object keys must be strings at byte 2 of the line"),
-        (b"oops", "it is not valid JSON: invalid character at byte 1 of the line"),
+        (
+            b'{"text": "a"} {}',
+            "it is not valid JSON: trailing characters at byte 15 of the line; write each object on a line of its own",
+        ),
+        (
+            b"{'text': 'a'}",
+            "it is not valid JSON: object keys must be strings at byte 2 of the line; write strings in double quotes",
+        ),
+        (b"oops", "it is not valid JSON: invalid character at byte 1 of the line; a record begins with {"),
+        (b'{"text": "a"}, ', "it is not valid JSON: trailing characters at byte 14 of the line"),
+        (
+            b"{\"text\": 'a'}",
+            "it is not valid JSON: invalid character at byte 10 of the line; write strings in double quotes",
+        ),
         (b'["text"]', "it must be an object, not a list"),
         (b'"text"', "it must be an object, not a string"),
         (b"3.5", "it must be an object, not a number"),
@@ -181,7 +192,9 @@ def test_a_byte_order_mark_is_skipped_and_not_written_back(collection, tmp_path)
 @pytest.mark.parametrize("written", [b"1e400", b"1" * 5000, b'{"y": [-1e999]}'], ids=lambda written: repr(written[:9]))
 def test_a_number_that_no_table_can_have_is_an_error_that_names_its_field(collection, written):
     got = collection(b'{"text": "a", "x": 1}', b'{"text": "b", "x": ' + written + b"}")
-    with pytest.raises(DataError, match="its 'x' has a number beyond 64 bits, which only JSON lines can represent"):
+    with pytest.raises(
+        DataError, match=r"x\.jsonl:2: its 'x' has a number beyond 64 bits, which only JSON lines can represent"
+    ):
         list(got.rows())
 
 

@@ -75,6 +75,7 @@ ENDS = st.sampled_from(["/", "//", "/index.html;v=1", "/index.html;v;w=1/", ";v=
 @given(url=URLS, path=st.lists(SEGMENTS, max_size=2), ends=st.lists(ENDS, max_size=3))
 @example("http://a.example/", ["b", "index.html;v=1"], ["//"])
 @example("http://a.example/", ["a;v=1;x"], ["/"])
+@example("http://a.example/", ["a;v=1;w=2;v=3"], [";x;v/"])
 def test_the_export_equals_several_rules_together(url, path, ends):
     start, mark, rest = url.partition("?")
     address = f"{start.partition('#')[0].rstrip('/')}/{'/'.join(path)}{''.join(ends)}{mark}{rest}"

@@ -22,7 +22,7 @@ by name.
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import islice, starmap
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -130,20 +130,20 @@ class JsonLines(InputPiece):
         """Yield the records as tables; the types are those of the values."""
         decode = msgspec.json.Decoder(dict[str, Any]).decode
 
-        def decoded(line: memoryview) -> dict[str, Any]:
+        def decoded(row: int, line: memoryview) -> dict[str, Any]:
             try:
                 return decode(line)
             except msgspec.ValidationError:
                 name = field_out_of_range(line)
                 rule = f"its {name!r} has a number beyond 64 bits, which only JSON lines can represent"
-                raise DataError(self.source, rule, "unrepresentable") from None
+                raise DataError(self._place(row), rule, "unrepresentable") from None
 
-        lines = self._spans.each()
-        first = True
-        while records := [decoded(line) for line in islice(lines, _MARKED)]:
-            yield table_of(self.source, records)
-            first = False
-        if first:
+        lines = enumerate(self._spans.each())
+        first = 0
+        while records := list(starmap(decoded, islice(lines, _MARKED))):
+            yield table_of(lambda row, first=first: self._place(first + row), records)  # type: ignore[misc]
+            first += len(records)
+        if not first:
             yield pa.table({})
 
     def _write_marked(self, file: BinaryIO, lines: Spans, marks: pa.Table) -> None:
@@ -163,7 +163,10 @@ class JsonLines(InputPiece):
             return literal_of(token)
         except TypeError as error:
             rule = f"its {name!r} must be a string or a number, not {error}"
-            raise DataError("{}:{}".format(*self.place(row)), rule) from error
+            raise DataError(self._place(row), rule) from error
+
+    def _place(self, row: int) -> str:
+        return "{}:{}".format(*self.place(row))
 
 
 class _Reader:

@@ -152,9 +152,20 @@ def _fault_of(line: bytes, error: Exception) -> str:
     if (found := _NOT_A_NUMBER.search(line)) and _python_reads(line):
         return f"it holds {found[1].decode()}, which JSON does not have; write null"
     reason = str(error).removeprefix("JSON is malformed: ")
-    if place := _BYTE.fullmatch(reason):  # the decoder counts from 0, editors from 1
-        reason = f"{place[1]} at byte {int(place[2]) + 1:,} of the line"
+    if at := _BYTE.fullmatch(reason):  # the decoder counts from 0, or from 1 what follows the object; editors from 1
+        place = int(at[2]) - (at[1] == "trailing characters")
+        reason = f"{at[1]} at byte {place + 1:,} of the line{_rule_at(line, place)}"
     return f"it is not valid JSON: {reason}"
+
+
+def _rule_at(line: bytes, place: int) -> str:
+    """Return the rule that a usual mistake breaks."""
+    found = line[place : place + 1]
+    if not line[:place].strip() and found not in {b"{", b"'"}:
+        return "; a record begins with {"
+    if found == b"{":
+        return "; write each object on a line of its own"
+    return "; write strings in double quotes" if found == b"'" else ""
 
 
 def _python_reads(line: bytes) -> bool:

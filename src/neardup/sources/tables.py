@@ -6,6 +6,7 @@ JSON and delimited text, times are strings; in JSON, decimals are, too, and NaN 
 cannot represent is an error.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final
@@ -33,19 +34,36 @@ def slices(table: pa.Table) -> Iterator[pa.Table]:
     yield from (table.slice(begin, rows) for begin in range(0, max(1, len(table)), rows))
 
 
-def table_of(source: str, records: Sequence[dict[str, Any]]) -> pa.Table:
-    """Return decoded JSON objects as a table; ``DataError`` for a field with values of several types."""
+def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> pa.Table:
+    """Return decoded JSON objects as a table; ``DataError`` at the place of the first one that does not fit.
+
+    Its values are of other types than those of the objects before it, or beyond 64 bits.
+    """
     names = [*dict.fromkeys(name for record in records for name in record)]
     columns: list[pa.Array] = []
     for name in names:
+        values = [record.get(name) for record in records]
         try:
-            columns.append(pa.array([record.get(name) for record in records]))
+            columns.append(pa.array(values))
         except OverflowError:
-            rule = f"its {name!r} has a whole number of more than 64 bits, which only JSON lines can represent"
-            raise DataError(source, rule, "unrepresentable") from None
+            rule = f"its {name!r} has a whole number of more than 64 bits, {_ONLY_LINES}"
+            raise DataError(place(_first_misfit(values)), rule, "unrepresentable") from None
         except pa.ArrowException:
-            raise _several_types(source, name) from None
+            raise _several_types(place(_first_misfit(values)), name) from None
     return pa.table(columns, names)
+
+
+def _first_misfit(values: Sequence[Any]) -> int:
+    """Return the first of *values* that Arrow cannot add to those before it; there is one."""
+
+    def misfits(last: int) -> bool:
+        try:
+            pa.array(values[: last + 1])
+        except (pa.ArrowException, OverflowError):
+            return True
+        return False
+
+    return bisect_left(range(len(values)), True, key=misfits)
 
 
 def united(source: str, schemas: Iterable[pa.Schema], why: str = _ONLY_LINES) -> pa.Schema:

@@ -131,7 +131,7 @@ class UrlRules:
     def nutch(self) -> bytes:
         """Return the rules as ``regex-normalize.xml`` of Apache Nutch, all but those on the case of letters.
 
-        A rule that removes parameters is there twice, because a name may be repeated between others.
+        A rule that removes parameters is there several times, because a name may be repeated between others.
         """
         rules = "".join(
             f"<regex><pattern>{escape(pattern, quote=False)}</pattern><substitution>$1</substitution></regex>\n"
@@ -156,7 +156,7 @@ class UrlRules:
                 parameters = rf"(?:{'|'.join(own.values())})*+" if own else ""
                 yield rf"{start}[^?#]*?)(?:/{page}{parameters})++(?=[?#]|$)"
             for parameter in own.values():
-                yield from 2 * [rf"{start}(?:[^?#/]*+/)*+(?!\.\.?;)[^?#/]*?)(?:{parameter})++"]
+                yield from 3 * [rf"{start}(?:[^?#/]*+/)*+(?!\.\.?;)[^?#/]*?)(?:{parameter})++"]
             for name in sorted(rules.index_pages):
                 yield rf"{start}(?:[^?#/]*+/)*+){re.escape(name)}(?=[?#]|$)"
 

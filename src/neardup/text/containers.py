@@ -77,7 +77,12 @@ def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: 
 def column_missing(name: str, names: Iterable[object]) -> DataError:
     """Return the error for a column that a table lacks; *names* are those of the existing columns."""
     known = ", ".join(map(str, names))
-    return DataError("table", f"there is no column {name!r}; {f'the columns are: {known}' if known else 'it has none'}")
+    rule = f"there is no column {name!r}; {f'the columns are: {known}' if known else 'it has none'}"
+    return DataError("table", f"{rule}{_other_text(name)}")
+
+
+def _other_text(name: str) -> str:
+    return '; text="..." names the one with the texts' if name == "text" else ""
 
 
 def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str], optional: Sequence[str]) -> pa.Table:
@@ -92,7 +97,8 @@ def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str]
             raise DataError(f"document {position}", f"must be a mapping, as the first document, not {kind_of(record)}")
         for name in needed:
             if name not in record:
-                raise DataError(f"document {position}", f"has no {name!r}; its keys are {', '.join(map(str, record))}")
+                known = ", ".join(map(str, record))
+                raise DataError(f"document {position}", f"has no {name!r}; its keys are {known}{_other_text(name)}")
     names = [*needed, *(name for name in optional if any(name in record for record in records))]
     return pa.table({name: _array([record.get(name) for record in records], name) for name in dict.fromkeys(names)})
 

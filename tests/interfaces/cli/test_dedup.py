@@ -986,6 +986,7 @@ def test_an_input_for_which_there_is_not_enough_memory_is_named(run, monkeypatch
         (["--key-file", "."], "the key cannot be read"),
         (["--key-file", "in.jsonl"], "a key file must contain 16 bytes or 32 hexadecimal digits"),
         (["--fields", "a"], "--fields a cannot be used with --scheme minhash, only with checksum"),
+        (["--measure", "cosine", "--scheme", "minhash"], "it has only resemblance; use --scheme simhash"),
         (["--scheme", "checksum", "--fields", "a:x"], "must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", "a:0"], "must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", ""], "must be NAME or NAME:BYTES"),

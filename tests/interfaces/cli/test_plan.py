@@ -199,8 +199,8 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--memory", "1GB"], "--memory requires --fingerprints"),
         (["--measure"], "--measure requires --fingerprints"),
         (["--hashes", "14"], "--hashes 14 requires --scheme"),
-        (["--threshold", "0.8"], "--threshold requires --recall"),
-        (["--recall", "0.8"], "--recall requires --threshold"),
+        (["--threshold", "0.8"], "--threshold requires --recall, such as 0.99"),
+        (["--recall", "0.8"], "--recall requires --threshold, such as 0.8"),
         (
             ["--scheme", "trials", "--permutations", "8"],
             "--permutations 8 cannot be used with --scheme trials, whose options are --hashes, --trials, --needed",

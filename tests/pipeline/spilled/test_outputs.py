@@ -289,7 +289,7 @@ def test_what_the_format_of_an_output_cannot_represent_is_refused(tmp_path, work
     options = {"work": tmp_path / "w"} if work else {}
     for out, reason in (
         ("o.csv", "its 'm' has objects or lists"),
-        ("o.parquet", "its 'k' has values of several types"),
+        ("o.parquet", "a.jsonl:2: its 'k' has values of several types"),
     ):
         (tmp_path / "a.jsonl").write_text(
             '{"text": "one", "m": [1]}\n'

@@ -183,6 +183,8 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         if error.name == "templates":
             error.value = vars(arguments).get("templates", error.value)  # the library does not know the file
             following = _about_view(arguments) if error.code == "other view" else following
+        elif error.name == "measure":
+            following = _about_measure(error)
         return f"{_of_parameter(error)}; {following}" if following else _of_parameter(error)
     if worded := _worded(error, arguments):
         return worded
@@ -320,6 +322,14 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if isinstance(error, NothingRead) and (way_out := _about_rejected(error.first, error.where)):
         return f"{following}; {way_out}"
     return following
+
+
+def _about_measure(error: ParameterError) -> str:
+    """Return the schemes that have a measure, if another one was chosen with it."""
+    from neardup.schemes.registry import kinds
+
+    able = [kind.name for kind in kinds() if error.value in kind.measures]
+    return f"use --scheme {' or '.join(able)}" if able and isinstance(error, ParameterConflict) else ""
 
 
 def _about_view(arguments: argparse.Namespace) -> str:

@@ -117,7 +117,7 @@ def _require_together(wanted: dict[str, Any]) -> None:
     """Raise ``ParameterError`` for an option without another one that it requires, with the names of options."""
     numbers = [name for name in _numbers() if name in wanted]
     if "recall" in wanted:
-        require("threshold" in wanted, "recall", None, "requires --threshold")
+        require("threshold" in wanted, "recall", None, "requires --threshold, such as 0.8")
         for name in numbers:
             raise ParameterError(name, wanted[name], "cannot be used with --recall, which recommends it")
         return
@@ -126,14 +126,14 @@ def _require_together(wanted: dict[str, Any]) -> None:
     require("background" not in wanted or "documents" in wanted, "background", None, "requires --recall or --documents")
     if "documents" in wanted:
         wanted.setdefault("scheme", "minhash")
-    require("threshold" not in wanted or "scheme" in wanted, "threshold", None, "requires --recall")
+    require("threshold" not in wanted or "scheme" in wanted, "threshold", None, "requires --recall, such as 0.99")
     from neardup.schemes.registry import named
 
     for name in numbers:
         require("scheme" in wanted, name, wanted[name], "requires --scheme")
     if "threshold" in wanted and isinstance(scheme := wanted["scheme"], str):
         holds = "threshold" in named(scheme).plan_numbers
-        require(holds, "threshold", wanted["threshold"], f"requires --recall with {scheme}")
+        require(holds, "threshold", wanted["threshold"], f"requires --recall with {scheme}, such as 0.99")
 
 
 def _require_numbers(wanted: dict[str, Any]) -> None:
