@@ -1,4 +1,4 @@
-"""Sorting, and searching and comparing ascending values, against the standard library."""
+"""Sorting, searching and comparing ascending values, against the standard library."""
 
 from bisect import bisect_left
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.ascending import common, first_from, sort
+from neardup.kernels.ascending import common, first_from, merge_runs, sort
 from neardup.kernels.compile import kernel
 
 
@@ -25,6 +25,11 @@ def sorted_in_place(values):
     sort(values)
 
 
+@kernel
+def merged_in_place(values, other):
+    merge_runs(values, other)
+
+
 VALUES = st.lists(st.integers(0, 20), max_size=20)
 
 
@@ -41,6 +46,14 @@ def test_values_are_sorted(size, largest, random):
     values = np.array([random.randint(0, largest) for _ in range(size)], np.uint64)
     expected = np.sort(values)
     sorted_in_place(values)
+    assert values.tolist() == expected.tolist()
+
+
+@given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=70), min_size=1, max_size=9), st.booleans())
+def test_ascending_runs_are_merged(runs, in_order):
+    values = np.array([value for run in runs for value in (sorted(run) if in_order else run)], np.int32)
+    expected = np.sort(values)
+    merged_in_place(values, np.empty_like(values))
     assert values.tolist() == expected.tolist()
 
 

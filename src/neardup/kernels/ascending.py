@@ -24,8 +24,7 @@ def sort(values):
     """Sort values in place: few ones by insertion, more by a heap, which no order of the values makes slow.
 
     A value is first moved to the end of the heap, as most belong there (Wegener, 1993: bottom-up heapsort). For hashes
-    this is faster than the ``sort`` of arrays, which also takes a second to compile for each type of values; values
-    that are partly in order, as those of several buckets, are sorted faster by that one.
+    this is faster than the ``sort`` of arrays, which also takes a second to compile for each type of values.
     """
     if values.size <= _FEW:
         for end in range(1, values.size):
@@ -61,6 +60,46 @@ def sort(values):
             place = above
             above = (place - 1) >> 1
         values[place] = value
+
+
+@njit(nogil=True)
+def _run_end(values, begin):
+    """Return the end of the ascending run that begins at a position before the end."""
+    end = begin + 1
+    while end < values.size and values[end - 1] <= values[end]:
+        end += 1
+    return end
+
+
+@njit(nogil=True)
+def merge_runs(values, other):
+    """Sort values in place that are a few ascending runs, by merging neighbours; *other* is scratch memory as long."""
+    moved = False
+    while _run_end(values, 0) < values.size:
+        begin = 0
+        while begin < values.size:
+            i, j = begin, _run_end(values, begin)
+            middle = j
+            end = _run_end(values, middle) if middle < values.size else middle
+            place = begin
+            while i < middle and j < end:
+                later = values[j] < values[i]  # no branch to foresee
+                other[place] = values[j] if later else values[i]
+                j += np.int64(later)
+                i += np.int64(not later)
+                place += 1
+            for rest in range(i, middle):
+                other[place] = values[rest]
+                place += 1
+            for rest in range(j, end):
+                other[place] = values[rest]
+                place += 1
+            begin = end
+        values, other = other, values
+        moved = not moved
+    if moved:
+        for place in range(values.size):
+            other[place] = values[place]
 
 
 @njit(nogil=True)

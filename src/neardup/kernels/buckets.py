@@ -5,6 +5,7 @@ A rank is a document's place from best to worst, so in every bucket the better d
 
 import numpy as np
 
+from neardup.kernels.ascending import merge_runs, sort
 from neardup.kernels.compile import fetch_ahead, kernel, njit
 from neardup.kernels.sets import first_place, place_in, places_for
 
@@ -185,7 +186,7 @@ def linked(keys, documents, pooled, latest, links):
                     found[count] = other
                     count += 1
                 entry = links[entry]
-        found[bounds[turn] : count].sort()
+        sort(found[bounds[turn] : count])
         bounds[turn + 1] = count
     return found[:count], bounds
 
@@ -276,6 +277,7 @@ def propose(asking, first_rank, lists, seen, bounds, candidates):
     asking ranks done.
     """
     member_bounds, memberships, entry_bounds, entries = lists
+    other = np.empty_like(candidates)
     count = 0
     for turn in range(asking.size):
         rank = asking[turn]
@@ -294,6 +296,7 @@ def propose(asking, first_rank, lists, seen, bounds, candidates):
                     seen[entry] = rank
                     candidates[count] = entry
                     count += 1
-        candidates[bounds[turn] : count].sort()
+        if count > bounds[turn]:
+            merge_runs(candidates[bounds[turn] : count], other[: count - bounds[turn]])
     bounds[asking.size] = count
     return asking.size
