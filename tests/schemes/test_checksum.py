@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import SPREAD, siphash13
 
+import neardup
 from neardup import Checksum, DataError, Field, ParameterError
 from neardup.model.recipe import Hashing
 
@@ -136,6 +137,13 @@ def test_tables_of_every_kind(make):
     signatures = Checksum().sign(make(pages))
     assert (signatures.rows == Checksum().sign(pages).rows).all()
     assert signatures.present.all()
+
+
+def test_a_plain_column_is_the_only_field():
+    scheme = Checksum(fields=[Field(name="text")])
+    table = pa.table({"text": ["a", "b"]})
+    assert scheme.sign(["a", "b"]).rows.tolist() == scheme.sign(table).rows.tolist()
+    assert neardup.explain("a b", "a b", scheme).matches
 
 
 def test_a_plain_column_is_the_body():

@@ -1,3 +1,4 @@
+import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
 
@@ -54,6 +55,16 @@ def test_the_first_value_of_another_kind_is_named(values, message):
         column_of(values, "v")
     assert message in str(caught.value)
     assert caught.value.code == "kinds"
+
+
+def test_times_behind_dates_are_not_cut_off():
+    times = [dt.date(2024, 1, 1), dt.datetime(2024, 1, 1, 5, tzinfo=dt.UTC)]
+    records = [{"text": "one two three", "v": value} for value in times]
+    for ordered in (records, records[::-1]):
+        with pytest.raises(DataError, match=r"'v', row 1 is a date.*, but earlier rows have a date"):
+            neardup.dedup(ordered, keep="max:v")
+    later = {"text": "one two three", "v": dt.date(2024, 1, 2)}
+    assert neardup.dedup([records[0], later], keep="max:v").kept.tolist() == [1]
 
 
 def test_large_integers_rank_as_in_files():

@@ -34,7 +34,7 @@ from neardup.text.columns import is_mixed, text_column, typed_parts, whole_batch
 from neardup.text.containers import table_or_column
 from neardup.text.shingling import Shingling
 
-BODY = "body"  # the field of a plain column of texts
+BODY = "body"  # the field of a plain column of texts, if there are several
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,8 +135,8 @@ class Checksum(SchemeDefaults):
     def sign(self, documents: Any) -> Signatures:
         """Sign the rows of a table (anything with the Arrow stream protocol) that has the columns.
 
-        A plain column of texts is the field ``body``; all other fields are then missing. ``rows`` is uint64[n, 1].
-        Raises ``DataError`` if the table lacks a required column.
+        A plain column of texts is the only field or, of several, ``body``; the others are then missing. ``rows`` is
+        uint64[n, 1]. Raises ``DataError`` if the table lacks a required column.
         """
         fields = _fields(documents, self._parts())
         number = len(fields[0][1])
@@ -254,7 +254,8 @@ def _fields(documents: Any, parts: Sequence[Field]) -> list[tuple[Field, pa.Chun
     required = [part.name for part in parts if part.required]
     table = table_or_column(documents, required, [part.name for part in parts])
     if not isinstance(table, pa.Table):
-        table = pa.table({BODY: text_column(table, BODY)})
+        name = parts[0].name if len(parts) == 1 else BODY
+        table = pa.table({name: text_column(table, name)})
     nothing = pa.chunked_array([pa.nulls(len(table), pa.large_string())])
     return [
         (part, text_column(_as_text(table[part.name]), part.name) if part.name in table.column_names else nothing)

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from neardup.model.errors import DataError, require
 from neardup.sources import remote
-from neardup.sources.collection import InputPiece, Rejected, Request, require_used, with_address
+from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected, Request, require_used, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.fields import joined
 from neardup.sources.formats import (
@@ -312,9 +312,9 @@ class Shards:
         """Yield the pieces of all shards; collect their rejected records if a list for them is given.
 
         *progress* is called with the bytes read so far, and all. Raises the errors of ``pieces``, and ``FieldMissing``
-        at the end if no record has the text field.
+        at the end if no record has the text field, or a field of ids that is not the default.
         """
-        lacking = LackingFields([self.request.text])
+        lacking = LackingFields([self.request.text, *{self.request.id} - {DEFAULT_ID}])
         total, done = sum(shard.size for shard in self.shards), 0
         for shard in self.shards:
             for piece in self.pieces(shard, markup=markup):

@@ -6,6 +6,7 @@ No library is imported for this: a container is recognised by the name of its cl
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from itertools import compress
 from typing import Any, Final, TypeVar
@@ -273,6 +274,8 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
             raise DataError(f"column {name!r}", f"{rule}: {error}") from error
     try:
         array = pa.array(values, from_pandas=True)
+        if pa.types.is_date(array.type) and any(isinstance(value, datetime) for value in values):
+            array = column_of(values, name)  # Arrow would cut the times off
     except UnicodeEncodeError:  # lone surrogates: such text is bytes that are not UTF-8
         array = pa.array([_as_bytes(value) for value in values], pa.large_binary())
     except _NOT_ARROW:

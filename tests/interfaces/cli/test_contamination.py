@@ -35,6 +35,10 @@ def test_wrong_uses(neardup, tmp_path):
     twice = neardup(*again, "--items", "x.jsonl", "--documents", "./x.jsonl", "--force", code=2).err
     assert "./x.jsonl: --items and --documents must be different paths" in twice
     assert not (tmp_path / "x.jsonl").exists()
+    for one, other in (("train.jsonl", "ids.jsonl"), ("ids.jsonl", "train.jsonl")):
+        (tmp_path / "ids.jsonl").write_text('{"text": "storm", "own": 1}\n{"text": "rain"}\n')
+        unnamed = neardup("contamination", one, "--against", other, "--id", "own", code=1).err
+        assert "train.jsonl: there is no field 'own'; the fields are: " in unnamed
     assert "must name standard input only once" in neardup("contamination", "-", "--against", "-", code=2).err
     (tmp_path / "tests.jsonl").write_text('{"question": "why"}\n')
     missing = neardup("contamination", "train.jsonl", "--against", "tests.jsonl", code=1).err

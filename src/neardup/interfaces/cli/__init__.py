@@ -127,7 +127,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _of_missing(self, names: Sequence[str]) -> str:
         words = [word for action in self._actions if action.dest in names for word in action.choices or ()]
-        choices = f": {', '.join(words[:-1])} or {words[-1]}" if words else ""
+        choices = f": {' or '.join(filter(None, (', '.join(words[:-1]), *words[-1:])))}" if words else ""
         return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} needed{choices}"
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:

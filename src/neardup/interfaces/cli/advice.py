@@ -66,7 +66,8 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "archive stream": "name the file as an input: archives are read from files",
         "too large": "that is the most that is read here",
         "changed": "run again when nothing writes to it",
-        "earlier input": "restore it, with its modification time, or remove what its run added: neardup state forget",
+        "earlier input": "restore it, with its modification time, or remove what its run added: neardup state"
+        " forget DIR --before TIME",
         "json array": "convert it: {unpack}jq -c '.[]'{operand} > lines.jsonl",
         "json over lines": "convert them: {unpack}jq -c .{operand} > lines.jsonl",
         "all rejected": "nothing was written",
@@ -119,7 +120,7 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "changed": "restore it, with its modification time, and start the same command again: it continues; or begin"
         " again with --restart",
         "earlier input": "restore it, with its modification time, and start the same command again: it continues; or"
-        " remove what its run added: neardup state forget",
+        " remove what its run added: neardup state forget DIR --before TIME",
     },
     "audit": {
         "changed": "an audit reads the inputs as the run has read them: restore the changed input with its modification"
