@@ -28,6 +28,7 @@ from neardup.sources.compression import Contents, check_size, frame_edges, ident
 from neardup.sources.fields import joined
 from neardup.sources.formats import (
     FOLDER,
+    SPOOLED,
     STDIN,
     WARC,
     Kind,
@@ -564,7 +565,7 @@ def local_inputs(
     with TemporaryDirectory(prefix="neardup-") as folder:
         copies = remote.copied(opened.inputs, folder)
         if STDIN in opened.inputs:
-            copies[STDIN] = Path(folder, f"input.{opened.kind(opened.inputs.index(STDIN)).format}")
+            copies[STDIN] = Path(folder, f"{SPOOLED}.{opened.kind(opened.inputs.index(STDIN)).format}")
             with temporary_files(folder), copies[STDIN].open("wb") as file:
                 file.writelines(standard_input())
         yield opened.copied(copies)

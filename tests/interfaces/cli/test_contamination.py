@@ -25,6 +25,13 @@ def test_contaminated_items_and_the_documents_to_drop(neardup, tmp_path):
     assert (told["items"], told["contaminated"], told["to_drop"]) == (2, 1, 1)
 
 
+def test_documents_of_standard_input_are_named_by_their_line(neardup, tmp_path):
+    written(tmp_path / "tests.jsonl", STORM)
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in ("another text", STORM))
+    shown = neardup("contamination", "-", "--against", "tests.jsonl", "--documents", "-", stdin=lines.encode()).out
+    assert json.loads(shown)["id"] == "<stdin>:2"
+
+
 def test_wrong_uses(neardup, tmp_path):
     written(tmp_path / "train.jsonl", STORM)
     assert "--against" in neardup("contamination", "train.jsonl", code=2).err

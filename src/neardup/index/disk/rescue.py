@@ -91,7 +91,7 @@ class Salvage:
             else:
                 begin, end, number = record
                 if number or begin < sealed:
-                    lost = counted(number, "change") if number else "the last changes"
+                    lost = f"{counted(number, 'change')}, of any number of documents" if number else "the last changes"
                     what = f"the bytes {begin:,} to {end:,} are damaged; lost: {lost}"
                     self.losses.append(Loss(str(path), what, None))
 
