@@ -102,6 +102,8 @@ def test_a_value_of_another_type_is_named():
 
 
 def test_percent_are_explained():
+    with pytest.raises(ParameterError, match=r"at most 1$"):
+        require_share("threshold", 1.1)
     with pytest.raises(ParameterError, match=r"at most 1; for 80 % write 0.8$"):
         require_share("share", 80.0)
     with pytest.raises(ParameterError, match=r"below 1; for 12.5 % write 0.125$"):

@@ -507,7 +507,7 @@ def require_share(name: str, value: Any, *, below_one: bool = False) -> Any:
     """
     if not (is_number(value) and 0 < value <= 1) or (below_one and value == 1):
         rule = f"must be a number above 0 and {'below' if below_one else 'at most'} 1{_unless_number(value)}"
-        if is_number(value) and 1 < value < 100:  # noqa: PLR2004 - percent
+        if is_number(value) and 2 <= value < 100:  # noqa: PLR2004 - percent
             rule += f"; for {value:g} % write {value / 100:g}"
         raise ParameterError(name, value, rule)
     return float(str(value)) if hasattr(value, "item") else value
