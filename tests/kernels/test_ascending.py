@@ -49,7 +49,7 @@ def test_values_are_sorted(size, largest, random):
     assert values.tolist() == expected.tolist()
 
 
-@given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=70), min_size=1, max_size=9), st.booleans())
+@given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=70), max_size=9), st.booleans())
 def test_ascending_runs_are_merged(runs, in_order):
     values = np.array([value for run in runs for value in (sorted(run) if in_order else run)], np.int32)
     expected = np.sort(values)

@@ -125,6 +125,7 @@ def test_an_id_field_that_was_asked_for_must_exist(collection):
             "it is not valid JSON: object keys must be strings at byte 2 of the line; write strings in double quotes",
         ),
         (b"oops", "it is not valid JSON: invalid character at byte 1 of the line; a record begins with {"),
+        (b'{{"text": "a"}}', "it is not valid JSON: object keys must be strings at byte 2 of the line"),
         (b'{"text": "a"}, ', "it is not valid JSON: trailing characters at byte 14 of the line"),
         (
             b"{\"text\": 'a'}",

@@ -64,7 +64,7 @@ def sort(values):
 
 @njit(nogil=True)
 def _run_end(values, begin):
-    """Return the end of the ascending run that begins at a position before the end."""
+    """Return the end of the ascending run that begins at a position; one further, if that is the end already."""
     end = begin + 1
     while end < values.size and values[end - 1] <= values[end]:
         end += 1

@@ -296,7 +296,6 @@ def propose(asking, first_rank, lists, seen, bounds, candidates):
                     seen[entry] = rank
                     candidates[count] = entry
                     count += 1
-        if count > bounds[turn]:
-            merge_runs(candidates[bounds[turn] : count], other[: count - bounds[turn]])
+        merge_runs(candidates[bounds[turn] : count], other[: count - bounds[turn]])
     bounds[asking.size] = count
     return asking.size

@@ -153,19 +153,20 @@ def _fault_of(line: bytes, error: Exception) -> str:
         return f"it holds {found[1].decode()}, which JSON does not have; write null"
     reason = str(error).removeprefix("JSON is malformed: ")
     if at := _BYTE.fullmatch(reason):  # the decoder counts from 0, or from 1 what follows the object; editors from 1
-        place = int(at[2]) - (at[1] == "trailing characters")
-        reason = f"{at[1]} at byte {place + 1:,} of the line{_rule_at(line, place)}"
+        trails = at[1] == "trailing characters"
+        place = int(at[2]) - trails
+        reason = f"{at[1]} at byte {place + 1:,} of the line{_rule_at(line, place, trails=trails)}"
     return f"it is not valid JSON: {reason}"
 
 
-def _rule_at(line: bytes, place: int) -> str:
-    """Return the rule that a usual mistake breaks."""
+def _rule_at(line: bytes, place: int, *, trails: bool) -> str:
+    """Return the rule that a usual mistake breaks; *trails* if it is behind a whole value."""
     found = line[place : place + 1]
-    if not line[:place].strip() and found not in {b"{", b"'"}:
-        return "; a record begins with {"
-    if found == b"{":
-        return "; write each object on a line of its own"
-    return "; write strings in double quotes" if found == b"'" else ""
+    if trails:
+        return "; write each object on a line of its own" if found == b"{" else ""
+    if found == b"'":
+        return "; write strings in double quotes"
+    return "" if line[:place].strip() else "; a record begins with {"
 
 
 def _python_reads(line: bytes) -> bool:

@@ -43,7 +43,9 @@ class _Table:
     read: Callable[[list[str]], pa.Table]
 
 
-def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: Sequence[str] = ()) -> Any:
+def table_or_column(
+    source: Any, needed: Sequence[str] | None = None, optional: Sequence[str] = (), *, text: str | None = None
+) -> Any:
     """Open a container: a table as an Arrow table, a column as an Arrow column; other objects are returned unchanged.
 
     A table is an Arrow table, batch or reader, a pandas or polars ``DataFrame``, a Hugging Face ``Dataset``, or any
@@ -51,7 +53,8 @@ def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: 
     columns, are read; ``None`` reads every column. Dictionaries of string views, which Arrow cannot unpack, become
     dictionaries of large strings.
 
-    Raises ``DataError`` for a needed column that does not exist, for two columns of the same name, for a column that
+    Raises ``DataError`` for a needed column that does not exist (*text* is the one that the user's argument of this
+    name names), for two columns of the same name, for a column that
     Arrow cannot represent, and for a container that is not in memory, with the call that reads it.
     """
     require_in_memory(source)
@@ -62,7 +65,7 @@ def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: 
     if needed is not None:
         for name in needed:
             if name not in names:
-                raise column_missing(name, names)
+                raise column_missing(name, names, text)
         names = list(dict.fromkeys([*needed, *(name for name in optional if name in names)]))
     if len({*table.names}) < len(table.names):
         for name in names:
@@ -75,18 +78,23 @@ def table_or_column(source: Any, needed: Sequence[str] | None = None, optional: 
     return found
 
 
-def column_missing(name: str, names: Iterable[object]) -> DataError:
-    """Return the error for a column that a table lacks; *names* are those of the existing columns."""
+def column_missing(name: str, names: Iterable[object], text: str | None = None) -> DataError:
+    """Return the error for a column that a table lacks; *names* are those of the existing columns.
+
+    *text* is the column that the user's argument of this name names.
+    """
     known = ", ".join(map(str, names))
     rule = f"there is no column {name!r}; {f'the columns are: {known}' if known else 'it has none'}"
-    return DataError("table", f"{rule}{_other_text(name)}")
+    return DataError("table", f"{rule}{_other_text(name, text)}")
 
 
-def _other_text(name: str) -> str:
-    return '; text="..." names the one with the texts' if name == "text" else ""
+def _other_text(name: str, text: str | None) -> str:
+    return '; text="..." names the one with the texts' if name == text else ""
 
 
-def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str], optional: Sequence[str]) -> pa.Table:
+def records_as_table(
+    records: Sequence[Mapping[str, Any]], needed: Sequence[str], optional: Sequence[str], *, text: str | None = None
+) -> pa.Table:
     """Return the *needed* and the *optional* keys of a list of dictionaries as columns of an Arrow table.
 
     Every record must have the needed keys. An optional key is null for records without it, and there is no column for a
@@ -99,7 +107,9 @@ def records_as_table(records: Sequence[Mapping[str, Any]], needed: Sequence[str]
         for name in needed:
             if name not in record:
                 known = ", ".join(map(str, record))
-                raise DataError(f"document {position}", f"has no {name!r}; its keys are {known}{_other_text(name)}")
+                raise DataError(
+                    f"document {position}", f"has no {name!r}; its keys are {known}{_other_text(name, text)}"
+                )
     names = [*needed, *(name for name in optional if any(name in record for record in records))]
     return pa.table({name: _array([record.get(name) for record in records], name) for name in dict.fromkeys(names)})
 

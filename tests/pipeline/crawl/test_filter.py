@@ -243,7 +243,7 @@ def test_addresses_are_a_choice(index):
         ([(None, STORM)], "url 0 must be a string, not None"),
         ([("http://a.example/", STORM), (" ", STORM)], "url 1 is empty"),
         ([("http://a.example/", 7)], "text"),
-        (pa.table({"url": ["x"]}), "table: there is no column 'text'; the columns are: url"),
+        (pa.table({"url": ["x"]}), "table: there is no column 'text'; the columns are: url$"),
     ],
 )
 def test_what_are_no_pages_is_refused_and_nothing_remembered(index, pages, batch, complaint):

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from neardup import __version__
 from neardup.interfaces.cli.advice import advice
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
-from neardup.interfaces.cli.options import SCHEME, add_scheme_options, settings_of
+from neardup.interfaces.cli.options import SCHEME, add_scheme_options, any_of, settings_of
 from neardup.interfaces.cli.terminal import STDOUT, complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.escaping import printable
@@ -127,7 +127,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _of_missing(self, names: Sequence[str]) -> str:
         words = [word for action in self._actions if action.dest in names for word in action.choices or ()]
-        choices = f": {' or '.join(filter(None, (', '.join(words[:-1]), *words[-1:])))}" if words else ""
+        choices = f": {any_of(words)}" if words else ""
         return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} needed{choices}"
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:

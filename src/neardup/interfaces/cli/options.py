@@ -342,7 +342,7 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     scheme = scheme_name(given)
     for name, owners in _owners().items():
         if name in given and scheme not in owners:
-            rule = f"cannot be used with --scheme {scheme}, only with {_any_of(list(owners))}"
+            rule = f"cannot be used with --scheme {scheme}, only with {any_of(list(owners))}"
             raise ParameterError(name, None if given[name] is True else given[name], rule)
     return _with_list(scheme_from(given), arguments)
 
@@ -429,9 +429,9 @@ def key_of(arguments: argparse.Namespace) -> bytes | None:
     return None if path is None else key_in(path)
 
 
-def _any_of(names: Sequence[str]) -> str:
-    """Return names as a list with "or" before the last."""
-    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+def any_of(names: Sequence[str]) -> str:
+    """Return names as a list with "or" before the last; empty without names."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:

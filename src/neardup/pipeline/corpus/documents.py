@@ -49,7 +49,7 @@ class Documents:
         optional = [*([id_] if id_ else []), *optional, *([SITE, ADDRESS] if isinstance(source, pa.Table) else [])]
         if id_ is not None and id_ != DEFAULT_ID:
             needed.append(id_)
-        opened = _opened(source, needed, optional)
+        opened = _opened(source, needed, optional, text)
         if isinstance(opened, pa.Table):
             texts = text_column(opened.column(text), text)
         else:
@@ -57,7 +57,7 @@ class Documents:
             opened = pa.table({text: texts})
             for name in needed:
                 if name not in opened.column_names:
-                    raise column_missing(name, opened.column_names)
+                    raise column_missing(name, opened.column_names, text)
         named = id_ is not None and id_ in opened.column_names
         return cls(texts, _ids(opened, id_ if named else None, len(texts)), opened, named)
 
@@ -130,7 +130,7 @@ def placed(every: Iterable[TextBatch]) -> Iterator[tuple[int, TextBatch]]:
         start += len(batch)
 
 
-def _opened(source: Any, needed: Sequence[str], optional: Sequence[str]) -> Any:
+def _opened(source: Any, needed: Sequence[str], optional: Sequence[str], text: str) -> Any:
     require_in_memory(source)
     if isinstance(source, str):
         shown = source if len(source) <= _SHOWN else f"{source[:_SHOWN]}..."
@@ -139,8 +139,8 @@ def _opened(source: Any, needed: Sequence[str], optional: Sequence[str]) -> Any:
     if isinstance(source, Mapping):
         raise DataError("documents", f"{kind_of(source)} is not a table: make one with pyarrow.table(columns)")
     if isinstance(source, tuple | list) and source and isinstance(source[0], Mapping):
-        return records_as_table(source, needed, optional)
-    opened = table_or_column(source, needed, optional)
+        return records_as_table(source, needed, optional, text=text)
+    opened = table_or_column(source, needed, optional, text=text)
     if not isinstance(opened, pa.Table | Iterable) and not hasattr(opened, "__arrow_c_array__"):
         rule = f"must be a list of texts, a table or an iterator, not {type(source).__name__}"
         raise DataError("documents", rule)
