@@ -53,10 +53,9 @@ _PAGES: Final = 12  # of a host, enough for a template
 def warm(processes: int | None = None) -> None:
     """Run ``dedup`` on a few lines of text in all its variants, and use once everything else that has kernels.
 
-    Kernels that are already compiled are only loaded. This process begins with those that the others are made of; then
-    up to this many *processes* compile (``None``: one for every core), if there is much to do.
+    Kernels that are already compiled are only loaded. Up to this many *processes* compile (``None``: one for every
+    core), if there is much to do.
     """
-    dedup(_TEXTS, scheme=registry.default(), threads=1)
     steps = [pa.table({"step": [number]}) for number in range(len(_steps()))]
     with Processes(thread_count(processes)) as workers:
         workers.turn_to(TableFunction(f"{__name__}:taker", {}, taker({})))
@@ -76,21 +75,29 @@ def taker(_: Mapping[str, Any]) -> Callable[[pa.Table], pa.Table]:
 
 
 def _steps() -> Sequence[Step]:
-    """Return what is to be done in any order: parts that share few kernels, first short ones, while processes start."""
-    short = _words, _markup, _weights
-    return *short, _fingerprints, _schemes, _partners, _policies, _pieces, _indexes, _pages
+    """Return what is to be done in any order; those that follow each other share few kernels.
+
+    The first ones are short: this process takes them while the others start.
+    """
+    short = _words, _marks
+    return *short, _usual, _tables, _schemes, _markup, _partners, _policies, _pieces, _indexes, _pages
 
 
-def _indexes() -> None:
-    for scheme in (registry.default(), FracMinHash()):  # keys that count in their column, and in any
-        _live(scheme)
-    _crowd()
+def _words() -> None:
+    search_words(encoded(_TEXTS))
 
 
-def _fingerprints() -> None:
-    _live(SimHash())
+def _marks() -> None:
+    Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
+
+
+def _usual() -> None:
+    dedup(_TEXTS, scheme=registry.default(), threads=1)
+
+
+def _tables() -> None:
     for compressed in (False, True):
-        _tables(compressed=compressed)
+        _table(compressed=compressed)
 
 
 def _schemes() -> None:
@@ -119,10 +126,8 @@ def _partners() -> None:
     pairs(_TEXTS, scheme=scheme, clusters=True, threads=2)  # which count features apart
     pairs(_TEXTS, scheme=scheme, measure="cosine", threads=1)
     contamination(_TEXTS, _TEXTS, threads=1)
-
-
-def _words() -> None:
-    search_words(encoded(_TEXTS))
+    weights = TermWeights.fitted(_TEXTS)
+    weights.weights(weights.shingling.features(_TEXTS))
 
 
 def _markup() -> None:
@@ -130,13 +135,13 @@ def _markup() -> None:
         shape(page)
 
 
-def _weights() -> None:
-    table = TermWeights.fitted(_TEXTS)
-    table.weights(table.shingling.features(_TEXTS))
+def _indexes() -> None:
+    for scheme in (registry.default(), FracMinHash(), SimHash()):  # keys that count in their column, and in any
+        _live(scheme)
+    _crowd()
 
 
 def _pages() -> None:
-    Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
     for links in (False, True):
         visible_content(f"<title>{_TEXTS[0]}</title>{_TEXTS[0]}", links=links)
     pages = [f"<p>{_TEXTS[0]}<p>{' '.join(f'{page}-{word}' for word in range(50))}" for page in range(_PAGES)]
@@ -159,7 +164,7 @@ def _ranked(scheme: Scheme) -> None:
         _ = collapse(hits, [NearDuplicates(scheme=scheme), SameValue("id")], verify=verify).page
 
 
-def _tables(*, compressed: bool) -> None:
+def _table(*, compressed: bool) -> None:
     fingerprints = np.arange(_CROWD, dtype=np.uint64)
     built = HammingTables.build(fingerprints, compressed=compressed)
     with TemporaryDirectory() as folder:

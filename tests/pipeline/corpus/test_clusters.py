@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 import neardup
+from neardup.pipeline.corpus import clusters
 
 OPENING = (
     "Welcome to the harbour news. Subscribe, share, follow us, and read our privacy policy before you go on. Cookies"
@@ -78,6 +79,12 @@ def test_a_small_cluster_of_a_large_collection_is_not_looked_into():
     large = [OPENING + story for story in STORIES]
     assert clusters_of([*others[:76], *large])[0].template
     assert clusters_of([*others, *large])[0].shared == 0
+
+
+def test_copies_byte_by_byte_are_not_looked_into(monkeypatch):
+    monkeypatch.setattr(clusters, "different", None)  # its kernels would be compiled, or loaded, for nothing
+    (found,) = clusters_of([*OTHERS, ARTICLE, ARTICLE])
+    assert (found.documents, found.shared) == (2, 0)
 
 
 def test_a_run_without_drops_has_no_clusters():

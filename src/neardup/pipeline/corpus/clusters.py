@@ -162,9 +162,9 @@ def _sample(members: Positions) -> Positions:
 
 def _looked_into(raw: Sequence[bytes | None], members: int, number: int, scheme: Scheme) -> dict[str, Any]:
     """Describe a cluster of *members* documents, of *number* in the collection, by some of its texts."""
-    found = _Features.of(raw, scheme)
-    if not found.texts:
+    if not any(raw):
         return {}
+    found = _Features.of(raw, scheme)
     shared = int((found.counts >= NEARLY_ALL * found.distinct).sum())
     if scheme.columns or not shared or found.distinct < LEAST or 2 * found.distinct < found.sets:
         return {"shared": shared}
