@@ -45,8 +45,8 @@ class Policy:
         documents that are connected by matches are one cluster, chains included.
     ``representative``
         the kept document that a dropped one is recorded with, of those that it matches: ``best-ranked``, or
-        ``closest``, the one with the highest measure (the best-ranked of equally close ones). It has no effect
-        on which documents are kept.
+        ``closest``, the one with the highest measure (the best-ranked of equally close ones; also if nothing is
+        verified, because no measure is known then). It has no effect on which documents are kept.
     """
 
     keep: str = "first"

@@ -31,6 +31,7 @@ _NOT_READ: Final = {  # containers whose rows are not in memory: their kind, and
     "collect the rows of one with list(datasets['train']) first",
     ("pyspark", "DataFrame"): "a Spark DataFrame is not in memory: call .toArrow() or .toPandas() first",
 }
+OF_FILES: Final = "to read files, use neardup.dedup_files, pair_files or contamination_in_files"
 _WIDE: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 _NOT_ARROW: Final = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
@@ -119,7 +120,7 @@ def require_in_memory(source: Any) -> None:
     if reason := _why_not_in_memory(type(source)):  # type: ignore[arg-type]
         raise DataError("documents", reason)
     if isinstance(source, os.PathLike):
-        raise DataError("documents", f"{os.fspath(source)!r} is a path; to read files use neardup.dedup_files([...])")
+        raise DataError("documents", f"{os.fspath(source)!r} is a path; {OF_FILES}")
     if isinstance(source, set | frozenset):
         raise DataError("documents", "are a set, which has no order; pass a list, best or oldest first")
     if isinstance(source, np.ndarray) and not source.ndim:

@@ -32,6 +32,14 @@ def test_documents_of_standard_input_are_named_by_their_line(neardup, tmp_path):
     assert json.loads(shown)["id"] == "<stdin>:2"
 
 
+def test_items_without_words_are_counted(neardup, tmp_path):
+    written(tmp_path / "train.jsonl", STORM)
+    written(tmp_path / "tests.jsonl", STORM, "...", "")
+    command = ("contamination", "train.jsonl", "--against", "tests.jsonl")
+    assert "2  of these without words, which no document can contain" in neardup(*command).out
+    assert json.loads(neardup(*command, "--json").out)["without_words"] == 2
+
+
 def test_wrong_uses(neardup, tmp_path):
     written(tmp_path / "train.jsonl", STORM)
     assert "--against" in neardup("contamination", "train.jsonl", code=2).err

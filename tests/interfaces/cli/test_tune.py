@@ -52,6 +52,9 @@ def test_texts_come_from_the_documents(neardup, labels, tmp_path):
     found = json.loads(neardup("tune", "bare.jsonl", "texts.jsonl", "--json").out)
     assert found == json.loads(neardup("tune", labels, "--json").out)
     assert found["expected"]["f1"]["value"] == 1.0
+    unneeded = "the documents were not needed"
+    assert unneeded in neardup("tune", labels, "texts.jsonl").out
+    assert unneeded not in neardup("tune", "bare.jsonl", "texts.jsonl").out
 
 
 def test_wrong_uses_are_explained(neardup, labels):

@@ -62,7 +62,7 @@ def test_only_the_columns_that_are_needed_are_read():
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("a.jsonl", r"'a\.jsonl' is a single text: put it in a list; to read a file, use neardup\.dedup_files"),
+        ("a.jsonl", r"'a\.jsonl' is a single text: put it in a list; to read files, use neardup\.dedup_files"),
         ("long " * 100, r"'long long .*\.\.\.' is a single text"),
         ({"text": ["a"]}, r"a dict is not a table: make one with pyarrow\.table"),
         ([{"text": "a"}, {"body": "b"}], r"document 1 has no 'text'; its keys are body"),

@@ -50,11 +50,18 @@ def run(arguments: argparse.Namespace) -> int:
         )
     for name, path in outputs.items():
         write_table(path, getattr(found, name), force=arguments.force)
-    record = {"documents": found.read, "items": len(found.items), "contaminated": found.contaminated}
+    wordless = int((found.items["words"].to_numpy() == 0).sum())
+    record = {
+        "documents": found.read,
+        "items": len(found.items),
+        "without_words": wordless,
+        "contaminated": found.contaminated,
+    }
     partly = int((found.items["share"].to_numpy() > 0).sum()) - found.contaminated
     rows: list[Row] = [
         (found.read, f"training {plural(found.read, 'document')}", True),
         (len(found.items), f"{plural(len(found.items), 'item')} of the test set", True),
+        (wordless, "of these without words, which no document can contain"),
         (found.contaminated, f"contaminated: one document has {arguments.threshold:g} or more of the item", True),
         (partly, "with less of it in a document"),
         (len(found.documents), f"training {plural(len(found.documents), 'document')} with these items", True),

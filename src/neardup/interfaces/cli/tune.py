@@ -79,7 +79,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(found.as_dict()))
     else:
         shown = [] if "out" in given else ["", *settings.splitlines()]
-        show_lines([*tuning_lines(found), *table_lines(rule_rows(found)), *shown])
+        unread = arguments.inputs and all(None not in {one.text_a, one.text_b} for one in labels)
+        note = ["the documents were not needed: all texts are in the labels"] if unread else []
+        show_lines([*tuning_lines(found), *note, *table_lines(rule_rows(found)), *shown])
         show_rejected(rejected)
     return 1 if rejected or not found.reaches else 0
 

@@ -16,7 +16,7 @@ from neardup.model.errors import DataError, kind_of
 from neardup.schemes.checksum import BODY
 from neardup.sources.ids import written_ids
 from neardup.text.columns import as_it_lies, gathered, text_column, text_lengths
-from neardup.text.containers import column_missing, records_as_table, require_in_memory, table_or_column
+from neardup.text.containers import OF_FILES, column_missing, records_as_table, require_in_memory, table_or_column
 from neardup.text.sites import NO_SITES
 
 DEFAULT_ID: Final = "id"  # the only id column that may be missing
@@ -134,8 +134,7 @@ def _opened(source: Any, needed: Sequence[str], optional: Sequence[str], text: s
     require_in_memory(source)
     if isinstance(source, str):
         shown = source if len(source) <= _SHOWN else f"{source[:_SHOWN]}..."
-        rule = "is a single text: put it in a list; to read a file, use neardup.dedup_files([...])"
-        raise DataError("documents", f"{shown!r} {rule}")
+        raise DataError("documents", f"{shown!r} is a single text: put it in a list; {OF_FILES}")
     if isinstance(source, Mapping):
         raise DataError("documents", f"{kind_of(source)} is not a table: make one with pyarrow.table(columns)")
     if isinstance(source, tuple | list) and source and isinstance(source[0], Mapping):

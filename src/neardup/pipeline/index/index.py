@@ -191,6 +191,11 @@ class Index(AbstractContextManager["Index"]):
         self._store.require_open()
         return len(self._store)
 
+    def __contains__(self, id: object) -> bool:  # noqa: A002 - the word users know
+        """Return whether a document with this id was admitted, and not removed."""
+        with self._store.busy:
+            return isinstance(id, str) and bool(self._store.with_ids([id])[0] >= 0)
+
     def __repr__(self) -> str:
         what = "closed" if self._store.closed else f"of {len(self._store):,} documents"
         where = "memory" if self.is_in_memory else repr(str(self._store.folder))
@@ -333,7 +338,7 @@ class Index(AbstractContextManager["Index"]):
         self._store.require_open()
         return self._store.manifest.mark, self._asks, self._store.manifest.generation, self._store.log_bytes
 
-    def group(self, id: str) -> list[str]:  # noqa: A002 - the word users know
+    def group(self, id: str) -> list[str]:  # noqa: A002 - as above
         """Return the ids of the cluster of a document, in order of admission.
 
         They are its representative and all documents with this representative. An unknown id returns an empty list.
