@@ -410,6 +410,8 @@ def test_signatures_have_no_html(templates):
             CrawlFilter(index, extraction=Extraction()).judge_each(["http://a.example/"], signatures)
     with pytest.raises(ParameterError, match="extraction"):
         CrawlFilter(None, extraction="auto")
+    with pytest.raises(ParameterError, match="index=None must be an index to judge pages"):
+        CrawlFilter(None).judge("http://a.example/", "a text")
     with pytest.raises(ParameterError, match="templates"):
         Index.create(templates="templates.arrow")
 

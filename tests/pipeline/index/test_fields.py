@@ -182,7 +182,16 @@ def test_values_are_read(kind, written, value):
 
 @pytest.mark.parametrize(
     ("kind", "written"),
-    [("integer", "9223372036854775808"), ("integer", "1.0"), ("number", "many"), ("time", "soon"), ("flag", "True")],
+    [
+        ("integer", "9223372036854775808"),
+        ("integer", "1.0"),
+        ("integer", "1_0"),
+        ("integer", "١"),
+        ("number", "many"),
+        ("number", "1_0.5"),
+        ("time", "soon"),
+        ("flag", "True"),
+    ],
 )
 def test_values_that_cannot_be(kind, written):
     with pytest.raises((ValueError, KeyError)):

@@ -718,6 +718,12 @@ def test_a_text_of_many_megabytes(folder, size):
 # What is known again.
 
 
+@pytest.mark.parametrize("name", ["text", "body"])
+def test_the_texts_are_the_field_of_a_checksum_that_has_their_name(name):
+    with Index.create(scheme=Checksum(fields=(Field(name=name),))) as index:
+        assert index.admit(["a", "b", "c"], ["one", "two", "one"])[2] == ExactDuplicate("a")
+
+
 def test_a_checksum_is_of_its_fields(folder):
     """Equal texts under another title are another document, and without what is required none is a duplicate."""
     scheme = Checksum(fields=(Field(name="title"), Field(name="body", limit=20)), contribution="host")

@@ -34,6 +34,12 @@ def test_records(hits):
     assert len(given) == 3
 
 
+@pytest.mark.parametrize("hits", [[*np.array([3, 5])], [{"id": own} for own in np.array([3, 5], np.uint16)]])
+def test_integers_of_numpy_are_those_of_python(hits):
+    given = Hits(hits, "id", None)
+    assert (given.ids, given.names, {*map(type, given.ids)}) == ([3, 5], ["3", "5"], {int})
+
+
 def test_what_makes_up_what_it_does_not_have_is_not_asked_to():
     hits = [defaultdict(list, hit) for hit in RECORDS]
     Hits(hits, "id", None).values("site", 3)

@@ -142,6 +142,9 @@ class CrawlFilter:
 
     def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], Any, pa.Table]:
         """Return the URLs, texts and fields of a batch of pages; HTML becomes text, with the site of each page."""
+        require(
+            self._index is not None, "index", None, "must be an index to judge pages; without one, there are only ids"
+        )
         known = {*self._index.fields, *self._index.scheme.columns} - {TEXT}
         urls, column, table = parted(pages, texts, fields, known)
         if self._extraction is None:

@@ -38,7 +38,15 @@ class FieldReading(NamedTuple):
     expected: str
 
 
+def _number(written: str) -> float:
+    """Read a number as files write it; Python would also read ``1_000``, and digits of other scripts."""
+    if "_" in written or not written.isascii():
+        raise ValueError(written)
+    return float(written)
+
+
 def _integer(written: str) -> int:
+    _number(written)
     value = int(written)
     if not -_MOST_INTEGER <= value < _MOST_INTEGER:
         raise ValueError(written)
@@ -53,7 +61,7 @@ def _moment(written: str) -> datetime:
 
 READ: Final = {
     "integer": FieldReading(_integer, pa.int64(), "an integer of 64 bits"),
-    "number": FieldReading(float, pa.float64(), "a number"),
+    "number": FieldReading(_number, pa.float64(), "a number"),
     "time": FieldReading(_moment, pa.timestamp("us", "UTC"), "a time such as 2026-01-31T12:00:00Z"),
     "flag": FieldReading({"true": True, "false": False}.__getitem__, pa.bool_(), "true or false"),
 }

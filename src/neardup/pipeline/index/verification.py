@@ -81,7 +81,7 @@ def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Aske
         sites = sites_of(fields)
         return Asked(*_signed(scheme, column, own, sites, salt), texts, sites)
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
-    signatures = scheme.sign(pa.table({BODY: column, **listed}))
+    signatures = scheme.sign(pa.table({BODY: column, "text": column, **listed}))  # as a run names the texts
     own = contents(texts, salt, signatures.rows)
     return Asked(signatures, own, own * signatures.present[:, None], texts, NO_SITES)
 

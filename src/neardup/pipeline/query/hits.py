@@ -33,7 +33,7 @@ class Hits:
 
     def __init__(self, hits: Any, id: str, index: Index | None) -> None:  # noqa: A002 - the field's name, as everywhere
         # A copy, because hits are read again when a page is requested.
-        listed = hits.copy() if isinstance(hits, list) else _listed(hits)
+        listed = _with_integers(hits.copy() if isinstance(hits, list) else _listed(hits))
         self.given: list[Any] = listed
         self._index = index
         kinds = types_of(listed)
@@ -42,7 +42,7 @@ class Hits:
         if self.records:
             self._plain = kinds == {dict}  # another mapping may invent missing keys
             holds = self._plain or all(issubclass(kind, Mapping) for kind in kinds)
-            self.ids = self._said(id, len(listed)) if holds else listed
+            self.ids = _with_integers(self._said(id, len(listed))) if holds else listed
             kinds = types_of(self.ids)
             if not holds or not kinds <= _PLAIN:
                 ranks = (at for at, own in enumerate(self.ids) if type(own) is not int and not isinstance(own, str))
@@ -143,6 +143,13 @@ class PlacedHits(Hits):
     def places(self, _: Index, number: int) -> Places:
         """Return the places of the first *number* hits."""
         return self._places[:number]
+
+
+def _with_integers(values: list[Any]) -> list[Any]:
+    """Return values with NumPy's integers, as in a list of a column of pandas, as Python's."""
+    if not any(issubclass(kind, np.integer) for kind in types_of(values)):
+        return values
+    return [int(value) if isinstance(value, np.integer) else value for value in values]
 
 
 def _listed(hits: Any) -> list[Any]:
