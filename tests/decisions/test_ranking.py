@@ -139,6 +139,10 @@ def test_a_value_that_is_not_a_number_among_numbers_is_refused_with_its_row(odd,
     assert repr(f" {odd}") in str(caught.value)
 
 
+def test_nan_among_dates_is_a_missing_value():
+    assert by_value("max:x", ["2024-01-05", "NaN", "2024-02-05"]) == [2, 0, 1]
+
+
 def test_strings_none_of_which_is_a_number_rank_as_text():
     assert by_value("max:x", ["2024-02-01", "2024-11-30", " 2024-03-01", ""]) == [1, 2, 0, 3]
     assert by_value("max:x", ["beta", "gamma", " delta", "", "inf"]) == [4, 1, 2, 0, 3]
@@ -157,6 +161,10 @@ def test_strings_none_of_which_is_a_number_rank_as_text():
         ["Fri May 31 10:00:00 +0000 2024", "Sat Jun 01 10:00:00 +0000 2024"],
         ["May 31, 2024", "Jun 1, 2024"],
         ["31-May-2024", "1 june 2024"],
+        ["2024/9/1", "2024/10/1"],
+        ["2024-9-1", "2024-10-1 10:00"],
+        ["1.2.9", "1.2.10"],
+        ["v1.9", "v1.10"],
     ],
 )
 def test_quantities_and_dates_that_rank_as_text_are_warned_of(values):
@@ -167,8 +175,8 @@ def test_quantities_and_dates_that_rank_as_text_are_warned_of(values):
     for text in (
         ["2024-W05", "2024-W11"],
         ["chapter ten", "the 3 bears", "May I"],
-        ["1.2.9", "1.2.10"],
         ["7%", "100%", "unknown"],
+        ["Nan", "Ann"],
         ["a", "b"],
         ["", None],
     ):

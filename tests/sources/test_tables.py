@@ -71,6 +71,13 @@ def test_what_a_format_does_not_have_is_refused():
         written("jsonl", pa.table({"b": [b"\xff"]}))
 
 
+def test_no_row_of_a_single_column_is_an_empty_line():
+    """Readers skip empty lines."""
+    for kind, value, said in ((pa.string(), "a", '"a"'), (pa.int64(), 5, '"5"')):
+        table = pa.table({"x": pa.array([None, value], kind)})
+        assert written("csv", table).decode().splitlines() == ['"x"', '""', said]
+
+
 def test_values_are_written_as_each_format_has_them():
     table = pa.table(
         {

@@ -20,7 +20,9 @@ _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
 _QUANTITY: Final = r"^[^0-9]{0,4}(?P<digits>[0-9]+)"  # "$10" and "7%"
 _MONTH: Final = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
-_OTHER_DATE: Final = (  # "31.05.2024", "31 May 2024", "Fri, 31 May 2024", "May 31, 2024", "Fri May 31"
+_YEAR_FIRST: Final = r"^[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}\b"  # "2024/5/31"
+_VERSION: Final = r"(?i)^v?[0-9]+(\.[0-9]+)+$"  # "v1.10"
+_DAY_FIRST: Final = (  # "31.05.2024", "31 May 2024", "Fri, 31 May 2024", "May 31, 2024", "Fri May 31"
     rf"(?i)^([a-z]{{3,9}},? )?([0-9]{{1,2}}[./ -]([0-9]{{1,2}}|{_MONTH})[,./ -]+[0-9]{{2}}|{_MONTH}\.? [0-9]{{1,2}}\b)"
 )
 _STRINGS: Final = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
@@ -72,8 +74,8 @@ def ranking(
     Ordered categories rank by their order. If any string is a number, strings rank as numbers, exactly, with any number
     of digits; then all must be numbers, and ``ValueRefused`` has the row of the first that is not. If any is a date,
     such as ``2026-01-31``, all must be dates, and rank by the moments that they mean. Other strings rank as text, with
-    a ``RuntimeWarning`` if they look like quantities or dates. White space around a string does not count. Bytes are
-    strings, which must be UTF-8, as in files. Raises ``DataError`` for a column without an order.
+    a ``RuntimeWarning`` if they look like quantities, dates or versions. White space around a string does not count.
+    Bytes are strings, which must be UTF-8, as in files. Raises ``DataError`` for a column without an order.
     """
     keys = [_key(kind, field, lengths, values, addresses) for kind, field in policy.keys]
     order: Positions = np.lexsort(keys[::-1])
@@ -169,27 +171,29 @@ def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
     coded = pc.utf8_trim(values, _BLANKS).combine_chunks().dictionary_encode()
     written, codes = coded.dictionary, coded.indices
     numbers = pc.match_substring_regex(written, _NUMBER)
+    blank = pc.equal(written, "")
+    missing = pc.or_(blank, pc.match_substring_regex(written, _NOT_A_NUMBER))
     if pc.any(numbers).as_py():
         known = pc.or_(numbers, pc.match_substring_regex(written, _INFINITE))
-        missing = pc.or_(pc.equal(written, ""), pc.match_substring_regex(written, _NOT_A_NUMBER))
         _require(pc.or_(known, missing).take(codes), "number", values, field)
         ranks = _ranks(pc.if_else(missing, None, written))
     else:
-        missing, ranks = pc.equal(written, ""), date_ranks(written)
+        ranks = date_ranks(written)
         if ranks.null_count < len(ranks):
             _require(pc.or_(ranks.is_valid(), missing).take(codes), "date", values, field)
         else:
-            ranks = pc.if_else(missing, None, written)
+            ranks = pc.if_else(blank, None, written)
             _warn_of_text(ranks.drop_null(), field)
     return pa.chunked_array([ranks.take(codes)])
 
 
 def _warn_of_text(written: pa.Array, field: str) -> None:
-    """Warn if all strings look like dates, or like quantities, of numbers with more and fewer digits."""
+    """Warn if all strings look like dates, like versions, or like quantities of numbers with more and fewer digits."""
     found = pc.extract_regex(written, _QUANTITY)
     digits = pc.utf8_length(pc.utf8_ltrim(pc.struct_field(found, "digits"), "0"))
     quantities = found.null_count == 0 and pc.count_distinct(digits).as_py() > 1
-    if len(written) and (quantities or pc.all(pc.match_substring_regex(written, _OTHER_DATE)).as_py()):
+    alike = any(pc.all(pc.match_substring_regex(written, form)).as_py() for form in (_DAY_FIRST, _YEAR_FIRST, _VERSION))
+    if len(written) and (quantities or alike):
         value = written[0].as_py()[:_SHOWN]
         rule = f"ranked as text, because values such as {value!r} are neither numbers nor dates such as 2026-01-31"
         warnings.warn(f"field {field!r} is {rule}", RuntimeWarning, stacklevel=2)

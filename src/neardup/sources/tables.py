@@ -127,10 +127,10 @@ def table_writer(file: BinaryIO, how: Kind, schema: pa.Schema) -> Iterator[tuple
             return
         import pyarrow.csv
 
-        plain = _readable(schema.empty_table(), pa.types.is_temporal, pa.types.is_decimal).schema
+        plain = _delimited(schema.empty_table()).schema
         options = pyarrow.csv.WriteOptions(delimiter="," if how.format == "csv" else "\t", quoting_style="needed")
         with pyarrow.csv.CSVWriter(packed, plain, write_options=options) as text:
-            yield lambda table: text.write_table(_readable(table, pa.types.is_temporal, pa.types.is_decimal)), packed
+            yield lambda table: text.write_table(_delimited(table)), packed
 
 
 def conformed(source: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -153,6 +153,15 @@ def _unpacked(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_string_view(kind):
         return pa.large_string()
     return pa.large_binary() if pa.types.is_binary_view(kind) else kind
+
+
+def _delimited(table: pa.Table) -> pa.Table:
+    """Return a table as CSV represents it. A null of a single column would be an empty line, which readers skip."""
+    table = _readable(table, pa.types.is_temporal, pa.types.is_decimal)
+    if table.num_columns == 1:
+        column = table.column(0).cast(pa.large_string()).fill_null("")
+        table = table.set_column(0, table.column_names[0], column)
+    return table
 
 
 def _readable(table: pa.Table, *kinds: Callable[[pa.DataType], bool]) -> pa.Table:
