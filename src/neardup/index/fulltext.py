@@ -205,6 +205,13 @@ class FullText:
 
     # Reading.
 
+    def check(self) -> None:
+        """Verify the file; ``StorageDamaged`` if the table must be built again."""
+        with self._connected() as connection:
+            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if found != "ok":
+                raise StorageDamaged(str(self._path), f"is not as it was written ({found}); {REBUILD}", "search table")
+
     def state(self) -> TableState:
         """Return the state of the table."""
         with self._connected() as connection:

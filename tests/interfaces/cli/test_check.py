@@ -6,16 +6,23 @@ import pytest
 from neardup import Index
 from neardup.interfaces.cli import check
 
+KEY = bytes(range(16))
 TEXTS = [f"The storm number {number} broke over the harbour at dawn and tore three boats" for number in range(50)]
 
 
 @pytest.fixture
 def seen(tmp_path):
-    with Index.create(tmp_path / "seen", key=bytes(range(16)), texts=True) as index:
+    with Index.create(tmp_path / "seen", key=KEY, texts=True) as index:
         index.admit([str(number) for number in range(50)], TEXTS)
         index.flush()
         index.admit(["last"], ["something else that nobody has said before at all"])
     return tmp_path / "seen"
+
+
+def key_file(folder):
+    path = folder.with_name("key")
+    path.write_bytes(KEY)
+    return path
 
 
 def test_a_whole_index_needs_no_key(neardup, seen):
@@ -24,6 +31,15 @@ def test_a_whole_index_needs_no_key(neardup, seen):
     assert shown.out.endswith("0  problems\n")
     report = json.loads(neardup("check", "seen", "--json").out)
     assert (report["problems"], report["files"], report["documents"]) == ([], 4, 50)
+
+
+def test_a_search_table_is_verified_and_can_be_built_again(neardup, seen):
+    neardup("reindex", "seen", "--key-file", key_file(seen))
+    assert "0  problems" in neardup("check", "seen").out
+    (seen / "search.sqlite").write_bytes(b"junk")
+    shown = neardup("check", "seen", code=1).out
+    assert "search.sqlite is not as it was written (file is not a database); rebuild it" in shown
+    assert "Nothing else is damaged. Build the search table again: neardup reindex DIR" in shown
 
 
 def test_what_is_damaged_is_named(neardup, seen):

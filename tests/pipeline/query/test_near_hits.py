@@ -168,6 +168,12 @@ def test_hits_that_are_hidden_or_equal_are_not_compared_with_all_that_follow(mon
     assert sum(tested) == 10 * 45 + 90  # within each part, and with the only hit that stays, or the first equal one
 
 
+def test_the_text_is_the_body_of_records_without_one():
+    by = NearDuplicates(scheme=Checksum(fields=(Field(name="body"),)))
+    assert collapse([{"id": "a", "text": "one"}, {"id": "b", "text": "one"}], by).kept == ["a"]
+    assert collapse([{"id": "a", "text": "one", "body": "x"}, {"id": "b", "text": "one", "body": "y"}], by).hidden == 0
+
+
 @pytest.mark.parametrize("scheme", [MinHash(), Checksum(fields=(Field(name="text"),))])
 def test_exact_needs_texts(tmp_path, scheme):
     rule = NearDuplicates(scheme=scheme)

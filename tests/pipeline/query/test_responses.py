@@ -202,6 +202,11 @@ def test_hits_without_sources_match_nothing_and_are_an_error_if_all_have_none(by
     assert ids(collapse_response(some, by)) == ["a", "b", "c"]
 
 
+def test_hits_whose_texts_are_all_null_are_kept():
+    found = collapse_response(response({"_id": "a", "_source": {"text": None}}))
+    assert (ids(found), found["neardup"]["unsigned"]) == (["a"], 1)
+
+
 def test_a_field_of_no_hit_is_a_mistake():
     with pytest.raises(DataError, match="'sight'"):
         collapse_response(NEWS, SameValue("sight"))

@@ -13,7 +13,7 @@ USAGE = f"{INDEX}--json: print what was found as JSON"
 
 def run(arguments: argparse.Namespace) -> int:
     """Check; return 1 if there are problems."""
-    from neardup.pipeline.files.upkeep import check_index
+    from neardup.pipeline.files.upkeep import can_be_rebuilt, check_index
 
     with progress_bar("check") as progress:
         report = check_index(arguments.index, progress)
@@ -25,7 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
     summarise(arguments, asdict(report), rows)
     if report.problems and not arguments.json:
         advice = "Restore the index from a copy, or save what is intact: neardup rescue DIR TO"
-        ended = "An interrupted writer leaves such an end; the next writer discards it."
+        if report.interrupted:
+            advice = "An interrupted writer leaves such an end; the next writer discards it."
+        elif can_be_rebuilt(report):
+            advice = "Nothing else is damaged. Build the search table again: neardup reindex DIR"
         show_lines(report.problems, style="yellow")
-        show_lines([ended if report.interrupted else advice])
+        show_lines([advice])
     return 1 if report.problems else 0

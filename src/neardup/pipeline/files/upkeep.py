@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from neardup.index import fulltext
 from neardup.index.disk import check as checking
 from neardup.index.disk import copies
 from neardup.index.disk.files import Disk
 from neardup.index.disk.manifest import Manifest
+from neardup.index.fulltext import FullText
 from neardup.model.errors import StorageError
 from neardup.model.seen import Removal, Stats
 from neardup.pipeline.index import terms
@@ -23,7 +25,7 @@ from neardup.sources.own_folders import require_outside
 
 
 def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:
-    """Verify every byte of the committed files of an index, its list of common shingles, and its templates.
+    """Verify every byte of the committed files of an index, its list of common shingles, its templates and search table.
 
     Raises ``StorageRefused`` if there is no index.
     """
@@ -31,13 +33,24 @@ def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = N
     if not any(path.glob("log-*")):
         Manifest.read(disk, path)
     report = checking.check(path, disk, progress)
-    for read in (terms.common_in, templates_in):
+    for read in (terms.common_in, templates_in, _check_search_table):
         try:
             read(path, Manifest.read(disk, path), disk)
         except StorageError as error:
             if str(error) not in report.problems:
                 report.problems.append(str(error))
     return report
+
+
+def can_be_rebuilt(report: checking.Report) -> bool:
+    """Return whether only the search table is damaged, which is made of the index."""
+    return all(problem.endswith(fulltext.REBUILD) for problem in report.problems)
+
+
+def _check_search_table(folder: Path, manifest: Manifest, _: Disk) -> None:
+    if (folder / fulltext.NAME).exists():
+        with closing(FullText(folder / fulltext.NAME, manifest.mark)) as table:
+            table.check()
 
 
 def index_stats(folder: AnyPath) -> Stats:

@@ -21,6 +21,7 @@ from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.hits import Hits
 from neardup.pipeline.query.rules import NearDuplicates
 from neardup.schemes import registry
+from neardup.schemes.checksum import BODY
 from neardup.schemes.plausibility import PairTest, PlausiblePairs
 from neardup.schemes.thresholds import require_texts, thresholds_of
 from neardup.text.columns import text_column, whole_batch
@@ -129,7 +130,8 @@ def _scheme(rule: NearDuplicates, index: Index | None) -> Scheme:
 def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int, verify: HitVerify | None) -> NearHits:
     """Sign hits by the texts or fields of their records, which also decide."""
     if scheme.columns:
-        fields = pa.table({name: text_column(given.values(name, number), name) for name in scheme.columns})
+        named = {name: rule.text if name == BODY and not given.says(BODY) else name for name in scheme.columns}
+        fields = pa.table({name: text_column(given.values(field, number), name) for name, field in named.items()})
         signed = scheme.sign(fields)
         if verify != "estimate" and isinstance(scheme, FieldScheme):
             nothing = Features(np.empty(0, np.uint64), np.zeros(len(signed) + 1, np.int64))

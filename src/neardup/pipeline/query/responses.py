@@ -106,7 +106,7 @@ def _asked(
     known = [*dict.fromkeys(name for hit in given for part in ("_source", "fields") for name in hit.get(part) or ())]
     for field in sorted(texts | values):
         found = [_said(hit, field, joined=field in texts) for hit in given]
-        if any(value is not None for value in found):
+        if field in known or any(value is not None for value in found):
             for record, value in zip(records, found, strict=True):
                 record[field] = value
         elif given and needed:
