@@ -451,7 +451,7 @@ def locked(path: Path, *, shared: bool = False) -> int:
             holder = os.pread(file, 200, 0).decode("utf-8", "replace") or "another process"
             os.close(file)
             reason = f"{holder} is using it; wait until that ends, or use another folder"
-            raise StorageBusy(str(path.parent), reason) from None
+            raise StorageBusy(str(path.parent), reason, "folder busy") from None
         except BaseException:
             os.close(file)
             raise

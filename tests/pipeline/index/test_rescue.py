@@ -229,6 +229,9 @@ def test_a_manifest_with_a_flipped_bit_is_used_if_it_makes_sense_and_there_is_no
     with pytest.raises(StorageDamaged):
         rescue(folder, tmp_path / "other")
     assert not (tmp_path / "other").exists()
+    (folder / "manifest.copy").write_bytes(b"junk")
+    with pytest.raises(StorageDamaged, match=r"manifest\.json and manifest\.copy are both damaged"):
+        rescue(folder, tmp_path / "other")
 
 
 def test_what_cannot_be_rescued_is_refused(tmp_path):

@@ -371,6 +371,9 @@ def test_a_changed_header_is_noticed(tmp_path):
         path.write_bytes(changed)
         with pytest.raises((StorageDamaged, StorageRefused)):
             State.open(tmp_path / "state")
+    path.write_text("junk")
+    with pytest.raises(StorageDamaged):
+        State.open(tmp_path / "state")
 
 
 def test_one_run_at_a_time_adds(batches, tmp_path):

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from neardup.index.disk.check import require_permission
 from neardup.index.disk.columns import NEVER, Batch, decoded
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import create
+from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.manifest import SECOND, Manifest
 from neardup.index.disk.rescue import Loss, Salvage
 from neardup.index.disk.store import Store, Ways
@@ -30,6 +31,11 @@ from neardup.pipeline.index.verification import Asked
 from neardup.schemes.terms import common_of
 from neardup.sources.own_folders import require_outside
 from neardup.text.sites import NO_SITES
+
+_BOTH_DAMAGED: Final = (
+    f"cannot be rescued: {MANIFEST} and {SECOND} are both damaged, without which nothing else can be read; restore one of"
+    " them from a copy, or make the index again from its documents"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +105,10 @@ def _manifest(disk: Disk, source: Path) -> tuple[Manifest, list[Loss]]:
     try:
         manifest, instead = Manifest.read(disk, source, name=SECOND), f"{SECOND} is used instead"
     except StorageError:
-        manifest, instead = Manifest.read(disk, source, sealed=False), "what it contains is used"
+        try:
+            manifest, instead = Manifest.read(disk, source, sealed=False), "what it contains is used"
+        except StorageDamaged as error:
+            raise StorageDamaged(str(source), _BOTH_DAMAGED, "no manifest") from error
     return manifest, [Loss(damaged.where, f"{damaged.rule}; {instead}", None)]
 
 

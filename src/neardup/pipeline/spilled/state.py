@@ -461,6 +461,8 @@ def _read(folder: Path) -> StateHeader | None:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            if any(_SEGMENT_NAME.fullmatch(own.name.removeprefix(_SEGMENT)) for own in folder.iterdir()):
+                raise StorageDamaged(str(folder / _HEADER), _DAMAGED) from None
             rule = f"it is not a state of neardup: its {_HEADER} is of another kind"
             raise StorageRefused(str(folder), rule) from None
     if header is None:
