@@ -130,6 +130,12 @@ class WithoutText:
     field: str
 
 
+def all_without_text(found: Iterable[WithoutText | None]) -> WithoutText | None:
+    """Return the records without a text of several parts of the inputs, in their order, as those of one."""
+    known = [one for one in found if one is not None]
+    return replace(known[0], records=sum(one.records for one in known)) if known else None
+
+
 def silent(_done: float) -> None:
     """Report no progress."""
 

@@ -40,6 +40,20 @@ def test_items_without_words_are_counted(neardup, tmp_path):
     assert json.loads(neardup(*command, "--json").out)["without_words"] == 2
 
 
+def test_records_without_a_text_are_reported(neardup, tmp_path):
+    written(tmp_path / "train.jsonl", STORM)
+    written(tmp_path / "tests.jsonl", STORM)
+    for name in ("train.jsonl", "tests.jsonl"):
+        with (tmp_path / name).open("a") as file:
+            file.write(json.dumps({"question": STORM}) + "\n")
+    command = ("contamination", "train.jsonl", "--against", "tests.jsonl")
+    shown = neardup(*command).out
+    for name in ("train.jsonl", "tests.jsonl"):
+        assert f"1  without text: field 'text' missing or null, first in {name}:2" in shown
+    found = json.loads(neardup(*command, "--json").out)
+    assert found["items_without_text"] == {"records": 1, "source": "tests.jsonl", "position": 2, "field": "text"}
+
+
 def test_wrong_uses(neardup, tmp_path):
     written(tmp_path / "train.jsonl", STORM)
     assert "--against" in neardup("contamination", "train.jsonl", code=2).err

@@ -76,6 +76,17 @@ def test_cosines_of_words(neardup, pages):
     assert (one["left"], one["right"], one["cosine"]) == ("a", "b", pytest.approx(19 / (19 * 20) ** 0.5))
 
 
+@pytest.mark.parametrize("way", [(), ("--work", "work")])
+def test_records_without_a_text_are_reported(neardup, pages, way):
+    (pages / "some.jsonl").write_text(
+        json.dumps({"id": "a", "text": STORM}) + '\n{"id": "b"}\n{"id": "c", "text": null}\n'
+    )
+    shown = neardup("pairs", "some.jsonl", "--out", "pairs.jsonl", *way).out
+    assert "2  without text: field 'text' missing or null, first in some.jsonl:2" in shown
+    found = json.loads(neardup("pairs", "some.jsonl", "--out", "pairs.jsonl", "--force", "--json", *way).out)
+    assert found["without_text"]["records"] == 2
+
+
 def test_in_a_work_folder(neardup, pages):
     given = ("--threshold", "0.2", "--clusters", "--json")
     told = neardup("pairs", "pages.jsonl", *given, "--out", "p.jsonl", code=1).out

@@ -1,10 +1,12 @@
 """Find which items of test sets are in a training set."""
 
 import argparse
+from dataclasses import asdict
 
 from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
 from neardup.interfaces.cli.terminal import Row, name_standard_output, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.wording import without_text
 from neardup.model.errors import plural, require
 
 EXAMPLE = "Example: neardup contamination train/*.parquet --against tests.jsonl --items items.parquet"
@@ -50,17 +52,22 @@ def run(arguments: argparse.Namespace) -> int:
         )
     for name, path in outputs.items():
         write_table(path, getattr(found, name), force=arguments.force)
+    lacking = {"without_text": found.without_text, "items_without_text": found.items_without_text}
     wordless = int((found.items["words"].to_numpy() == 0).sum())
     record = {
         "documents": found.read,
         "items": len(found.items),
         "without_words": wordless,
+        **{name: asdict(own) if own else None for name, own in lacking.items()},
         "contaminated": found.contaminated,
     }
     partly = int((found.items["share"].to_numpy() > 0).sum()) - found.contaminated
+    missing = {name: [(own.records, without_text(own))] if own else [] for name, own in lacking.items()}
     rows: list[Row] = [
         (found.read, f"training {plural(found.read, 'document')}", True),
+        *missing["without_text"],
         (len(found.items), f"{plural(len(found.items), 'item')} of the test set", True),
+        *missing["items_without_text"],
         (wordless, "of these without words, which no document can contain"),
         (found.contaminated, f"contaminated: one document has {arguments.threshold:g} or more of the item", True),
         (partly, "with less of it in a document"),

@@ -1,11 +1,13 @@
 """Find all pairs of near-duplicates of one collection, or between two collections; no pair is missed."""
 
 import argparse
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.terminal import name_standard_output, progress_bars, summarise
+from neardup.interfaces.cli.terminal import Row, name_standard_output, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.wording import without_text
 from neardup.model.errors import plural
 from neardup.model.memory import LEAST_OF_RUN
 
@@ -51,8 +53,15 @@ def run(arguments: argparse.Namespace) -> int:
     ways = options.chosen(arguments, "measure clusters threads") | {"threshold": threshold, "scheme": scheme}
     found = _in_pieces(arguments, ways) if "work" in given else _in_memory(arguments, ways)
     rule = f"{plural(found.pairs, 'pair')}, {arguments.measure} at least {threshold:g}"
-    rows = [(found.documents, plural(found.documents, "document"), True), (found.pairs, rule, True)]
-    record = {"documents": found.documents, "pairs": found.pairs, "measure": arguments.measure}
+    rows: list[Row] = [(found.documents, plural(found.documents, "document"), True), (found.pairs, rule, True)]
+    without = found.without_text
+    rows += [(without.records, without_text(without))] if without else []
+    record = {
+        "documents": found.documents,
+        "pairs": found.pairs,
+        "measure": arguments.measure,
+        "without_text": asdict(without) if without else None,
+    }
     return summarise(arguments, {**record, "threshold": threshold}, rows, rejected=found.rejected)
 
 
@@ -79,6 +88,7 @@ def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFi
 
     from neardup.pipeline.files.pairs import PairedFiles
     from neardup.pipeline.partners.pairs import pairs
+    from neardup.sources.collection import all_without_text
     from neardup.sources.formats import expand, require_once
     from neardup.sources.output import check_table, write_table
     from neardup.sources.read import read
@@ -92,4 +102,6 @@ def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFi
         found = pairs(*(pa.table({"id": one.ids, "text": one.texts}) for one in collections), progress=bars, **ways)
     write_table(arguments.out, found, force=arguments.force)
     rejected = [one for collection in collections for one in collection.rejected]
-    return PairedFiles(documents=sum(map(len, collections)), pairs=len(found), rejected=rejected)
+    without = all_without_text(collection.without_text for collection in collections)
+    documents = sum(map(len, collections))
+    return PairedFiles(documents=documents, pairs=len(found), rejected=rejected, without_text=without)

@@ -30,8 +30,8 @@ from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, journal_of,
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, require_documents
-from neardup.pipeline.spilled.signed import rejected_in
-from neardup.sources.collection import Rejected
+from neardup.pipeline.spilled.signed import rejected_in, without_text_in
+from neardup.sources.collection import Rejected, WithoutText
 from neardup.sources.formats import display
 from neardup.sources.output import AnyPath, check_table, write_table
 from neardup.sources.pages import extracting
@@ -43,11 +43,12 @@ _BLOCKS: Final = 16  # blocks whose features have as many bytes as the memory: t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedFiles:
-    """The numbers of *documents* and of their *pairs*, and the records that were rejected."""
+    """The numbers of *documents* and of their *pairs*, and the records that were rejected, or have no text."""
 
     documents: int
     pairs: int
     rejected: list[Rejected]
+    without_text: WithoutText | None
 
 
 def pair_files(  # noqa: PLR0913 - every one an option of the command line
@@ -132,4 +133,5 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             write_table(out, tables(job, rule, stored, found, first, clusters=clusters), force=force)
             journal.finish()
     pairs = sum(one["pairs"] for one in found)
-    return PairedFiles(documents=len(stored), pairs=pairs, rejected=rejected_in(records))
+    without = without_text_in(records)
+    return PairedFiles(documents=len(stored), pairs=pairs, rejected=rejected_in(records), without_text=without)

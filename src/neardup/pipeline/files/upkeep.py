@@ -25,7 +25,7 @@ from neardup.sources.own_folders import require_outside
 
 
 def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:
-    """Verify every byte of the committed files of an index, its list of common shingles, its templates and search table.
+    """Verify every byte of the committed files of an index, its common shingles, its templates and its search table.
 
     Raises ``StorageRefused`` if there is no index.
     """

@@ -22,7 +22,7 @@ from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected
+from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected, WithoutText, all_without_text
 from neardup.sources.compression import within_memory
 from neardup.sources.fields import with_one_order
 from neardup.sources.formats import display
@@ -224,6 +224,11 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         "lacking": lacking.found,
         "files": files,
     }
+
+
+def without_text_in(records: Iterable[dict[str, Any]]) -> WithoutText | None:
+    """Return the records without a text of shards with these *records*; ``None`` if all have one."""
+    return all_without_text(WithoutText(**one) for record in records for one in record["without_text"])
 
 
 def rejected_in(records: Iterable[dict[str, Any]]) -> list[Rejected]:

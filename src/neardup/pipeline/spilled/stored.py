@@ -16,7 +16,7 @@ from neardup.pipeline.corpus.result import Summary, decided_rows, totals, with_p
 from neardup.pipeline.spilled.heads import thresholds
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
-from neardup.pipeline.spilled.signed import Signed, rejected_in
+from neardup.pipeline.spilled.signed import Signed, rejected_in, without_text_in
 from neardup.sources.collection import QuotedLines, WithoutText
 from neardup.sources.formats import display
 from neardup.text.columns import gathered
@@ -55,9 +55,8 @@ class StoredDocuments:
     @property
     def without_text(self) -> WithoutText | None:
         """The records without a text; ``None`` if all have one."""
-        found = [WithoutText(**one) for record in self.records for one in record["without_text"]]
-        number, field = sum(one.records for one in found), self._job.shards.request.text
-        return replace(found[0], records=number, field=field) if found else None
+        found = without_text_in(self.records)
+        return replace(found, field=self._job.shards.request.text) if found else None
 
     @property
     def quoted_lines(self) -> QuotedLines | None:
