@@ -130,13 +130,21 @@ def test_another_report_of_an_interrupted_run_is_written(tmp_path, sources, near
 def test_outputs_that_the_run_has_written_do_not_need_force_for_another_report(tmp_path, sources, monkeypatch):
     out = tmp_path / "out.jsonl"
     with monkeypatch.context() as patch:
-        patch.setattr(files, "write_decisions", lambda *_, **__: (_ for _ in ()).throw(OSError(ENOSPC, "full")))
+        patch.setattr(files, "remove_other_parts", lambda *_: (_ for _ in ()).throw(OSError(ENOSPC, "full")))
         with pytest.raises(OSError, match="full"):
             dedup_files(sources, out, report=tmp_path / "full.jsonl", work=tmp_path / "w")
     written = out.stat().st_ino
     dedup_files(sources, out, report=tmp_path / "elsewhere.jsonl", work=tmp_path / "w")
     assert out.stat().st_ino == written
     assert (tmp_path / "elsewhere.jsonl").exists()
+
+
+def test_the_kept_documents_are_written_last(tmp_path, sources):
+    names = ("out", "report", "dropped", "mark")
+    for way in ({}, {"work": tmp_path / "w"}):
+        paths = {name: tmp_path / f"{len(way)}-{name}.jsonl" for name in names}
+        dedup_files(sources, **paths, **way, threads=1)
+        assert max(paths, key=lambda name: paths[name].stat().st_mtime_ns) == "out"
 
 
 def test_an_output_is_written_where_the_process_is(tmp_path, sources, nearly_finished, monkeypatch):

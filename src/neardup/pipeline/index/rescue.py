@@ -33,8 +33,8 @@ from neardup.sources.own_folders import require_outside
 from neardup.text.sites import NO_SITES
 
 _BOTH_DAMAGED: Final = (
-    f"cannot be rescued: {MANIFEST} and {SECOND} are both damaged, and nothing else can be read without them; restore one"
-    " from a copy, or make the index again from its documents"
+    f"cannot be rescued: {MANIFEST} and {SECOND} are both damaged, and nothing else can be read without them; restore"
+    " one from a copy, or make the index again from its documents"
 )
 
 

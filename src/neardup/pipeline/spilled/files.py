@@ -158,7 +158,7 @@ def _opened(inputs: Any, settings: RunSettings, state: State | None) -> tuple[Sh
     for index in earlier.indexes:
         index.require(settings.request, settings.scheme.columns, own, earlier.indexes)
     shards = shards.behind({index.path: index.identity for index in earlier.indexes})
-    targets = {name: path for name, path in settings.outputs.items() if name != "report"}
+    targets = {name: settings.outputs[name] for name in ("dropped", "mark", "out") if name in settings.outputs}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
     outputs = [one._replace(revisits=settings.revisits and one.target == "out") for one in outputs]
     if state is not None:
@@ -222,10 +222,10 @@ def _run(
         if settings.request.processes is not None and any(writes_texts(shards, output) for output in outputs):
             settings.request.processes.turn_to(extracting(settings.request.extraction, whole=True))
         written = partial(write, job, result, groups, reading_ahead=len(groups) < engine.threads)
-        stages.each("print" if own else "write", where, written, sizes, "write")
-        remove_other_parts(outputs, parts)
         if report is not None:
             stages.one("report", whole, partial(_report, job, result, settings, report))
+        stages.each("print" if own else "write", where, written, sizes, "write")
+        remove_other_parts(outputs, parts)
         if state is not None and settings.earlier.adds:
             signed, blocks = result.documents.signed, len(journal.records(f"settle-{job.deciding}"))
             stages.one("add", whole, partial(add, job, signed, blocks, state, begun["segment"]))
