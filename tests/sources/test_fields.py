@@ -28,6 +28,8 @@ def column(*values):
         ([tokens(1), tokens(2.50)], [True, True], ["1", "2.5"]),
         ([tokens(), tokens("a"), tokens(None)], [True] * 3, ["a", None]),
         ([tokens(1), column(2.5), tokens(3)], [True, False, True], ["1", "2.5", "3"]),
+        ([tokens("", 1), tokens(2)], [True, True], [None, 1, 2]),
+        ([tokens("", "a")], [True], ["", "a"]),
         ([column("a"), tokens(3)], [False, True], ["a", "3"]),
         ([column(None, None), column("a")], [False, False], [None, None, "a"]),
         ([column(1), tokens(), column(2)], [False, True, False], [1, 2]),

@@ -15,6 +15,7 @@ from neardup.sources.records import kind_of, literal_of
 
 _PROMOTED: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_timestamp)
 _BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
+_BLANK: Final = b'""'  # as JSON
 _SHOWN: Final = 40  # characters of a value in a message
 _TRUE: Final = r"(?i)^[ \t\r\n]*(true|0*1(\.0*)?)[ \t\r\n]*$"
 _TYPES: Final = (  # in this order: the first type that can represent every value
@@ -78,7 +79,7 @@ def with_one_order(name: str, column: pa.ChunkedArray, where: Callable[[int], st
 def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, int]]) -> pa.Array:
     """Return the values of a field, given as JSON, as numbers, strings or booleans: the first type that fits all.
 
-    Numbers other than 64-bit integers stay strings. *place* returns where a record is. Raises ``DataError`` for the
+    Numbers other than 64-bit integers stay strings; among values that are not strings, an empty one is null. *place* returns where a record is. Raises ``DataError`` for the
     first value of another kind than the first one, and for lists and objects.
     """
     values = b"[" + b",".join(token or b"null" for token in tokens) + b"]"
@@ -87,6 +88,8 @@ def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, 
             return pa.array(msgspec.json.decode(values, type=kind), stored)
         except (msgspec.ValidationError, OverflowError):
             continue
+    if _BLANK in tokens and any(token not in {_BLANK, b""} for token in tokens):  # among numbers, it is a missing value
+        return typed(name, [b"" if token == _BLANK else token for token in tokens], place)
     first = ""
     for row, token in enumerate(tokens):
         found = kind_of(token)
