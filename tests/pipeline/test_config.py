@@ -1,7 +1,7 @@
 import pytest
 
 import neardup
-from neardup.model.errors import InputRefused
+from neardup.model.errors import DataError, InputRefused
 
 FULL = """\
 [recipe]
@@ -95,6 +95,13 @@ def test_stop_words_without_a_comma_are_a_file_beside_the_settings(load, tmp_pat
     (tmp_path / "stopwords").write_text("the\n")
     for written in ('"stopwords"', '"the,"'):
         assert load(f"[recipe]\nstop_words = {written}").scheme.analysis.stop_words == ("the",)
+
+
+@pytest.mark.parametrize("line", ["the,a,of", "the a of"])
+def test_a_file_of_stop_words_has_one_on_each_line(load, tmp_path, line):
+    (tmp_path / "stopwords").write_text(f"in\n{line}\n")
+    with pytest.raises(DataError, match=f"stopwords: '{line}' is not a word; write each word on a line of its own"):
+        load('[recipe]\nstop_words = "stopwords"')
 
 
 def test_a_list_of_stop_words_may_be_longer_than_the_name_of_a_file(load):

@@ -26,6 +26,7 @@ _POLICY: Mapping[str, Kind] = {
 }
 _MATCHING = {"threshold", "short", "short_threshold", "distance", "needed", "relative_to"}  # options that are policy
 _HASHING: Mapping[str, Kind] = {"seed": "whole", "key_file": "text"}
+_SHOWN: Final = 40  # characters of a line in a message
 _MOST_BYTES: Final = 1 << 20
 _NESTED: Final = re.compile(  # the standard library needs quadratic time for a key of many names with dots
     rb"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}"""
@@ -211,8 +212,13 @@ def _placed_words(path: str, described: str) -> str:
 
 def _words(described: str) -> tuple[str, ...]:
     """Return words from a list with commas, or from a file."""
-    words = listed(described) if _names_file(described, Path()) else described.split(",")
-    return tuple(filter(None, map(str.strip, words)))
+    if not _names_file(described, Path()):
+        return tuple(filter(None, map(str.strip, described.split(","))))
+    words = tuple(filter(None, map(str.strip, listed(described))))
+    for word in words:
+        if "," in word or len(word.split()) > 1:
+            raise DataError(described, f"{word[:_SHOWN]!r} is not a word; write each word on a line of its own")
+    return words
 
 
 def _names_file(described: str, folder: Path) -> bool:

@@ -158,6 +158,7 @@ def test_a_folder_of_text_and_html(run, tmp_path):
     (folder / "picture.png").write_bytes(b"\x89PNG")
     shown = run(folder, "--out", "kept", "--dropped", "gone", "--report", "why.jsonl")
     assert "1  other file ignored" in shown.out
+    assert json.loads(run(folder, "--dry-run", "--json").out)["ignored"] == 1
     assert (tmp_path / "kept" / "a.txt").read_text() == STORM
     assert (tmp_path / "kept" / "deep" / "er" / "c.md").read_text() == BAKER
     assert sorted(path.name for path in (tmp_path / "kept").rglob("*.*")) == ["a.txt", "c.md"]

@@ -179,6 +179,7 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
         **done.result.summary.as_dict(),
         "seconds": round(seconds, 3),
         "rejected": [asdict(one) for one in done.rejected],
+        "ignored": done.documents.ignored,
         "skipped": dict(done.documents.skipped),
         "body_faults": dict(done.documents.body_faults),
         "hosts_with_templates": None if done.templates is None else len(done.templates),
