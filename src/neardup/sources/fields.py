@@ -79,8 +79,9 @@ def with_one_order(name: str, column: pa.ChunkedArray, where: Callable[[int], st
 def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, int]]) -> pa.Array:
     """Return the values of a field, given as JSON, as numbers, strings or booleans: the first type that fits all.
 
-    Numbers other than 64-bit integers stay strings; among values that are not strings, an empty one is null. *place* returns where a record is. Raises ``DataError`` for the
-    first value of another kind than the first one, and for lists and objects.
+    Numbers other than 64-bit integers stay strings; among values that are not strings, an empty one is null. *place*
+    returns where a record is. Raises ``DataError`` for the first value of another kind than the first one, and for
+    lists and objects.
     """
     values = b"[" + b",".join(token or b"null" for token in tokens) + b"]"
     for kind, stored in _TYPES:

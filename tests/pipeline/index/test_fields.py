@@ -107,6 +107,9 @@ def test_the_document_whose_field_does_not_fit_is_named(fields, reason):
         with pytest.raises(DataError) as refused:
             index.admit(["a", "b"], ["one two three", "four five six"], fields)
         assert str(refused.value).startswith(reason)
+        with pytest.raises(DataError) as refused:
+            index.judge(["one two three", "four five six"], fields)
+        assert str(refused.value).startswith(reason)
         assert len(index) == 0
 
 

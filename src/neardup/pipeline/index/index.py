@@ -266,7 +266,7 @@ class Index(AbstractContextManager["Index"]):
         """Return for each document a verdict: what it repeats among the admitted documents. Changes nothing.
 
         *documents* are texts or ``Signatures``; *fields* are for schemes that sign fields. With *ids*, an admitted
-        document is not compared with itself. No documents return an empty list.
+        document is not compared with itself, but with all others, also later ones. No documents return an empty list.
 
         Raises ``DataError`` for invalid ids, documents and fields, ``RecipeMismatch`` for signatures of another recipe.
         """
@@ -476,7 +476,10 @@ class Index(AbstractContextManager["Index"]):
             return self._admissions.visited(require_ids(ids, len(given)), given, None, 0, least)
 
     def _given(self, documents: Any, fields: Any) -> Given:
-        return Given(self._scheme, self._store.columns, self._store.digest_salt, documents, fields)
+        given = Given(self._scheme, self._store.columns, self._store.digest_salt, documents, fields)
+        if given.table.num_columns:
+            _ = given.columns  # values are checked, also by what does not store them
+        return given
 
     def _admissible(self, ids: Sequence[str], documents: Any, fields: Any) -> tuple[Given, list[str], Batch]:
         """Return ids, documents and fields after checking them; ``DataError`` if they cannot be admitted."""

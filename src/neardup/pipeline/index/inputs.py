@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -60,7 +61,7 @@ class Given:
         """Return some of the documents, in their original form."""
         return self._documents[rows] if self.is_signed else chosen_rows(self._documents, rows)
 
-    @property
+    @cached_property
     def columns(self) -> Batch:
         """The columns of the index for the fields."""
         return field_columns(dict(self._columns.fields), self.table, len(self))
