@@ -93,7 +93,7 @@ def test_large_clusters_in_words():
         f"largest cluster: 1,200 documents, 71% of the drops; kept: document {'a' * 60}...",
         "another large cluster: 30 documents, 2% of the drops; kept: document c",
         (
-            '  These documents differ except for 1,096 shared shingles: "You are a...".'
+            '  These documents share 1,096 shingles, and little else: "You are a...".'
             " If this is a template, leave it out with --ignore-common 0.02"
         ),
     ]
@@ -105,7 +105,7 @@ def test_a_template_of_many_clusters_in_words():
     assert cluster_lines(summary(largest_clusters=(small,), spread_template=spread)) == [
         "1,205 near duplicates in 918 clusters: most of them share the same block",
         (
-            '  These documents differ except for 34 shared shingles: "You are a...".'
+            '  These documents share 34 shingles, and little else: "You are a...".'
             " If this is a template, leave it out with --ignore-common 0.1"
         ),
     ]

@@ -111,10 +111,10 @@ def pairs_not_compared(number: int) -> str:
 def template_hint(cluster: "LargeCluster | SpreadTemplate") -> str:
     """Describe the block that the documents of one or many clusters share, and what to do."""
     beginning = f': "{cluster.beginning}..."' if cluster.beginning else ""
-    return (
-        f"These documents differ except for {cluster.shared:,} shared shingles{beginning}."
-        f" If this is a template, leave it out with --ignore-common {cluster.ignore_common:g}"
-    )
+    shared = f"These documents share {cluster.shared:,} shingles, and little else{beginning}."
+    if cluster.ignore_common is None:
+        return f"{shared} What the run has left out as common does not include them; a higher --threshold may help"
+    return f"{shared} If this is a template, leave it out with --ignore-common {cluster.ignore_common:g}"
 
 
 def host_hint(found: "SameHostDrops") -> str:

@@ -48,6 +48,13 @@ def test_a_template_is_recognised():
     assert clusters_of([*OTHERS, *(OPENING + story for story in STORIES)], ignore_common=found.ignore_common) == ()
 
 
+def test_what_the_run_has_left_out_is_not_recommended_again():
+    texts = [*OTHERS, *(OPENING + story for story in STORIES)]
+    common = neardup.CommonShingles.fitted(OTHERS, neardup.MinHash().shingling, 0.1)
+    (found,) = clusters_of(texts, ignore_common=common)
+    assert (found.template, found.ignore_common) == (True, None)
+
+
 @pytest.mark.parametrize("copies", [[ARTICLE] * 9, [edited(seed) for seed in range(40)]], ids=["equal", "edited"])
 def test_copies_of_one_text_are_no_template(copies):
     (found,) = clusters_of([*OTHERS, *copies])

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.protocols import Scheme
+from neardup.schemes.terms import common_of
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.common_shingles import LEAST, different
 
@@ -46,7 +47,8 @@ class LargeCluster:
     ``beginning``
         for a template, the beginning of the longest passage that two of its documents share, otherwise empty.
     ``ignore_common``
-        for a template, a share for ``dedup(ignore_common=...)`` that leaves it out, otherwise ``None``.
+        for a template, a share for ``dedup(ignore_common=...)`` that leaves it out; otherwise, and if the run has left
+        out what is in this share of the documents, ``None``.
     """
 
     representative: str
@@ -75,7 +77,7 @@ class SpreadTemplate:
     clusters: int
     shared: int
     beginning: str
-    ignore_common: float
+    ignore_common: float | None
 
 
 def what_is_shared(
@@ -151,7 +153,7 @@ def spread_template(
         clusters=len(heads),
         shared=len(common),
         beginning=found.beginning(),
-        ignore_common=_fitting(HALF * (len(near) + len(heads)) / number),
+        ignore_common=_fitting(HALF * (len(near) + len(heads)) / number, scheme),
     )
 
 
@@ -172,13 +174,15 @@ def _looked_into(raw: Sequence[bytes | None], members: int, number: int, scheme:
         "shared": shared,
         "template": True,
         "beginning": found.beginning(),
-        "ignore_common": _fitting(members * found.distinct / len(found.texts) / number),
+        "ignore_common": _fitting(members * found.distinct / len(found.texts) / number, scheme),
     }
 
 
-def _fitting(share: float) -> float:
-    """Return the share of documents to leave out what is in this *share* of them."""
-    return next((step for step in _STEPS if step <= share / 2), _STEPS[-1])
+def _fitting(share: float, scheme: Scheme) -> float | None:
+    """Return the share to leave out what is in this *share* of the documents; ``None`` if that was done."""
+    fitting = next((step for step in _STEPS if step <= share / 2), _STEPS[-1])
+    common = common_of(scheme)
+    return fitting if common is None or fitting < common.share else None
 
 
 class _Features(NamedTuple):
