@@ -31,6 +31,7 @@ def test_quotation_marks_of_all_languages_make_phrases(query):
 def test_apostrophes_are_no_quotation_marks():
     assert [term.text for term in terms_of("‘don’t stop’ rock’n’roll ’tis")] == ["don’t stop", "rock’n’roll", "’tis"]
     assert terms_of("harb＊ “at da”*") == (Term("harb", begins=True), Term("at da", begins=True))
+    assert terms_of('"at da*"') == terms_of('"at da*" *') == (Term("at da", begins=True),)
 
 
 @given(st.text())

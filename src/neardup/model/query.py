@@ -29,7 +29,7 @@ def terms_of(query: str) -> tuple[Term, ...]:
 
     Text in quotation marks of any language is a phrase, which a missing second quote ends at the end of the query.
     Single ones are quotation marks only around whole words; others are apostrophes. A ``*`` after a word or phrase
-    matches any continuation of its last word. Everything else is separated by white space. Words of letters with other
+    matches any continuation of its last word, also before the second quote. Everything else is separated by white space. Words of letters with other
     characters between them, such as ``e-mail``, and words of scripts without spaces are phrases. There is no other
     syntax, and no query is invalid.
 
@@ -43,7 +43,8 @@ def terms_of(query: str) -> tuple[Term, ...]:
     terms: dict[Term, None] = {}
     text = _SINGLE.sub(r'"\1"', readable(query[:MOST_QUERY]).translate(_SAME))
     for phrase, star, word in _TERM.findall(text):
-        text, begins = (phrase, bool(star)) if not word else (word.rstrip("*"), word.endswith("*"))
+        said = word or phrase.rstrip() + star
+        text, begins = said.rstrip("*"), said.endswith("*")
         if any(letter.isalnum() or letter > "\x7f" for letter in text):
             terms[Term(" ".join(text.split()), begins)] = None
         if len(terms) == MOST_TERMS:
