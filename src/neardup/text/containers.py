@@ -3,6 +3,7 @@
 No library is imported for this: a container is recognised by the name of its class.
 """
 
+import io
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -121,6 +122,8 @@ def require_in_memory(source: Any) -> None:
         raise DataError("documents", reason)
     if isinstance(source, os.PathLike):
         raise DataError("documents", f"{os.fspath(source)!r} is a path; {OF_FILES}")
+    if isinstance(source, io.IOBase):
+        raise DataError("documents", f"are an open file; {OF_FILES}; to compare its lines, pass [*file]")
     if isinstance(source, set | frozenset):
         raise DataError("documents", "are a set, which has no order; pass a list, best or oldest first")
     if isinstance(source, np.ndarray) and not source.ndim:

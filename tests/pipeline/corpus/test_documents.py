@@ -1,3 +1,4 @@
+import io
 import itertools
 from uuid import UUID
 
@@ -67,6 +68,7 @@ def test_only_the_columns_that_are_needed_are_read():
         ({"text": ["a"]}, r"a dict is not a table: make one with pyarrow\.table"),
         ([{"text": "a"}, {"body": "b"}], r"document 1 has no 'text'; its keys are body"),
         ([{"body": "b"}], r"document 0 has no 'text'"),
+        (io.StringIO("a\nb\n"), r"are an open file; to read files, use .*; to compare its lines, pass \[\*file\]"),
     ],
 )
 def test_what_is_no_collection_is_refused_with_the_way_out(source, message):
