@@ -29,9 +29,9 @@ def terms_of(query: str) -> tuple[Term, ...]:
 
     Text in quotation marks of any language is a phrase, which a missing second quote ends at the end of the query.
     Single ones are quotation marks only around whole words; others are apostrophes. A ``*`` after a word or phrase
-    matches any continuation of its last word, also before the second quote. Everything else is separated by white space. Words of letters with other
-    characters between them, such as ``e-mail``, and words of scripts without spaces are phrases. There is no other
-    syntax, and no query is invalid.
+    matches any continuation of its last word, also before the second quote. Everything else is separated by white
+    space. Words of letters with other characters between them, such as ``e-mail``, and words of scripts without spaces
+    are phrases. There is no other syntax, and no query is invalid.
 
     >>> for term in terms_of('storm "at  dawn" harb* "never ended OR'):
     ...     print(term.text, term.begins)
