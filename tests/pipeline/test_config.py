@@ -1,7 +1,7 @@
 import pytest
 
 import neardup
-from neardup.model.errors import InputRefused
+from neardup.model.errors import DataError, InputRefused
 
 FULL = """\
 [recipe]
@@ -53,11 +53,14 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("[recipe\n", "neardup.toml is not valid TOML: .* line 1"),
+        ("[recipe\n", r"neardup.toml:1 is not valid TOML: .*: \[recipe$"),
+        ("\n[recipe]\nunit = word\n", "neardup.toml:3 is not valid TOML: .*: unit = word; a string needs quotation"),
+        ("recipe = 3", r"neardup.toml: recipe must be a table: write \[recipe\] on a line of its own"),
+        ("[Policy]", r"neardup.toml: Policy is unknown; did you mean \[policy\]\?"),
         ("a = " + "[" * 100_000, "neardup.toml is not valid TOML: .*recursion"),
         ("a = " + "9" * 5_000, "neardup.toml is not valid TOML: .*4300 digits"),
         ("shingle = 3", r"neardup.toml: shingle: belongs in \[recipe\]"),
-        ("shingles = 3", "neardup.toml: shingles is unknown; the tables are"),
+        ("shingles = 3", r"neardup.toml: shingles is unknown; did you mean shingle, in \[recipe\]\?"),
         ("#" * (1 << 20) + "\n", "^[^:]*neardup.toml is larger than 1,048,576 bytes"),
         (f"[{'a.' * 100_000}a]", "^[^:]*neardup.toml has a hundred names with dots"),
         ("""'a' . "b".""" * 100_000 + "a = 1", "^[^:]*neardup.toml has a hundred names with dots"),
@@ -104,6 +107,10 @@ def test_a_list_of_stop_words_may_be_longer_than_the_name_of_a_file(load):
 
 def test_settings_are_utf_8_with_or_without_a_byte_order_mark(load, tmp_path):
     assert load("\ufeff[recipe]\nshingle = 2\n").scheme == neardup.MinHash(shingle=2)
+    (tmp_path / "wide.toml").write_text("[recipe]\n", encoding="utf-16")
+    with pytest.raises(DataError, match=r"wide\.toml: it should be plain UTF-8 text") as caught:
+        neardup.load_config(tmp_path / "wide.toml")
+    assert caught.value.code == "utf-16"
     (tmp_path / "latin.toml").write_bytes(b"# caf\xe9\n")
     with pytest.raises(InputRefused, match=r"latin\.toml is not valid UTF-8"):
         neardup.load_config(tmp_path / "latin.toml")
