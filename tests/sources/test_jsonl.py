@@ -333,7 +333,7 @@ def test_names_that_json_would_escape_are_refused(collection):
 
 
 def test_the_id_cannot_be_the_text(collection):
-    with pytest.raises(ParameterError, match="another field than the id"):
+    with pytest.raises(ParameterError, match="another field than the text"):
         collection(b'{"text": "a"}', id="text")
 
 

@@ -535,6 +535,14 @@ def require_name(name: str, value: object) -> None:
     require(isinstance(value, str), name, value, "must be a string")
 
 
+def require_other_fields(text: str, **others: str | None) -> None:
+    """Raise ``ParameterError`` if another field is that of the text; it names the parameter that is not the default."""
+    for name, field in others.items():
+        if field == text:
+            given, other = (name, "text") if text == "text" else ("text", name)
+            raise ParameterError(given, field, f"must be another field than the {other}")
+
+
 def require_flag(name: str, value: object) -> None:
     """Raise ``ParameterError`` unless a parameter is ``True`` or ``False``."""
     require(isinstance(value, bool), name, value, "must be True or False")

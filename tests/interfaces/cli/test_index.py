@@ -325,7 +325,7 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
             ["pages.jsonl", "--to", "seen", "--memory", "256"],
             "--memory 256: the value must be at least 1MiB; units are",
         ),
-        (["pages.jsonl", "--to", "seen", "--id", "text"], "--text text: the value must be another field"),
+        (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text: the value must be another field than the text"),
         (
             ["pages.jsonl", "--to", "seen", "--scheme", "checksum", "--stem", "english"],
             "--stem english cannot be used",

@@ -20,6 +20,7 @@ from neardup.model.errors import (
     require,
     require_flag,
     require_name,
+    require_other_fields,
     require_path,
     require_sequence,
     require_whole,
@@ -171,7 +172,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     require_name("text", text)
-    require(text != id, "text", text, "must be another field than the id")
+    require_other_fields(text, id=id)
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
     require_policy(chosen, policy)
     threads = thread_count(threads)
