@@ -92,6 +92,7 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         ),
         (ParameterError("output", "kept", "must end in .csv", "output ending"), "with --work DIR, it may be a folder"),
         (OutputRefused("kept", "it is a folder", "folder"), "such as kept/kept.jsonl, or add --work DIR, which writes"),
+        (StorageRefused("seen", "has keys", "too few keys"), "leave out this option, or make another index"),
         (DataError("a.csv", "begins with {", "json as table"), "to read it as JSON lines, use --format jsonl"),
         (DataError("data", "holds no text", "folder of tables"), "add --work DIR to read all tables in the folder"),
         (StorageRefused("seen", "was created with a key", "key needed"), "name the file of its key with --key-file"),

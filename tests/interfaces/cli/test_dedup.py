@@ -517,7 +517,10 @@ def test_delimited_rows_of_the_wrong_length_are_rejected_and_open_quotes_are_an_
     shown = run(source, "--out", "kept.csv", code=1)
     assert (tmp_path / "kept.csv").read_text() == head + "4,last good\n"
     assert f"{source}:4: it has 1 field, the header has 2" in shown.out
-    assert f"{source}:5: it has 3 fields, the header has 2" in shown.out
+    assert (
+        f"{source}:5: it has 3 fields, the header has 2; a field that contains a comma must be in quotation marks"
+        in shown.out
+    )
     source.write_text(head + '4,good\n5,"never closed\n6,swallowed\n')
     shown = run(source, "--out", "kept.csv", "--force", code=1)
     assert f"neardup: {source}:5: the quotation mark that opens a field here is never closed" in shown.err
@@ -912,7 +915,7 @@ def test_a_damaged_parquet_file(run, tmp_path, cut):
     [
         ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 999, mtime=0)[:-9], "the file is truncated"),
         ("a.jsonl.zst", zstandard.compress(b'{"text": "a"}\n' * 999)[:-1], "the file is truncated"),
-        ("a.jsonl.gz", b'{"text": "a"}\n', "its ending is that of gzip"),
+        ("a.jsonl.gz", b'{"text": "a"}\n', "rename it without this ending, or compress it"),
         ("a.jsonl.zst", gzip.compress(b"{}", mtime=0), "its ending is that of zstd"),
         ("a.jsonl", gzip.compress(b"{}", mtime=0), "rename it with the ending of its format"),
         ("a.csv", '"text"\n'.encode("utf-16"), "iconv -f UTF-16 -t UTF-8"),
@@ -999,10 +1002,11 @@ def test_an_input_for_which_there_is_not_enough_memory_is_named(run, monkeypatch
         (["--scheme", "checksum", "--threshold", "0.5"], "cannot be used with --scheme checksum"),
         (["--scheme", "nilsimsa"], "invalid choice: 'nilsimsa'"),
         (["--verify", "maybe"], "invalid choice: 'maybe'"),
-        (["--text", "id"], "must be another field than the id"),
+        (["--text", "id"], "--text id: the value must be another field than the id"),
+        (["--id", "text"], "--id text: the value must be another field than the text"),
         (["--shingle", "three"], "--shingle: 'three' is not a whole number"),
-        (["--report", "why.csv"], "must end in .parquet or .jsonl"),
-        (["--report", "why.pdf"], "(also with .gz, .zst, .bz2 or .xz), or in .html for a page"),
+        (["--report", "why.csv"], "--report why.csv: the value must end in .parquet, or in .jsonl or .ndjson, which"),
+        (["--report", "why.pdf"], "followed by .gz, .zst, .bz2 or .xz, or in .html for a page"),
         (["--report", "why.html.gz"], "or in .html for a page"),
         (["--report", "no/such/why.jsonl"], "its folder does not exist"),
         (["--dropped", "gone.txt"], "must end in a known format: .jsonl, .ndjson, .csv"),
@@ -1030,7 +1034,7 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
             "must be of one format, not of several: in.jsonl (jsonl) and in.csv (csv)",
         ),
         (["-", "-", "--dry-run"], "must name standard input only once"),
-        (["in.jsonl", "--out", "kept.xml"], "kept.xml must end in a known format: .jsonl, .ndjson"),
+        (["in.jsonl", "--out", "kept.xml"], "--out kept.xml: the value must end in a known format: .jsonl, .ndjson"),
         (["in.jsonl", "--out", "in.csv/kept.jsonl"], "its folder does not exist"),
         (["in.jsonl", "--out", "old.jsonl"], "old.jsonl: it exists already; --force replaces it"),
         (["in.jsonl", "--dry-run", "--report", "old.jsonl"], "old.jsonl: it exists already"),

@@ -52,6 +52,7 @@ _ENCODINGS = {  # by the code of an error or a rejected record
     name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
     for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
 }
+_OUTPUTS = ("out", "report", "dropped", "mark", "to", "items", "html", "svg", "common", "templates")  # options
 _OTHER_USER = "change its permissions, or run this as another user"
 _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code of an error or of a rejected record
     "": {  # of any error
@@ -60,6 +61,7 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "mixed folder": "name the tables, such as '{pattern}', or choose the texts, such as with --glob '{texts}'",
         "json as table": "rename it with the ending .jsonl",
         "ending": "rename it with the ending of its format",
+        "not compressed": "rename it without this ending, or compress it",
         "packed files": "unpack it first, and name the files in it, or their folder",
         "arc": "convert it to WARC first: warcio recompress {where} NEW.warc.gz",
         "compressed stream": "name the file as an input, or, if it has lines, expand it first: zcat FILE | neardup ...",
@@ -132,7 +134,10 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         " run with --ignore-common S --common FILE, which writes it",
     },
     "index": {"other columns": "add each input in a run of its own"},
-    "compare": {"no file": "--strings takes both arguments as texts"},
+    "compare": {
+        "no file": "--strings takes both arguments as texts",
+        "ending": "compare takes files of text or HTML; a compressed one needs the ending of its format",
+    },
     "pairs": {"given twice": "for the pairs of one collection, leave out B"},
     "seen": dict.fromkeys(("compressed stream", "archive stream"), "name the file: neardup seen DIR FILE"),
     "storage": {
@@ -154,6 +159,7 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "templates needed": "leave out --no-templates, or begin a new state or index",
         "other templates": "leave out --templates, as its own are used then, or name a file that was made of its own:"
         " neardup templates learn INPUT --templates DIR --out FILE",
+        "too few keys": "leave out this option, or make another index: neardup index INPUT --to NEWDIR",
         "other settings": "leave out these options, or use the values of the index",
     },
     "record": {
@@ -169,6 +175,7 @@ _NEXT_FILES = {  # that do not exist, are others or have another format, by thei
     "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
     "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
     "token_file": "neardup serve --new-token read --token-file FILE writes such a file",
+    "ids": "a file of ids has one id per line, and is not compressed",
     "key_file": "a key is a file of 16 bytes or 32 hexadecimal digits; name the one that was used before, or make one",
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
     "stop_words": "to name words instead of a file, separate them by commas; write a single word with a comma: the,",
@@ -186,7 +193,8 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
             following = _about_view(arguments) if error.code == "other view" else following
         elif error.name == "measure":
             following = _about_measure(error)
-        return f"{_of_parameter(error)}; {following}" if following else _of_parameter(error)
+        worded = _of_parameter(error, arguments)
+        return f"{worded}; {following}" if following else worded
     if worded := _worded(error, arguments):
         return worded
     message = str(error)
@@ -258,15 +266,18 @@ def _about_rejected(code: str, source: str) -> str:
     return _NEXT["record"].get("encoding in a table" if in_a_table else code, "")
 
 
-def _of_parameter(error: ParameterError) -> str:
+def _of_parameter(error: ParameterError, arguments: argparse.Namespace) -> str:
     several = list(map(str, error.value)) if isinstance(error.value, list | tuple) else []
     separator = "," if error.name in _WITH_COMMAS else " "
     value = separator.join(several) or (
         str(error.value).removesuffix(".0") if isinstance(error.value, float) else str(error.value)
     )
     value = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
-    listed = error.name in {"output", "inputs"} or (several and error.name not in {"against", *_WITH_COMMAS})
-    option = error.name if listed else _option(error.name)
+    name = error.name
+    if name == "output":  # the library does not know the option
+        name = next((one for one in _OUTPUTS if vars(arguments).get(one) == error.value), name)
+    listed = name in {"output", "inputs"} or (several and name not in {"against", *_WITH_COMMAS})
+    option = name if listed else _option(name)
     if error.name == "part_size" and isinstance(error.value, int):
         value = size_words(error.value)
     rule = error.rule
