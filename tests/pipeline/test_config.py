@@ -73,7 +73,7 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
         ('[recipe]\nscheme = "md5"', r"scheme in \[recipe\] must be one of minhash"),
         ("[recipe]\nscheme = []", r"scheme in \[recipe\] must be one of minhash"),
         ('[recipe]\nscheme = "simhash"\npermutations = 8', r"permutations in \[recipe\] is unknown"),
-        ("[recipe]\nshingle = true", r"shingle in \[recipe\] must be a whole number"),
+        ("[recipe]\nshingle = true", r"shingle in \[recipe\] must be an integer"),
         ("[recipe]\nshingle = 0", r"shingle in \[recipe\] must be"),
         ("[recipe]\nstop_words = []", r"stop_words in \[recipe\] must be a string"),
         ("[recipe]\nbag = 1", r"bag in \[recipe\] must be true or false"),

@@ -367,7 +367,7 @@ def test_an_error_of_all_records_shows_the_first(collection):
         DataError, match=r"x\.jsonl: all 2 records were rejected; the first is at .*:1: it must be an object"
     ):
         collection(b"1", b"2")
-    with pytest.raises(DataError, match=r"x\.jsonl: its only record was rejected; .*:2: it must be an object"):
+    with pytest.raises(DataError, match=r"x\.jsonl: its only record, .*:2, was rejected: it must be an object"):
         collection(b"", b"2")
 
 

@@ -486,7 +486,7 @@ def require_whole(  # noqa: PLR0913 - the rule of one parameter
         whole = least - 1
     if isinstance(value, bool) or whole < least or (most is not None and whole > most) or whole % step:
         kind = "an integer" if step == 1 else f"a multiple of {step}"
-        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        bounds = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
         number = f"{kind} {bounds} ({unit})" if unit else f"{kind} {bounds}"
         raise ParameterError(name, value, f"must be {number}{_unless_number(value)}")
     return whole

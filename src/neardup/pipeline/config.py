@@ -37,7 +37,7 @@ _PLACE: Final = re.compile(r" \(at line (\d+), column \d+\)$")  # of an error in
 _SHOWN: Final = 60  # characters of an invalid line
 _CLOSE: Final = 0.75  # the similarity of an unknown name to one that is proposed
 _TYPES: Mapping[Any, tuple[tuple[type, ...], str]] = {
-    "whole": ((int,), "a whole number"),
+    "whole": ((int,), "an integer"),
     "number": ((int, float), "a number"),
     "text": ((str,), "a string"),
     "flag": ((bool,), "true or false"),

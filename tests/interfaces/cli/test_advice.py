@@ -175,7 +175,7 @@ def test_rejected_records_are_explained_once_for_each_code():
 def test_if_all_records_are_rejected_the_first_is_explained(code, words):
     shown = advice(nothing_left(["a.csv"], [Rejected("a.csv", 2, "why", code)]), Namespace(verb="dedup"))
     begin, _, following = shown.partition("; nothing was written")
-    assert begin == "a.csv: its only record was rejected; the first is at a.csv:2: why"
+    assert begin == "a.csv: its only record, a.csv:2, was rejected: why"
     assert words in following
     assert bool(words) == bool(following)
 

@@ -318,8 +318,8 @@ def test_where_there_is_no_index(tmp_path, mode):
     [
         ({"durability": "never"}, "must be commit, interval or bulk"),
         ({"durability": None}, "must be commit, interval or bulk"),
-        ({"memory": 1 << 19}, "must be an integer of at least 1048576 (bytes)"),
-        ({"memory": 1e9}, "must be an integer of at least 1048576 (bytes)"),
+        ({"memory": 1 << 19}, "must be an integer of at least 1,048,576 (bytes)"),
+        ({"memory": 1e9}, "must be an integer of at least 1,048,576 (bytes)"),
     ],
 )
 def test_ways_that_there_are_not(folder, option, rule):

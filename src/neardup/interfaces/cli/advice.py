@@ -72,7 +72,6 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         " forget DIR --before TIME",
         "json array": "convert it: {unpack}jq -c '.[]'{operand} > lines.jsonl",
         "json over lines": "convert them: {unpack}jq -c .{operand} > lines.jsonl",
-        "all rejected": "nothing was written",
         "label": "`neardup label` writes files of labels",
         "one kind": "neardup label with the same --out continues where it stopped",
         "one group": "neardup label with the same --out continues where it stopped",
@@ -101,7 +100,7 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
     },
     "standard input": {
         "packed files": "expand one of its files first: unzip -p FILE NAME | neardup ...",
-        "all rejected": "nothing was written; name the format of CSV or TSV with --format",
+        "all rejected": "name the format of CSV or TSV with --format",
         "json array": "convert it first: jq -c '.[]' FILE | neardup ...",
         "json over lines": "convert them first: jq -c . FILE | neardup ...",
     },
@@ -331,8 +330,9 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     }
     known = (_NEXT.get(situation, {}).get(error.code) for situation, holds in situations.items() if holds)
     following = next(filter(None, known), "").format(**places)
-    if isinstance(error, NothingRead) and (way_out := _about_rejected(error.first, error.where)):
-        return f"{following}; {way_out}"
+    if isinstance(error, NothingRead):
+        effect = "" if vars(arguments).get("dry_run") else "nothing was written"
+        return "; ".join(filter(None, (effect, following, _about_rejected(error.first, error.where))))
     return following
 
 
@@ -404,7 +404,7 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
         return "--scheme checksum compares title and body by default, and --fields names others, such as --fields body"
     ways = str(given.get("keep", "")).split(",")
     needing = [way for way in ways if way.partition(":")[2] == error.field or way == error.field == "canonical"]
-    return f"--keep {needing[0]} needs it; leave this out, or add the field" if needing else ""
+    return f"--keep {needing[0]} needs it; leave out {needing[0]}, or add the field" if needing else ""
 
 
 def _about_separator(header: str) -> str:

@@ -347,7 +347,7 @@ def _earlier(
         return None
     if state is not None:
         if against is not None:
-            raise ParameterConflict("against", against, "state", state)
+            raise ParameterConflict("against", against, "state", state, "compare with one of them per run")
         return EarlierDocuments(state=local_folder("state", state), adds=True, for_index=for_index)
     names = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
     require(bool(names), "against", names, "must name at least one state, index, file or folder")
