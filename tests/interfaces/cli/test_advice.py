@@ -92,7 +92,6 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         ),
         (ParameterError("output", "kept", "must end in .csv", "output ending"), "with --work DIR, it may be a folder"),
         (OutputRefused("kept", "it is a folder", "folder"), "such as kept/kept.jsonl, or add --work DIR, which writes"),
-        (StorageRefused("seen", "has keys", "too few keys"), "leave out this option, or make another index"),
         (DataError("a.csv", "begins with {", "json as table"), "to read it as JSON lines, use --format jsonl"),
         (DataError("data", "holds no text", "folder of tables"), "add --work DIR to read all tables in the folder"),
         (StorageRefused("seen", "was created with a key", "key needed"), "name the file of its key with --key-file"),
@@ -122,6 +121,13 @@ def test_what_to_do_next(error, words):
 )
 def test_the_option_that_names_a_missing_field(field, given, words):
     assert words in advice(FieldMissing("a.jsonl", "is missing", "field", field, ("a", "b")), Namespace(**given))
+
+
+def test_an_index_with_too_few_keys_names_the_options():
+    error = StorageRefused("seen", "has keys for a distance of 3, not for 4", "too few keys")
+    assert "; leave out --distance, or make another index" in advice(error, Namespace(verb="index", distance=4))
+    shown = advice(error, Namespace(verb="index", threshold=0.5))
+    assert "; set this recall with --recall, leave out --threshold, or make another index" in shown
 
 
 def test_outputs_are_named_by_their_options():

@@ -158,7 +158,6 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "templates needed": "leave out --no-templates, or begin a new state or index",
         "other templates": "leave out --templates, as its own are used then, or name a file that was made of its own:"
         " neardup templates learn INPUT --templates DIR --out FILE",
-        "too few keys": "leave out this option, or make another index: neardup index INPUT --to NEWDIR",
         "other settings": "leave out these options, or use the values of the index",
     },
     "record": {
@@ -206,7 +205,9 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         return f"{message}; restore the index from a copy, or save what is intact: neardup rescue DIR TO"
     if isinstance(error, StorageError) and (ending := folder_advice(error, arguments)):
         return f"{message}{ending}"
-    if isinstance(error, StorageError):
+    if isinstance(error, StorageError) and error.code == "too few keys":
+        following = _about_keys(arguments)
+    elif isinstance(error, StorageError):
         following = _NEXT["storage"].get(error.code) or (_about_room(arguments) if _is_full(error) else "")
     else:
         following = _next(error, arguments)
@@ -352,6 +353,13 @@ def _about_view(arguments: argparse.Namespace) -> str:
     if stored is not None:
         return f"leave out --templates: pages are read with those of {stored}"
     return "name the view of the templates with --text-view, or learn them again in the other view"
+
+
+def _about_keys(arguments: argparse.Namespace) -> str:
+    """Return what to do if an index has too few keys for the options."""
+    options = [_option(name) for name in ("threshold", "distance", "needed") if name in vars(arguments)]
+    recall = "set this recall with --recall, " if options == ["--threshold"] else ""
+    return f"{recall}leave out {' and '.join(options)}, or make another index: neardup index INPUT --to NEWDIR"
 
 
 def _is_full(error: BaseException | None) -> bool:
