@@ -126,6 +126,7 @@ def test_the_option_that_names_a_missing_field(field, given, words):
 def test_an_index_with_too_few_keys_names_the_options():
     error = StorageRefused("seen", "has keys for a distance of 3, not for 4", "too few keys")
     assert "; leave out --distance, or make another index" in advice(error, Namespace(verb="index", distance=4))
+    assert "; leave out the options of the scheme, or" in advice(error, Namespace(verb="index"))
     shown = advice(error, Namespace(verb="index", threshold=0.5))
     assert "; set this recall with --recall, leave out --threshold, or make another index" in shown
 

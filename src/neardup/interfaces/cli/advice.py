@@ -359,7 +359,8 @@ def _about_keys(arguments: argparse.Namespace) -> str:
     """Return what to do if an index has too few keys for the options."""
     options = [_option(name) for name in ("threshold", "distance", "needed") if name in vars(arguments)]
     recall = "set this recall with --recall, " if options == ["--threshold"] else ""
-    return f"{recall}leave out {' and '.join(options)}, or make another index: neardup index INPUT --to NEWDIR"
+    named = " and ".join(options) or "the options of the scheme"
+    return f"{recall}leave out {named}, or make another index: neardup index INPUT --to NEWDIR"
 
 
 def _is_full(error: BaseException | None) -> bool:
