@@ -53,11 +53,14 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("[recipe\n", "neardup.toml is not valid TOML: .* line 1"),
+        ("[recipe\n", r"neardup.toml:1 is not valid TOML: .*: \[recipe$"),
+        ("\n[recipe]\nunit = word\n", "neardup.toml:3 is not valid TOML: .*: unit = word; a string needs quotation"),
+        ("recipe = 3", r"neardup.toml: recipe must be a table: write \[recipe\] on a line of its own"),
+        ("[Policy]", r"neardup.toml: Policy is unknown; did you mean \[policy\]\?"),
         ("a = " + "[" * 100_000, "neardup.toml is not valid TOML: .*recursion"),
         ("a = " + "9" * 5_000, "neardup.toml is not valid TOML: .*4300 digits"),
         ("shingle = 3", r"neardup.toml: shingle: belongs in \[recipe\]"),
-        ("shingles = 3", "neardup.toml: shingles is unknown; the tables are"),
+        ("shingles = 3", r"neardup.toml: shingles is unknown; did you mean shingle, in \[recipe\]\?"),
         ("#" * (1 << 20) + "\n", "^[^:]*neardup.toml is larger than 1,048,576 bytes"),
         (f"[{'a.' * 100_000}a]", "^[^:]*neardup.toml has a hundred names with dots"),
         ("""'a' . "b".""" * 100_000 + "a = 1", "^[^:]*neardup.toml has a hundred names with dots"),
@@ -70,7 +73,7 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
         ('[recipe]\nscheme = "md5"', r"scheme in \[recipe\] must be one of minhash"),
         ("[recipe]\nscheme = []", r"scheme in \[recipe\] must be one of minhash"),
         ('[recipe]\nscheme = "simhash"\npermutations = 8', r"permutations in \[recipe\] is unknown"),
-        ("[recipe]\nshingle = true", r"shingle in \[recipe\] must be a whole number"),
+        ("[recipe]\nshingle = true", r"shingle in \[recipe\] must be an integer"),
         ("[recipe]\nshingle = 0", r"shingle in \[recipe\] must be"),
         ("[recipe]\nstop_words = []", r"stop_words in \[recipe\] must be a string"),
         ("[recipe]\nbag = 1", r"bag in \[recipe\] must be true or false"),
@@ -111,6 +114,10 @@ def test_a_list_of_stop_words_may_be_longer_than_the_name_of_a_file(load):
 
 def test_settings_are_utf_8_with_or_without_a_byte_order_mark(load, tmp_path):
     assert load("\ufeff[recipe]\nshingle = 2\n").scheme == neardup.MinHash(shingle=2)
+    (tmp_path / "wide.toml").write_text("[recipe]\n", encoding="utf-16")
+    with pytest.raises(DataError, match=r"wide\.toml: it should be plain UTF-8 text") as caught:
+        neardup.load_config(tmp_path / "wide.toml")
+    assert caught.value.code == "utf-16"
     (tmp_path / "latin.toml").write_bytes(b"# caf\xe9\n")
     with pytest.raises(InputRefused, match=r"latin\.toml is not valid UTF-8"):
         neardup.load_config(tmp_path / "latin.toml")

@@ -176,7 +176,7 @@ def test_of_a_table_of_weights_only_its_identity_is_written(wrap):
         (Checksum(), Checksum(), None),
         (MinHash(), MinHash(threshold=0.9), None),
         (MinHash(), MinHash(recall=0.9999), None),
-        (MinHash(threshold=0.8), MinHash(threshold=0.5), "of pairs at 0.5 they find"),
+        (MinHash(threshold=0.8), MinHash(threshold=0.5), "of the pairs at 0.5 would be found, not 99"),
         (MinHash(threshold=0.8), MinHash(threshold=0.5, recall=0.05), None),
         (Combined(SimHash(), MinHash()), Combined(SimHash(distance=5), MinHash()), "a distance of 3, not for 5"),
         (Combined(MinHash(), SimHash()), Combined(MinHash(), SimHash(distance=9)), None),
@@ -191,5 +191,5 @@ def test_keys_suffice_for_a_stricter_policy_only(made, other, lacks):
 
 def test_the_recall_that_is_named_is_taken():
     made, other = MinHash(threshold=0.8), MinHash(threshold=0.5)
-    share = made.keys_lack(other, chosen=False).partition("a recall of ")[2].partition(",")[0]
+    share = made.keys_lack(other, chosen=False).partition("a recall of ")[2].partition(" ")[0]
     assert made.keys_lack(replace(other, recall=float(share)), chosen=False) is None

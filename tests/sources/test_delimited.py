@@ -118,7 +118,7 @@ def test_records_of_the_wrong_length_are_rejected_with_their_line(collection, wr
     assert got.texts.to_pylist() == ["a\nb", "c", "e"]
     assert broken(got) == [
         (4, "it has 1 field, the header has 2"),
-        (7, "it has 3 fields, the header has 2"),
+        (7, "it has 3 fields, the header has 2; a field that contains a comma must be in quotation marks"),
         (8, "it has 1 field, the header has 2"),
     ]
     assert written(got, [0, 1, 2]) == b'text,id\n"a\nb",1\nc,2\ne,5\n'

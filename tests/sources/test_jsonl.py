@@ -333,7 +333,7 @@ def test_names_that_json_would_escape_are_refused(collection):
 
 
 def test_the_id_cannot_be_the_text(collection):
-    with pytest.raises(ParameterError, match="another field than the id"):
+    with pytest.raises(ParameterError, match="another field than the text"):
         collection(b'{"text": "a"}', id="text")
 
 
@@ -367,7 +367,7 @@ def test_an_error_of_all_records_shows_the_first(collection):
         DataError, match=r"x\.jsonl: all 2 records were rejected; the first is at .*:1: it must be an object"
     ):
         collection(b"1", b"2")
-    with pytest.raises(DataError, match=r"x\.jsonl: its only record was rejected; .*:2: it must be an object"):
+    with pytest.raises(DataError, match=r"x\.jsonl: its only record, .*:2, was rejected: it must be an object"):
         collection(b"", b"2")
 
 

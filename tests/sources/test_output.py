@@ -350,7 +350,7 @@ def test_an_empty_table(tmp_path):
 
 
 def test_a_table_is_refused_like_any_output(tmp_path, source):
-    with pytest.raises(ParameterError, match=r"must end in \.parquet or \.jsonl or \.ndjson"):
+    with pytest.raises(ParameterError, match=r"must end in \.parquet, or in \.jsonl or \.ndjson, which"):
         write_table(tmp_path / "r.csv", TABLE)
     with pytest.raises(OutputError, match="exists already"):
         write_table(source, TABLE)

@@ -249,7 +249,8 @@ def test_two_columns_of_one_name_are_an_error(collection):
     ("data", "reason"),
     [
         (b"", "it is not a Parquet file: it starts with no bytes at all"),
-        (b'{"text": "a"}', "it is not a Parquet file: it starts with something else"),
+        (b'{"text": "a"}', "it is not a Parquet file, but looks like JSON"),
+        (b"id,text\n", "it is not a Parquet file: it starts with something else"),
         (gzip.compress(b"a", mtime=0), "it is not a Parquet file: it starts with gzip"),
         (b"PAR1", "it cannot be read as Parquet: "),
         (b"PAR1 and so on", "it cannot be read as Parquet: "),

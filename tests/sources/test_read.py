@@ -279,7 +279,7 @@ def test_pages_that_are_all_rejected_are_no_pages(tmp_path):
     paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     for path, page in zip(paths, (5, "<p>B"), strict=True):
         path.write_text(json.dumps({"page": page}) + "\n")
-    with pytest.raises(NothingRead, match=r"its only record was rejected; .*a.jsonl:1: its 'page' must be a string"):
+    with pytest.raises(NothingRead, match=r"its only record, .*a.jsonl:1, was rejected: its 'page' must be a string"):
         read(paths[:1], html="page")
     shards = Shards.opened(paths, request_of(html="page")).cut(SHARD)
     pieces = [piece for one in shards.shards for piece in shards.pieces(one)]

@@ -486,7 +486,7 @@ def require_whole(  # noqa: PLR0913 - the rule of one parameter
         whole = least - 1
     if isinstance(value, bool) or whole < least or (most is not None and whole > most) or whole % step:
         kind = "an integer" if step == 1 else f"a multiple of {step}"
-        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        bounds = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
         number = f"{kind} {bounds} ({unit})" if unit else f"{kind} {bounds}"
         raise ParameterError(name, value, f"must be {number}{_unless_number(value)}")
     return whole
@@ -533,6 +533,14 @@ def require_path(name: str, value: object) -> Path:
 def require_name(name: str, value: object) -> None:
     """Raise ``ParameterError`` unless a parameter is a string."""
     require(isinstance(value, str), name, value, "must be a string")
+
+
+def require_other_fields(text: str, **others: str | None) -> None:
+    """Raise ``ParameterError`` if another field is that of the text; it names the parameter that is not the default."""
+    for name, field in others.items():
+        if field == text:
+            given, other = (name, "text") if text == "text" else ("text", name)
+            raise ParameterError(given, field, f"must be another field than the {other}")
 
 
 def require_flag(name: str, value: object) -> None:

@@ -7,7 +7,10 @@ from typing import Final
 from neardup.model.errors import ParameterError, require
 
 _LATEST: Final = timedelta(minutes=1)  # after now: clocks differ
-_RULE: Final = "is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age such as 90d, 12h or 4w"
+_RULE: Final = (
+    "must be a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age in hours, days or weeks, such as 12h, 90d or"
+    " 4w"
+)
 _AGE: Final = re.compile(r"(\d{1,6}) ?([hdw])", re.ASCII)
 _AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 

@@ -58,7 +58,7 @@ class Policy:
         rule = f"must be {', '.join(SIMPLE_KEEPS)}, max:FIELD or min:FIELD, or several of these, separated by commas"
         require(isinstance(self.keep, str) and all(map(_is_keep, self.keep.split(","))), "keep", self.keep, rule)
         early = [each for each in self.keep.split(",")[:-1] if each in _POSITIONS]
-        rule = "must have first or last only at its end, because no two positions are equal"
+        rule = "must have only one of first and last, at the end, because no two positions are equal"
         require(not early, "keep", self.keep, rule)
         require(self.verify in get_args(Verify), "verify", self.verify, "must be exact, estimate or none")
         require(self.gather in get_args(Gather), "gather", self.gather, "must be kept or components")

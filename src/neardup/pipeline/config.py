@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from os import PathLike
 from os.path import lexists
 from pathlib import Path
@@ -14,9 +15,11 @@ from neardup.model.options import Kind
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
 from neardup.schemes.registry import for_measure, kinds, measures, named
+from neardup.sources.compression import HEAD, check_plain
 from neardup.sources.keys import key_in
 from neardup.sources.listing import listed
 
+_TABLES: Final = ("recipe", "layout", "policy")
 _LAYOUT = {"recall", "bands", "blocks"}
 _POLICY: Mapping[str, Kind] = {
     "keep": "text",
@@ -31,8 +34,11 @@ _MOST_BYTES: Final = 1 << 20
 _NESTED: Final = re.compile(  # the standard library needs quadratic time for a key of many names with dots
     rb"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}"""
 )
+_PLACE: Final = re.compile(r" \(at line (\d+), column \d+\)$")  # of an error in TOML
+_SHOWN: Final = 60  # characters of an invalid line
+_CLOSE: Final = 0.75  # the similarity of an unknown name to one that is proposed
 _TYPES: Mapping[Any, tuple[tuple[type, ...], str]] = {
-    "whole": ((int,), "a whole number"),
+    "whole": ((int,), "an integer"),
     "number": ((int, float), "a number"),
     "text": ((str,), "a string"),
     "flag": ((bool,), "true or false"),
@@ -154,18 +160,41 @@ def _tables(path: str) -> dict[str, dict[str, Any]]:
         raise InputRefused(path, f"is larger than {_MOST_BYTES:,} bytes", "too large")
     if _NESTED.search(data):
         raise InputRefused(path, "has a hundred names with dots between them; tables of settings are not nested")
+    check_plain(path, data[:HEAD])
     try:
         tables = tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise InputRefused(path, "is not valid UTF-8, which TOML requires; convert it") from None
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and deep nesting
-        raise InputRefused(path, f"is not valid TOML: {error}") from None
+        raise _invalid(path, data, str(error)) from None
     for name, table in tables.items():
-        if name not in {"recipe", "layout", "policy"} or not isinstance(table, dict):
-            homes = [home for scheme in kinds() for home, keys in _allowed(scheme).items() if name in keys]
-            rule = f"belongs in [{homes[0]}]" if homes else "is unknown; the tables are [recipe], [layout] and [policy]"
-            raise InputRefused(f"{path}: {name}", rule)
+        if name not in _TABLES:
+            raise InputRefused(f"{path}: {name}", _misplaced(name))
+        if not isinstance(table, dict):
+            raise InputRefused(f"{path}: {name}", f"must be a table: write [{name}] on a line of its own")
     return tables
+
+
+def _invalid(path: str, data: bytes, reason: str) -> InputRefused:
+    """Return the error for invalid TOML; the *reason* ends with the line, if that is known."""
+    place = _PLACE.search(reason)
+    if place is None:
+        return InputRefused(path, f"is not valid TOML: {reason}")
+    line = data.decode("utf-8-sig").split("\n")[int(place[1]) - 1].strip()
+    hint = "; a string needs quotation marks, and a number a decimal point" if "=" in line else ""
+    rule = f"is not valid TOML: {reason[: place.start()]}: {line[:_SHOWN]}{hint}"
+    return InputRefused(f"{path}:{place[1]}", rule)
+
+
+def _misplaced(name: str) -> str:
+    """Return the rule for a name at the top level that is not that of a table."""
+    homes = {key: home for scheme in kinds() for home, keys in _allowed(scheme).items() for key in keys}
+    if name in homes:
+        return f"belongs in [{homes[name]}]"
+    likely = next(iter(get_close_matches(name.lower(), [*_TABLES, *homes], n=1, cutoff=_CLOSE)), None)
+    if likely is None:
+        return "is unknown; the tables are [recipe], [layout] and [policy]"
+    return f"is unknown; did you mean {f'{likely}, in [{homes[likely]}]' if likely in homes else f'[{likely}]'}?"
 
 
 def _allowed(scheme: type[Any]) -> dict[str, dict[str, Kind]]:

@@ -156,8 +156,8 @@ class MinHash(FeatureScheme):
         if chosen or share >= other.recall or other.threshold >= self.threshold:
             return None
         return (
-            f"has keys for a threshold of {self.threshold}: of pairs at {other.threshold} they find "
-            f"{share:.3f}, not {other.recall}; ask for a recall of {int(share * 1000) / 1000}, or make another index"
+            f"has keys for a threshold of {self.threshold}: only {100 * share:.1f} % of the pairs at {other.threshold}"
+            f" would be found, not {100 * other.recall:g} %; a recall of {int(share * 1000) / 1000} accepts this"
         )
 
     def sign_short_at(self, corpus: Corpus, positions: Positions) -> Signatures:

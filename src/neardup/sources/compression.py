@@ -365,7 +365,7 @@ def _expansion(
     head = file.read(8)
     if head and sniff(head) != compression:
         rule = f"its ending is that of {compression}, but its first bytes are not those of {compression}"
-        raise DataError(source, rule)
+        raise DataError(source, rule, "ending" if sniff(head) else "not compressed")
     file.seek(begin)
     new, member, complete = _expander(compression), None, begin > 0
     foreign = "the data after its compressed data is not compressed"

@@ -53,6 +53,7 @@ from neardup.sources.quoting import records
 from neardup.sources.tables import slices
 
 _DELIMITERS: Final = {"csv": ",", "tsv": "\t"}
+_DELIMITER_NAMES: Final = {",": "comma", "\t": "tab"}
 _HEAD: Final = 1 << 16  # bytes that are searched for the first line
 _MARKED: Final = 1 << 14  # rows created at a time
 _PARSED: Final = 1 << 24  # bytes parsed at a time, more if a record is longer
@@ -344,6 +345,8 @@ def _parse(
         raise DataError(spans.source, "its quotation marks and line ends are inconsistent", "quotes")
     for index, fields in wrong.items():
         rule = f"it has {fields} field{'s' * (fields != 1)}, the header has {len(file.names)}"
+        if file.quoting and fields > len(file.names):
+            rule += f"; a field that contains a {_DELIMITER_NAMES[file.delimiter]} must be in quotation marks"
         plain = file.quoting or b'"' not in bytes(data[spans.start[index] : spans.stop[index]])
         code = "fields" if plain else "quotes are text"
         broken.append(Rejected(spans.source, int(spans.line[index]), rule, code))

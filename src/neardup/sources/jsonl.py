@@ -30,7 +30,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
-from neardup.model.errors import DataError, require
+from neardup.model.errors import DataError, require_other_fields
 from neardup.sources.collection import Advance, Append, InputPiece, Rejected, Request, silent
 from neardup.sources.compression import Contents, check_plain, compressed, load
 from neardup.sources.fields import are_true, typed
@@ -58,7 +58,7 @@ class JsonLines(InputPiece):
         self, path: str, request: Request, contents: Contents | None = None, advance: Advance = silent
     ) -> None:
         """Read a file, or only some *contents* of it."""
-        require(request.id != request.text, "text", request.text, "must be another field than the id")
+        require_other_fields(request.text, id=request.id)
         reader = _Reader(request, request.name_of(path))
         kind = input_kind(path, request.format)
         self._spans = reader.read(contents or load(path, kind.compression, request.max_bytes), advance)

@@ -102,7 +102,7 @@ def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, o
     found = kind(os.fspath(path))
     fits = (found is not None and found.format in _TABLES) or (or_page and is_page(path))
     page = f", or in {PAGES[0]} for a page" if or_page else ""
-    endings = f".parquet or .jsonl or .ndjson (also with .gz, .zst, .bz2 or .xz){page}"
+    endings = f".parquet, or in .jsonl or .ndjson, which may be followed by .gz, .zst, .bz2 or .xz{page}"
     _check_file(path, expand(inputs) if inputs else (), fits=fits, endings=endings, force=force)
 
 

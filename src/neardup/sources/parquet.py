@@ -263,6 +263,8 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
         with pa.BufferReader(_piped(path, max_bytes or 0)) if in_memory else pa.OSFile(path) as source:
             head = source.read(8)
             if not head.startswith(_MAGIC):
+                if head[:1] in {b"{", b"["}:
+                    raise DataError(display(path), "it is not a Parquet file, but looks like JSON", "json as table")
                 other = sniff(head) or ("no bytes at all" if not head else "something else")
                 raise DataError(display(path), f"it is not a Parquet file: it starts with {other}")
             source.seek(max(0, source.size() - len(_MAGIC)))

@@ -201,8 +201,11 @@ def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingR
     number, first = len(rejected), rejected[0]
     if first.code == "damaged":
         return NothingRead(", ".join(names), f"no document was found; a damaged part is at {first}", first.code)
-    counted = "its only record was rejected" if number == 1 else f"all {number:,} records were rejected"
-    return NothingRead(", ".join(names), f"{counted}; the first is at {first}", first.code)
+    if number == 1:
+        rule = f"its only record, {first.source}:{first.position}, was rejected: {first.reason}"
+    else:
+        rule = f"all {number:,} records were rejected; the first is at {first}"
+    return NothingRead(", ".join(names), rule, first.code)
 
 
 def _advance(paths: Sequence[str], progress: Progress | None) -> Callable[[int, float], None]:

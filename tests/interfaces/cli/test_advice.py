@@ -123,6 +123,14 @@ def test_the_option_that_names_a_missing_field(field, given, words):
     assert words in advice(FieldMissing("a.jsonl", "is missing", "field", field, ("a", "b")), Namespace(**given))
 
 
+def test_an_index_with_too_few_keys_names_the_options():
+    error = StorageRefused("seen", "has keys for a distance of 3, not for 4", "too few keys")
+    assert "; leave out --distance, or make another index" in advice(error, Namespace(verb="index", distance=4))
+    assert "; leave out the options of the scheme, or" in advice(error, Namespace(verb="index"))
+    shown = advice(error, Namespace(verb="index", threshold=0.5))
+    assert "; set this recall with --recall, leave out --threshold, or make another index" in shown
+
+
 def test_outputs_are_named_by_their_options():
     error = OutputsOverlap("kept", "out", "host-urlnormalizer.txt")
     rule = "must be different paths, and neither inside the other"
@@ -174,7 +182,7 @@ def test_rejected_records_are_explained_once_for_each_code():
 def test_if_all_records_are_rejected_the_first_is_explained(code, words):
     shown = advice(nothing_left(["a.csv"], [Rejected("a.csv", 2, "why", code)]), Namespace(verb="dedup"))
     begin, _, following = shown.partition("; nothing was written")
-    assert begin == "a.csv: its only record was rejected; the first is at a.csv:2: why"
+    assert begin == "a.csv: its only record, a.csv:2, was rejected: why"
     assert words in following
     assert bool(words) == bool(following)
 

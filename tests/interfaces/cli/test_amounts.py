@@ -86,8 +86,9 @@ def test_what_is_no_size(text):
 @pytest.mark.parametrize(
     ("read", "text", "words"),
     [
-        (amounts.whole, "1e9", "'1e9' is not a whole number in digits; write 1000000000"),
-        (amounts.whole, "ten", "'ten' is not a whole number$"),
+        (amounts.whole, "1e9", "'1e9' is not an integer in digits; write 1000000000"),
+        (amounts.whole, "ten", "'ten' is not an integer$"),
+        (amounts.seconds, "5m", "'5m' is not a number; write a number of seconds, such as 300$"),
         (amounts.count, "-5", "'-5' is negative; write a number such as 20000000"),
         (amounts.size, "-1GB", "'-1GB' is negative; write a size such as 500M"),
     ],

@@ -111,6 +111,8 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
     assert "bad.txt: it is not valid UTF-8 in 2 places" in shown.err
     assert run("bad.txt", "bad.txt", code=1).err.count("bad.txt") == 1
     assert json.loads(run("bad.txt", "a.txt", "--json", code=1).out)["a"]["replaced"] == 2
+    (tmp_path / "table").write_bytes(b"PAR1")
+    assert "; compare takes files of text or HTML" in run("table", "a.txt", code=1).err
 
 
 @pytest.mark.parametrize(

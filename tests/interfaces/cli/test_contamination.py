@@ -58,6 +58,7 @@ def test_wrong_uses(neardup, tmp_path):
     written(tmp_path / "train.jsonl", STORM)
     assert "--against" in neardup("contamination", "train.jsonl", code=2).err
     again = ("contamination", "train.jsonl", "--against", "train.jsonl")
+    assert "the inputs and --against have a file in common, whose items are contaminated by" in neardup(*again).err
     assert "--words 0" in neardup(*again, "--words", "0", code=2).err
     assert ".parquet" in neardup(*again, "--items", "x.txt", code=2).err
     assert "one of the inputs" in neardup(*again, "--items", "train.jsonl", "--force", code=2).err

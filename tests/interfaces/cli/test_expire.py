@@ -60,7 +60,7 @@ def test_the_summary_is_short(neardup, seen):
     ("options", "message"),
     [
         ([], "--before"),
-        (["--before", "yesterday"], "--before yesterday is not a time such as 2026-01-31"),
+        (["--before", "yesterday"], "--before yesterday: the value must be a time such as 2026-01-31"),
         (["--before", "2999-01-01"], "--before 2999-01-01 is in the future, so everything would be removed; it is"),
         (["--before", "0d"], "--before 0d is now, so everything would be removed; to do that, write a time: 2"),
         (["--before", "2999-01-01", "--by", "first_seen"], "is in the future"),

@@ -65,10 +65,10 @@ def kinds(made, tmp_path):
         ("work .", "it is not a work folder: it contains 'crawls'; name a new folder for --work"),
         ("dedup pages.jsonl --dry-run --work seen", "it is an index, which neardup stats seen describes; name a new"),
         ("pairs pages.jsonl --out new.jsonl --work crawls", "it is a state, which neardup state info crawls describes"),
-        ("audit pages.jsonl --of seen", "seen is a folder, but neither a state nor the work folder of a run"),
+        ("audit pages.jsonl --of empty", "empty is a folder, but neither a state nor the work folder of a run"),
         (
             "audit pages.jsonl --of seen",
-            "name the report of the run; it is an index, which does not record a run; without --of, a new run",
+            "--of seen is an index, which does not record a run; name the report of the run, or leave out --of",
         ),
         ("remove seen --ids crawls", "crawls: it is a folder, not a file; it is a state, and a file is needed here"),
         ("state forget crawls --ids seen", "seen: it is a folder, not a file; it is an index, and a file is needed"),

@@ -162,7 +162,7 @@ def test_standard_input_needs_ids(neardup):
 
 def test_rejected_records_alone_make_no_index(neardup, tmp_path):
     told = neardup("index", "-", "--to", "seen", stdin=b'{"text": "a b c"}', code=1).err
-    assert "<stdin>:1: it has no id" in told
+    assert "its only record, <stdin>:1, was rejected: it has no id" in told
     assert "no index is made" in told
     assert not (tmp_path / "seen").exists()
 
@@ -325,7 +325,8 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
             ["pages.jsonl", "--to", "seen", "--memory", "256"],
             "--memory 256: the value must be at least 1MiB; units are",
         ),
-        (["pages.jsonl", "--to", "seen", "--id", "text"], "--text text: the value must be another field"),
+        (["pages.jsonl", "--to", "seen", "--url", "url", "--id", "key"], "--id key cannot be used with --url"),
+        (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text: the value must be another field than the text"),
         (
             ["pages.jsonl", "--to", "seen", "--scheme", "checksum", "--stem", "english"],
             "--stem english cannot be used",

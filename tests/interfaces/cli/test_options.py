@@ -281,7 +281,7 @@ def source(tmp_path):
 )
 def test_options_for_other_inputs_are_refused(neardup, source, verb, ways):
     rules = {
-        "--url": "can only be used with tables, whose pages --html names",
+        "--url": "needs --html FIELD, the pages of a table; for URLs as ids use --id",
         "--text-view": "can only be used with web pages: archives, folders, or a field of HTML",
         "--glob": "can only be used with folders; the inputs are jsonl",
         "--quoting": "can only be used with CSV and TSV; the inputs are jsonl",

@@ -198,8 +198,8 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--fingerprints", "20M", "--memory", "0"], "--memory 0: the value must be more than 0 bytes"),
         (["--memory", "1GB"], "--memory requires --fingerprints"),
         (["--measure"], "--measure requires --fingerprints"),
-        (["--hashes", "14"], "--hashes 14 requires --scheme"),
-        (["--threshold", "0.8"], "--threshold requires --recall, such as 0.99"),
+        (["--hashes", "14"], "--hashes 14 requires --scheme trials"),
+        (["--threshold", "0.8"], "--threshold requires --recall, such as 0.99, or --documents or --scheme"),
         (["--recall", "0.8"], "--recall requires --threshold, such as 0.8"),
         (
             ["--scheme", "trials", "--permutations", "8"],

@@ -36,6 +36,8 @@ def test_lines_of_a_wrong_file_are_cut(neardup, seen, tmp_path):
     (tmp_path / "wrong").write_text("x" * 5000 + "\n")
     (line,) = [text for text in neardup("remove", "seen", "--ids", "wrong").out.splitlines() if "not in" in text]
     assert line == f"1  id not in the index: {'x' * 99}…"
+    (tmp_path / "wrong").write_bytes(b"PAR1")
+    assert "a file of ids has one id per line" in neardup("remove", "seen", "--ids", "wrong", code=1).err
 
 
 def test_urls_may_be_removed_by_any_form(neardup, tmp_path):

@@ -181,7 +181,7 @@ def test_another_writer_keeps_from_admitting_but_not_from_asking(seen, asked):
         (["none"], "none: there is nothing at this path; to create an index: neardup index INPUT --to DIR"),
         (["seen", "--skip", "-1"], "--skip -1: the value must be at least 0"),
         (["seen", "--changed-at-least", "2"], "--changed-at-least 2: the value must be a number above 0 and at most 1"),
-        (["seen", "--url", "text"], "--text text: the value must be another field"),
+        (["seen", "--url", "text"], "--url text: the value must be another field than the text"),
         (["seen", "--key-file", "none"], "the key cannot be read"),
         (["seen", "--url", 'a"b'], "must not contain quotation marks"),
     ],

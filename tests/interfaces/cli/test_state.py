@@ -67,7 +67,10 @@ def test_documents_are_forgotten(neardup, crawls):
             "--ids gone cannot be used with --before; forget first",
         ),
         (("info", "crawls", "--ids", "gone"), "can only be used with forget"),
-        (("forget", "crawls", "--before", "yesterday"), "--before yesterday is not a time such as 2026-01-31"),
+        (
+            ("forget", "crawls", "--before", "yesterday"),
+            "--before yesterday: the value must be a time such as 2026-01-31",
+        ),
         (("forget", "crawls", "--before", "2999-01-01"), "2999-01-01 is in the future, so everything would be"),
         (
             ("forget", "crawls", "--before", "0h"),
@@ -86,7 +89,8 @@ def test_options_that_do_not_fit_are_refused(neardup, crawls):
     assert "name its folder with --against" in neardup(*dry, code=2).err
     assert "threshold" in neardup(*one, "--threshold", "0.7", code=2).err
     assert (
-        "--against one.jsonl cannot be used with --state crawls" in neardup(*one, "--against", "one.jsonl", code=2).err
+        "cannot be used with --state crawls: compare with one of them per run"
+        in neardup(*one, "--against", "one.jsonl", code=2).err
     )
     assert "--gather components cannot be used with --state" in neardup(*one, "--gather", "components", code=2).err
 

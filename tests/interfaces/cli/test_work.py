@@ -6,10 +6,14 @@ from neardup.interfaces.cli import main
 def test_a_worker_without_a_run_reports_at_once_what_it_waits_for(tmp_path, capsys):
     assert main(["work", str(tmp_path / "w"), "--idle", "0.01"]) == 0
     shown = capsys.readouterr()
-    assert f"there is no run in {tmp_path / 'w'} yet; waiting 0.01 s for dedup --work (--idle)" in shown.err
+    assert f"{tmp_path / 'w'} does not exist yet; waiting 0.01 s for dedup --work (--idle)" in shown.err
     assert shown.out == (
-        "0 tasks done; this folder has no run: it was complete, and its folder removed, or it has not begun.\n"
+        f"0 tasks done; {tmp_path / 'w'} does not exist: the run was complete, and its folder removed; or it has not"
+        " begun; or this path is wrong.\n"
     )
+    (tmp_path / "w").mkdir()
+    assert main(["work", str(tmp_path / "w"), "--idle", "0.01"]) == 0
+    assert f"0 tasks done; {tmp_path / 'w'} has no run: name the folder of dedup --work" in capsys.readouterr().out
 
 
 def test_a_folder_with_other_files_is_refused_at_once(tmp_path, capsys):

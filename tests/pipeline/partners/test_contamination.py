@@ -90,7 +90,7 @@ def test_files_whose_records_are_all_rejected_are_an_error(tmp_path, bad):
     for name in ("training", "items"):
         value = ["a list"] if name == bad else "one two three four"
         (tmp_path / f"{name}.jsonl").write_text(json.dumps({"text": value}) + "\n")
-    with pytest.raises(DataError, match=rf"{bad}\.jsonl: its only record was rejected; .*must be a string"):
+    with pytest.raises(DataError, match=rf"{bad}\.jsonl: its only record, .*, was rejected: .*must be a string"):
         contamination_in_files([tmp_path / "training.jsonl"], [tmp_path / "items.jsonl"])
 
 

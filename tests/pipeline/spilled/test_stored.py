@@ -91,7 +91,7 @@ def test_what_cannot_be_read_of_files_that_are_compared_with_is_reported(tmp_pat
     [
         ('{"body": "one two three"}', neardup.MinHash(), "old.jsonl: there is no field 'text'"),
         ('{"text": "one two three"}', neardup.Checksum(fields=(neardup.Field(name="title"),)), "no field 'title'"),
-        ("nothing", neardup.MinHash(), "old.jsonl: its only record was rejected"),
+        ("nothing", neardup.MinHash(), "old.jsonl: its only record, "),
     ],
 )
 def test_files_without_what_is_compared_are_refused(tmp_path, old, scheme, message):

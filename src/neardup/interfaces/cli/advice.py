@@ -52,6 +52,7 @@ _ENCODINGS = {  # by the code of an error or a rejected record
     name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
     for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
 }
+_OUTPUTS = ("out", "report", "dropped", "mark", "to", "items", "html", "svg", "common", "templates")  # options
 _OTHER_USER = "change its permissions, or run this as another user"
 _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code of an error or of a rejected record
     "": {  # of any error
@@ -60,6 +61,7 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         "mixed folder": "name the tables, such as '{pattern}', or choose the texts, such as with --glob '{texts}'",
         "json as table": "rename it with the ending .jsonl",
         "ending": "rename it with the ending of its format",
+        "not compressed": "rename it without this ending, or compress it",
         "packed files": "unpack it first, and name the files in it, or their folder",
         "arc": "convert it to WARC first: warcio recompress {where} NEW.warc.gz",
         "compressed stream": "name the file as an input, or, if it has lines, expand it first: zcat FILE | neardup ...",
@@ -70,7 +72,6 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         " forget DIR --before TIME",
         "json array": "convert it: {unpack}jq -c '.[]'{operand} > lines.jsonl",
         "json over lines": "convert them: {unpack}jq -c .{operand} > lines.jsonl",
-        "all rejected": "nothing was written",
         "label": "`neardup label` writes files of labels",
         "one kind": "neardup label with the same --out continues where it stopped",
         "one group": "neardup label with the same --out continues where it stopped",
@@ -99,7 +100,7 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
     },
     "standard input": {
         "packed files": "expand one of its files first: unzip -p FILE NAME | neardup ...",
-        "all rejected": "nothing was written; name the format of CSV or TSV with --format",
+        "all rejected": "name the format of CSV or TSV with --format",
         "json array": "convert it first: jq -c '.[]' FILE | neardup ...",
         "json over lines": "convert them first: jq -c . FILE | neardup ...",
     },
@@ -132,7 +133,10 @@ _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code o
         " run with --ignore-common S --common FILE, which writes it",
     },
     "index": {"other columns": "add each input in a run of its own"},
-    "compare": {"no file": "--strings takes both arguments as texts"},
+    "compare": {
+        "no file": "--strings takes both arguments as texts",
+        "ending": "compare takes files of text or HTML; a compressed one needs the ending of its format",
+    },
     "pairs": {"given twice": "for the pairs of one collection, leave out B"},
     "seen": dict.fromkeys(("compressed stream", "archive stream"), "name the file: neardup seen DIR FILE"),
     "storage": {
@@ -169,6 +173,7 @@ _NEXT_FILES = {  # that do not exist, are others or have another format, by thei
     "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
     "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
     "token_file": "neardup serve --new-token read --token-file FILE writes such a file",
+    "ids": "a file of ids has one id per line, and is not compressed",
     "key_file": "a key is a file of 16 bytes or 32 hexadecimal digits; name the one that was used before, or make one",
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
     "stop_words": "to name words instead of a file, separate them by commas; write a single word with a comma: the,",
@@ -186,7 +191,8 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
             following = _about_view(arguments) if error.code == "other view" else following
         elif error.name == "measure":
             following = _about_measure(error)
-        return f"{_of_parameter(error)}; {following}" if following else _of_parameter(error)
+        worded = _of_parameter(error, arguments)
+        return f"{worded}; {following}" if following else worded
     if worded := _worded(error, arguments):
         return worded
     message = str(error)
@@ -199,7 +205,9 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         return f"{message}; restore the index from a copy, or save what is intact: neardup rescue DIR TO"
     if isinstance(error, StorageError) and (ending := folder_advice(error, arguments)):
         return f"{message}{ending}"
-    if isinstance(error, StorageError):
+    if isinstance(error, StorageError) and error.code == "too few keys":
+        following = _about_keys(arguments)
+    elif isinstance(error, StorageError):
         following = _NEXT["storage"].get(error.code) or (_about_room(arguments) if _is_full(error) else "")
     else:
         following = _next(error, arguments)
@@ -258,15 +266,18 @@ def _about_rejected(code: str, source: str) -> str:
     return _NEXT["record"].get("encoding in a table" if in_a_table else code, "")
 
 
-def _of_parameter(error: ParameterError) -> str:
+def _of_parameter(error: ParameterError, arguments: argparse.Namespace) -> str:
     several = list(map(str, error.value)) if isinstance(error.value, list | tuple) else []
     separator = "," if error.name in _WITH_COMMAS else " "
     value = separator.join(several) or (
         str(error.value).removesuffix(".0") if isinstance(error.value, float) else str(error.value)
     )
     value = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
-    listed = error.name in {"output", "inputs"} or (several and error.name not in {"against", *_WITH_COMMAS})
-    option = error.name if listed else _option(error.name)
+    name = error.name
+    if name == "output":  # the library does not know the option
+        name = next((one for one in _OUTPUTS if vars(arguments).get(one) == error.value), name)
+    listed = name in {"output", "inputs"} or (several and name not in {"against", *_WITH_COMMAS})
+    option = name if listed else _option(name)
     if error.name == "part_size" and isinstance(error.value, int):
         value = size_words(error.value)
     rule = error.rule
@@ -320,8 +331,9 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     }
     known = (_NEXT.get(situation, {}).get(error.code) for situation, holds in situations.items() if holds)
     following = next(filter(None, known), "").format(**places)
-    if isinstance(error, NothingRead) and (way_out := _about_rejected(error.first, error.where)):
-        return f"{following}; {way_out}"
+    if isinstance(error, NothingRead):
+        effect = "" if vars(arguments).get("dry_run") else "nothing was written"
+        return "; ".join(filter(None, (effect, following, _about_rejected(error.first, error.where))))
     return following
 
 
@@ -341,6 +353,14 @@ def _about_view(arguments: argparse.Namespace) -> str:
     if stored is not None:
         return f"leave out --templates: pages are read with those of {stored}"
     return "name the view of the templates with --text-view, or learn them again in the other view"
+
+
+def _about_keys(arguments: argparse.Namespace) -> str:
+    """Return what to do if an index has too few keys for the options."""
+    options = [_option(name) for name in ("threshold", "distance", "needed") if name in vars(arguments)]
+    recall = "set this recall with --recall, " if options == ["--threshold"] else ""
+    named = " and ".join(options) or "the options of the scheme"
+    return f"{recall}leave out {named}, or make another index: neardup index INPUT --to NEWDIR"
 
 
 def _is_full(error: BaseException | None) -> bool:
@@ -393,7 +413,7 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
         return "--scheme checksum compares title and body by default, and --fields names others, such as --fields body"
     ways = str(given.get("keep", "")).split(",")
     needing = [way for way in ways if way.partition(":")[2] == error.field or way == error.field == "canonical"]
-    return f"--keep {needing[0]} needs it; leave this out, or add the field" if needing else ""
+    return f"--keep {needing[0]} needs it; leave out {needing[0]}, or add the field" if needing else ""
 
 
 def _about_separator(header: str) -> str:

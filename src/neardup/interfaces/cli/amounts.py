@@ -7,7 +7,7 @@ from typing import Final
 
 _NUMBER: Final = re.compile(r"(\d{1,18}(?:[,_]\d{3})*(?:\.\d{1,18})?)(?:[eE](\d{1,2}))? ?([A-Za-z]*)", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?\d*,\d+")
-_PERCENT: Final = re.compile(r"\d{1,18}(\.\d{1,18})?%", re.ASCII)
+_PERCENT: Final = re.compile(r"(\d{1,18}(?:\.\d{1,18})?) ?%", re.ASCII)
 _POWER: Final = re.compile(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", re.ASCII)
 _COUNTS: Final = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
 _SIZES: Final = {
@@ -59,7 +59,7 @@ def _read(text: str, units: dict[str, int], wanted: str) -> int:
         raise ArgumentTypeError(f"{text[:50]!r} is not {wanted}")
     value = Fraction(re.sub("[,_]", "", number[1])) * 10 ** int(number[2] or 0) * units[number[3].lower()]
     if value.denominator != 1:
-        raise ArgumentTypeError(f"{text[:50]!r} is not a whole number")
+        raise ArgumentTypeError(f"{text[:50]!r} is not an integer")
     return int(value)
 
 
@@ -74,19 +74,29 @@ def number(text: str) -> float:
     except ValueError:
         own = text.strip()
         hint = f"; write {own.replace(',', '.')}, with a point" if _COMMA.fullmatch(own) else ""
-        if _PERCENT.fullmatch(own):
-            hint = f"; write {float(Fraction(own[:-1]) / 100):g}"
         raise ArgumentTypeError(f"{text[:50]!r} is not a number{hint}") from None
 
 
 def share(text: str) -> float:
     """Parse a share, as a number or in percent.
 
-    >>> share("0.005"), share("0.5%")
-    (0.005, 0.005)
+    >>> share("0.005"), share("0.5%"), share("99.9 %")
+    (0.005, 0.005, 0.999)
     """
-    own = text.strip()
-    return number(own[:-1]) / 100 if own.endswith("%") else number(own)
+    percent = _PERCENT.fullmatch(text.strip())
+    return float(Fraction(percent[1]) / 100) if percent else number(text)
+
+
+def seconds(text: str) -> float:
+    """Parse a number of seconds.
+
+    >>> seconds("0.5")
+    0.5
+    """
+    try:
+        return number(text)
+    except ArgumentTypeError as error:
+        raise ArgumentTypeError(f"{error}; write a number of seconds, such as 300") from None
 
 
 def whole(text: str) -> int:
@@ -98,7 +108,7 @@ def whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ArgumentTypeError(f"{text[:50]!r} is not a whole number{_in_digits(text)}") from None
+        raise ArgumentTypeError(f"{text[:50]!r} is not an integer{_in_digits(text)}") from None
 
 
 def _in_digits(text: str) -> str:

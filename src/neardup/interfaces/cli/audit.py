@@ -7,6 +7,7 @@ from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, tabl
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.model.errors import require
 
 USAGE = f"""
 {options.INPUTS}
@@ -15,7 +16,7 @@ USAGE = f"""
   of a run over archives with --state or an index, add --no-templates; or the folder of dedup --state or --work, which
   has recorded them. Name all inputs of the run or state. Without --of, the inputs are deduplicated first, in memory
 --sample N=2000: the documents to draw at random
---until SHARE: draw more documents until the recall is known within SHARE, such as 0.5%%
+--until SHARE: draw more documents until the recall is known within SHARE, such as 0.5%% or 0.005
 --draw N=1: another number draws other documents
 {options.KEEP_IF_GIVEN}
 {options.THREADS}
@@ -43,7 +44,13 @@ def run(arguments: argparse.Namespace) -> int:
         check_file(report, options.REPORTS, arguments.inputs, force=arguments.force)
     say_if_cold()
     from neardup.pipeline.files.audit import audit_files, is_folder_of_run, records_scheme
+    from neardup.pipeline.files.ingestion import is_index
 
+    if "of" in given:
+        rule = (
+            "is an index, which does not record a run; name the report of the run, or leave out --of to audit a new run"
+        )
+        require(not is_index(given["of"]), "of", given["of"], rule)
     of_folder = "of" in given and is_folder_of_run(Path(given["of"]))
     if of_folder:
         rule = f"cannot be used with --of {given['of']}, which has recorded how the inputs were read"

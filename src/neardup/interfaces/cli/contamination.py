@@ -1,10 +1,11 @@
 """Find which items of test sets are in a training set."""
 
 import argparse
+import os
 from dataclasses import asdict
 
 from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
-from neardup.interfaces.cli.terminal import Row, name_standard_output, progress_bars, summarise
+from neardup.interfaces.cli.terminal import Row, complain, name_standard_output, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import without_text
 from neardup.model.errors import plural, require
@@ -30,6 +31,7 @@ USAGE = f"""
 def run(arguments: argparse.Namespace) -> int:
     """Search and summarise; return 1 if records were rejected."""
     name_standard_output(arguments, "items", "documents")
+    from neardup.sources.formats import expand
     from neardup.sources.output import check_separate, check_table, write_table
 
     given = vars(arguments)
@@ -39,6 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     check_separate(outputs)
     for path in outputs.values():
         check_table(path, [*arguments.inputs, *arguments.against], force=arguments.force)
+    tests, training = ({os.path.realpath(path) for path in expand(of)} for of in (arguments.against, arguments.inputs))
+    if tests & training and not arguments.json:
+        complain("the inputs and --against have a file in common, whose items are contaminated by themselves")
     say_if_cold()
     from neardup.pipeline.partners.contamination import contamination_in_files
 

@@ -12,7 +12,6 @@ from neardup.model.errors import FOLDER_FOR_FILE, DataError, StorageError, Stora
 NOT_INDEX: Final = "not an index"
 NOT_STATE: Final = "not a state"
 NOT_WORK: Final = "not a work folder"
-NOT_RUN: Final = "not of a run"
 _Commands = Mapping[str, str]
 
 _FOR_STATE: Final[_Commands] = {  # by verbs for an index; {0} is the folder
@@ -42,9 +41,6 @@ _AS_INPUT: Final[_Commands] = {
     "state": "it is a state; name the inputs of its runs, which neardup state info {0} lists",
     "run": "it is the work folder of a run; name the inputs of the run",
 }
-_AS_RUN: Final[_Commands] = {  # in the place of the record of a run
-    "index": "it is an index, which does not record a run; without --of, a new run of the inputs is audited",
-}
 _NEW_INDEX: Final = "to create an index: neardup index INPUT --to DIR"
 _NEW_STATE: Final = "to create a state: neardup dedup INPUT --out KEPT --state DIR"
 
@@ -52,7 +48,7 @@ _NEW_STATE: Final = "to create a state: neardup dedup INPUT --out KEPT --state D
 def input_advice(error: DataError, arguments: argparse.Namespace) -> str:
     """Return what a folder is that cannot be read, and what to do; empty for others of other programs.
 
-    It has no documents, or is in the place of a file or of the record of a run.
+    It has no documents, or is in the place of a file.
     """
     path = Path(error.where)
     if error.code == FOLDER_FOR_FILE:
@@ -61,8 +57,8 @@ def input_advice(error: DataError, arguments: argparse.Namespace) -> str:
             return f"name the file in it: {settings}"
         found = _kind(path)
         return f"it is {_NAMES[found]}, and a file is needed here" if found else "name a file in it"
-    known = {"folder of other files": _AS_INPUT, NOT_RUN: _AS_RUN}.get(error.code, {})
-    return known.get(_kind(path), "").format(shlex.quote(error.where)) if known else ""
+    known = _AS_INPUT.get(_kind(path), "") if error.code == "folder of other files" else ""
+    return known.format(shlex.quote(error.where))
 
 
 def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:

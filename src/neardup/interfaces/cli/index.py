@@ -60,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         ways["scheme"] = options.scheme_of(arguments)
     else:
         ways["key"] = options.key_of(arguments)
+    rule = "cannot be used with --url, which makes the ids: the normal form of each URL; leave out one of them"
+    require("url" not in given or arguments.id == "id", "id", arguments.id, rule)
     known = "url" in given and "from" not in given
     require("rules" not in given or known, "rules", given.get("rules"), "needs --url FIELD; for archives --url url")
     if "from" in given:

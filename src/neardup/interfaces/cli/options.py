@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from neardup.interfaces.cli.amounts import number, size_words, whole
+from neardup.interfaces.cli.amounts import share, size_words, whole
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.model.errors import InputRefused, ParameterError, counted, require, require_whole
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from neardup.sources.collection import Collection
     from neardup.text.extraction import Extraction
 
-_TYPES: dict[Any, Any] = {"whole": whole, "number": number, "text": str}
+_TYPES: dict[Any, Any] = {"whole": whole, "number": share, "text": str}
 _OF_LENGTH: Final = {option.name for option in SHORT}
 _OF_FEATURES: Final = {"words", *(option.name for option in (THRESHOLD, SHINGLE, BAG, *ANALYSIS))}
 
@@ -337,7 +337,7 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     alone = {"short", "short_threshold"} & given.keys()
     if len(alone) == 1:
         other = "--short-threshold T" if "short" in alone else "--short N"
-        rule = f"needs {other}: --short-threshold is the threshold of pairs with a document of fewer than N features"
+        rule = f"needs {other}: --short-threshold is the threshold of pairs with a document of fewer than N shingles"
         raise ParameterError(min(alone), given[min(alone)], rule)
     scheme = scheme_name(given)
     for name, owners in _owners().items():
@@ -438,7 +438,7 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the options for reading as parameters of the library; refuse ``--url`` where it has no effect."""
     given = vars(arguments)
     if "url" in given and arguments.verb != "index":
-        rule = "can only be used with tables, whose pages --html names; archives and folders have their own addresses"
+        rule = "needs --html FIELD, the pages of a table; for URLs as ids use --id; archives and folders have their own"
         require("html" in given, "url", given["url"], rule)
         rule = "cannot be used with --no-templates, as only templates need the URL; leave out one of them"
         require(not given.get("no_templates"), "url", given["url"], rule)

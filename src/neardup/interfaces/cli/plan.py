@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from neardup.interfaces.cli import amounts, chart
+from neardup.interfaces.cli.options import any_of
 from neardup.interfaces.cli.terminal import name_standard_output
 from neardup.interfaces.cli.usage import add_usage
 from neardup.model.errors import ParameterError, require
@@ -126,11 +127,13 @@ def _require_together(wanted: dict[str, Any]) -> None:
     require("background" not in wanted or "documents" in wanted, "background", None, "requires --recall or --documents")
     if "documents" in wanted:
         wanted.setdefault("scheme", "minhash")
-    require("threshold" not in wanted or "scheme" in wanted, "threshold", None, "requires --recall, such as 0.99")
-    from neardup.schemes.registry import named
+    rule = "requires --recall, such as 0.99, or --documents or --scheme"
+    require("threshold" not in wanted or "scheme" in wanted, "threshold", None, rule)
+    from neardup.schemes.registry import kinds, named
 
     for name in numbers:
-        require("scheme" in wanted, name, wanted[name], "requires --scheme")
+        able = any_of([kind.name for kind in kinds() if name in kind.plan_numbers])
+        require("scheme" in wanted, name, wanted[name], f"requires --scheme {able}")
     if "threshold" in wanted and isinstance(scheme := wanted["scheme"], str):
         holds = "threshold" in named(scheme).plan_numbers
         require(holds, "threshold", wanted["threshold"], f"requires --recall with {scheme}, such as 0.99")

@@ -25,7 +25,7 @@ USAGE = f"""
 {KEYED_INDEX}
 query QUERY ...: words that a document must all contain; "words in double quotes" are a phrase; word* matches any
   ending
---seconds S=2: the time limit, in seconds
+--seconds SECONDS=2: the time limit, in seconds
 [what is shown]
 --all: show the repeats that a result hides below it, and why
 --sort score|newest=score: best matches first, or newest

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from neardup.interfaces.cli.amounts import number, share, size, whole
+from neardup.interfaces.cli.amounts import seconds, share, size, whole
 
 
 def _path(text: str) -> str:
@@ -17,8 +17,8 @@ def _path(text: str) -> str:
 
 _KINDS: Final[Mapping[str, Callable[[str], Any]]] = {  # by the word for a value; other words are texts
     **dict.fromkeys(("N", "GROUP", "GENERATION"), whole),
-    **dict.fromkeys(("S", "T", "X", "SECONDS"), number),
-    "SHARE": share,
+    **dict.fromkeys(("S", "T", "X", "SHARE"), share),
+    "SECONDS": seconds,
     "SIZE": size,
     **dict.fromkeys(("DIR", "FILE", "PATH", "TO"), _path),
 }

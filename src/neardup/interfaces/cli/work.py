@@ -1,6 +1,7 @@
 """Do tasks of a running `dedup --work DIR`, from another process or machine."""
 
 import argparse
+from pathlib import Path
 
 from neardup.interfaces.cli.options import key_of
 from neardup.interfaces.cli.terminal import complain
@@ -19,9 +20,15 @@ folder DIR: the work folder of the run (dedup --work DIR)
 _ENDED = {
     "finished": "the run is complete",
     "stopped": "the process that started the run has ended; repeat its command to continue the run",
-    "absent": "this folder has no run: it was complete, and its folder removed, or it has not begun",
+    "absent": "{folder} has no run: name the folder of dedup --work, or begin the run",
+    "no folder": "{folder} does not exist: the run was complete, and its folder removed; or it has not begun; or this"
+    " path is wrong",
 }
-_WAITING = {"absent": "there is no run in {folder} yet", "stopped": "the run in {folder} was interrupted"}
+_WAITING = {
+    "absent": "there is no run in {folder} yet",
+    "no folder": "{folder} does not exist yet",
+    "stopped": "the run in {folder} was interrupted",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,12 +37,15 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from neardup.pipeline.spilled.workers import work_on
 
+    def situation(end: str) -> str:
+        return "no folder" if end == "absent" and not Path(arguments.folder).exists() else end
+
     def waiting(why: str) -> None:
         until = f"waiting {arguments.idle:g} s for dedup --work (--idle)"
-        complain(f"{_WAITING[why].format(folder=arguments.folder)}; {until}")
+        complain(f"{_WAITING[situation(why)].format(folder=arguments.folder)}; {until}")
 
     done = work_on(
         arguments.folder, key=key_of(arguments), idle=arguments.idle, threads=arguments.threads, waiting=waiting
     )
-    print(f"{counted(done.tasks, 'task')} done; {_ENDED[done.ended]}.")
+    print(f"{counted(done.tasks, 'task')} done; {_ENDED[situation(done.ended)].format(folder=arguments.folder)}.")
     return 1 if done.ended == "stopped" else 0

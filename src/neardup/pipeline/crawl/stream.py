@@ -7,13 +7,13 @@ import msgspec
 import pyarrow as pa
 
 from neardup.index.disk.columns import STRING
-from neardup.model.errors import require_share
+from neardup.model.errors import require_other_fields, require_share
 from neardup.model.verdicts import as_record
 from neardup.pipeline.crawl.filter import page_texts
 from neardup.pipeline.index.fields import ARROW, READ, read_field
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
-from neardup.pipeline.index.page_terms import extraction_for, require_different, require_extraction, require_url_rules
+from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
 from neardup.pipeline.index.records import address_fields
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
@@ -59,7 +59,7 @@ class Answering:
         changed_at_least: float | None = None,
         extraction: Extraction | None = None,
     ) -> None:
-        require_different(text=text, url=url, id=id)
+        require_other_fields(text, url=url, id=id)
         self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
         if changed_at_least is not None:
             require_share("changed_at_least", changed_at_least)

@@ -20,6 +20,7 @@ from neardup.model.errors import (
     require,
     require_flag,
     require_name,
+    require_other_fields,
     require_path,
     require_sequence,
     require_whole,
@@ -171,7 +172,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     require_name("text", text)
-    require(text != id, "text", text, "must be another field than the id")
+    require_other_fields(text, id=id)
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
     require_policy(chosen, policy)
     threads = thread_count(threads)
@@ -346,7 +347,7 @@ def _earlier(
         return None
     if state is not None:
         if against is not None:
-            raise ParameterConflict("against", against, "state", state)
+            raise ParameterConflict("against", against, "state", state, "compare with one of them per run")
         return EarlierDocuments(state=local_folder("state", state), adds=True, for_index=for_index)
     names = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
     require(bool(names), "against", names, "must name at least one state, index, file or folder")

@@ -20,7 +20,15 @@ from neardup.index.disk.columns import STRING
 from neardup.index.disk.manifest import NAME as MANIFEST
 from neardup.index.disk.store import Durability
 from neardup.model.arrays import Positions
-from neardup.model.errors import DataError, FieldMissing, OutputRefused, ParameterError, StorageRefused, require
+from neardup.model.errors import (
+    DataError,
+    FieldMissing,
+    OutputRefused,
+    ParameterError,
+    StorageRefused,
+    require,
+    require_other_fields,
+)
 from neardup.model.memory import OF_INDEX
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
@@ -142,7 +150,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
 
     Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
     """
-    require(text != id, "text", text, "must be another field than the id")
+    require_other_fields(text, id=id)
     common_format(expand(inputs), reading.get("format"))
     kinds = dict(field_kinds(fields or {}))
     ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}

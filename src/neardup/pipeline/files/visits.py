@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 from neardup.engines.local import thread_count
 from neardup.engines.processes import Processes
 from neardup.index.disk.columns import STRING
-from neardup.model.errors import require_share
+from neardup.model.errors import require_other_fields, require_share
 from neardup.model.verdicts import as_record
 from neardup.pipeline.index.fields import ARROW, has_sites
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import extraction_for, require_different, require_extraction, require_url_rules
+from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
 from neardup.pipeline.index.records import NamedRecords, fields_of, named, site_field
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
@@ -65,7 +65,7 @@ class FileAnswers:
         signed = index.scheme.columns
         columns = [*dict.fromkeys([url, *signed, *index.fields])]
         self._request = request_of(**reading, url=url, columns=columns, full_names=True, extraction=extraction or AUTO)
-        require_different(text=self._request.text, url=url, id=self._request.id)
+        require_other_fields(self._request.text, url=url, id=self._request.id)
         require_url_rules(index, self._addresses.rules)
         self.rejected: list[Rejected] = []
         self.skipped: Counter[str] = Counter()

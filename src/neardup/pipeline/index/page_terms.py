@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from neardup.index.disk.files import Disk
 from neardup.index.disk.manifest import Manifest
-from neardup.model.errors import StorageDamaged, StorageRefused, require, require_kind
+from neardup.model.errors import StorageDamaged, StorageRefused, require_kind
 from neardup.model.folders import TEMPLATES
 from neardup.pipeline.index.fields import SITE, has_sites
 from neardup.sources.url_rules import UrlRules
@@ -111,8 +111,3 @@ def require_url_rules(index: "Index", rules: UrlRules | None) -> None:
 
 def _rules(identity: str | None) -> str:
     return "no URL rules" if identity is None else f"the URL rules {identity}"
-
-
-def require_different(*, text: str, url: str, id: str) -> None:  # noqa: A002 - the field's name, as everywhere
-    """Raise ``ParameterError`` if the text of a page is to be its URL or id, too."""
-    require(text not in {url, id}, "text", text, "must be another field than the id and the URL")

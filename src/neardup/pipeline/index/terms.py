@@ -142,7 +142,7 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
     if own.recipe == given["recipe"]:
         lacks = made.keys_lack(own, chosen=chosen)
         if lacks is not None:
-            raise StorageRefused(where, lacks)
+            raise StorageRefused(where, lacks, "too few keys")
         return own
     if own.key_identity != given["key"] and scheme is None:
         raise StorageRefused(where, *_wrong_key(str(given["key"]), key))
