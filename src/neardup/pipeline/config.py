@@ -29,13 +29,12 @@ _POLICY: Mapping[str, Kind] = {
 }
 _MATCHING = {"threshold", "short", "short_threshold", "distance", "needed", "relative_to"}  # options that are policy
 _HASHING: Mapping[str, Kind] = {"seed": "whole", "key_file": "text"}
-_SHOWN: Final = 40  # characters of a line in a message
+_SHOWN: Final = 60  # characters of a line in a message
 _MOST_BYTES: Final = 1 << 20
 _NESTED: Final = re.compile(  # the standard library needs quadratic time for a key of many names with dots
     rb"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}"""
 )
 _PLACE: Final = re.compile(r" \(at line (\d+), column \d+\)$")  # of an error in TOML
-_SHOWN: Final = 60  # characters of an invalid line
 _CLOSE: Final = 0.75  # the similarity of an unknown name to one that is proposed
 _TYPES: Mapping[Any, tuple[tuple[type, ...], str]] = {
     "whole": ((int,), "an integer"),
