@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.model.errors import DataError, NothingRead, ParameterError
-from neardup.sources.collection import WithoutText
+from neardup.sources.missing_fields import WithoutText
 from neardup.sources.read import read, request_of
 from neardup.sources.shards import SHARD, Shards
 from neardup.text.extraction import Extraction

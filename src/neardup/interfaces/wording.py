@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from neardup.pipeline.files.ingestion import Added
     from neardup.pipeline.files.visits import FileAnswers
     from neardup.pipeline.spilled.stored import StoredDocuments
-    from neardup.sources.collection import Collection, Rejected, WithoutText
+    from neardup.sources.collection import Collection, Rejected
+    from neardup.sources.missing_fields import WithoutText
 
 _NAME = 60  # shown characters of an id
 _LARGE = 10  # documents of a cluster that is described

@@ -22,7 +22,7 @@ from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, FieldMissing, ParameterError, require
 from neardup.sources.fields import are_true, joined
 from neardup.sources.formats import FOLDER, PAGE_FORMATS, WARC, Kind, display, full_name, kind
-from neardup.sources.missing_fields import LackingFields
+from neardup.sources.missing_fields import LackingFields, WithoutText
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
 from neardup.sources.tables import check_representable, conformed, table_writer, united
@@ -118,22 +118,6 @@ class QuotedLines:
     source: str
     first: int  # the line that the first one starts on
     last: int  # the line that it ends on
-
-
-@dataclass(frozen=True, slots=True)
-class WithoutText:
-    """The number of records whose text field is missing or null, and the place of the first one."""
-
-    records: int
-    source: str
-    position: int  # as in Rejected
-    field: str
-
-
-def all_without_text(found: Iterable[WithoutText | None]) -> WithoutText | None:
-    """Return the records without a text of several parts of the inputs, in their order, as those of one."""
-    known = [one for one in found if one is not None]
-    return replace(known[0], records=sum(one.records for one in known)) if known else None
 
 
 def silent(_done: float) -> None:

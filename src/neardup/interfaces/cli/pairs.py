@@ -88,8 +88,8 @@ def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFi
 
     from neardup.pipeline.files.pairs import PairedFiles
     from neardup.pipeline.partners.pairs import pairs
-    from neardup.sources.collection import all_without_text
     from neardup.sources.formats import expand, require_once
+    from neardup.sources.missing_fields import all_without_text
     from neardup.sources.output import check_table, write_table
     from neardup.sources.read import read
 

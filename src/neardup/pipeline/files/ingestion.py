@@ -45,8 +45,9 @@ from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import Collection, QuotedLines, Rejected, Request, WithoutText
+from neardup.sources.collection import Collection, QuotedLines, Rejected, Request
 from neardup.sources.formats import WARC, common_format, expand
+from neardup.sources.missing_fields import WithoutText
 from neardup.sources.output import AnyPath
 from neardup.sources.own_folders import require_outside
 from neardup.sources.read import AUTO, nothing_left, read, request_of

@@ -31,8 +31,9 @@ from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, require_documents
 from neardup.pipeline.spilled.signed import rejected_in, without_text_in
-from neardup.sources.collection import Rejected, WithoutText
+from neardup.sources.collection import Rejected
 from neardup.sources.formats import display
+from neardup.sources.missing_fields import WithoutText
 from neardup.sources.output import AnyPath, check_table, write_table
 from neardup.sources.pages import extracting
 from neardup.sources.read import request_of

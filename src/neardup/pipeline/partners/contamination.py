@@ -15,7 +15,8 @@ from neardup.model.arrays import Features, Positions, TextBatch
 from neardup.model.errors import require_kind, require_path, require_sequence, require_share, require_whole
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
-from neardup.sources.collection import Rejected, WithoutText, all_without_text
+from neardup.sources.collection import Rejected
+from neardup.sources.missing_fields import WithoutText, all_without_text
 from neardup.sources.output import AnyPath
 from neardup.sources.read import nothing_left, request_of
 from neardup.sources.shards import local_shards

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from neardup.engines.journal import WorkFolder
-from neardup.sources.collection import QuotedLines, WithoutText
+from neardup.sources.collection import QuotedLines
+from neardup.sources.missing_fields import WithoutText
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
 Files = dict[str, Count]

@@ -22,11 +22,11 @@ from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected, WithoutText, all_without_text
+from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected
 from neardup.sources.compression import within_memory
 from neardup.sources.fields import with_one_order
 from neardup.sources.formats import display
-from neardup.sources.missing_fields import LackingFields
+from neardup.sources.missing_fields import LackingFields, WithoutText, all_without_text
 from neardup.text.columns import batches, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
 

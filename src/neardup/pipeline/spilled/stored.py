@@ -17,8 +17,9 @@ from neardup.pipeline.spilled.heads import thresholds
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
 from neardup.pipeline.spilled.signed import Signed, rejected_in, without_text_in
-from neardup.sources.collection import QuotedLines, WithoutText
+from neardup.sources.collection import QuotedLines
 from neardup.sources.formats import display
+from neardup.sources.missing_fields import WithoutText
 from neardup.text.columns import gathered
 from neardup.text.host_templates import HostTemplates
 
