@@ -1,8 +1,7 @@
 """The typed fields that an index stores with documents, and their values, read from how they are written.
 
 A value is of its field's kind, or a string that writes one, as in CSV. Each value is read by itself: whether it is
-valid does not depend on the other values of its batch. An empty string counts as missing, except in a field of strings;
-so does NaN, except in a field of numbers.
+valid does not depend on the other values of its batch. An empty string counts as missing, except in a field of strings.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -298,10 +297,6 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
         return pc.coalesce(pa.nulls(len(whole), wanted), *parts)
     if pa.types.is_dictionary(whole.type):
         whole = whole.dictionary_decode()
-    if kind != "number" and pa.types.is_floating(whole.type):
-        whole = pc.if_else(pc.is_nan(whole), None, whole)  # pandas writes missing integers and strings as NaN
-        if whole.null_count == len(whole):
-            return pa.nulls(len(whole), wanted)
     if not any(takes(whole.type) for takes in (*_WRITTEN, *_TAKEN[kind])):
         raise pa.ArrowInvalid("not of that kind")
     if kind != STRING and any(is_written(whole.type) for is_written in _WRITTEN):
