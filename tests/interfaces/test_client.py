@@ -1,5 +1,6 @@
 import http.server
 import json
+import pickle
 import threading
 import time
 from dataclasses import replace
@@ -305,6 +306,19 @@ def test_an_answer_that_lacks_what_was_asked_for_is_an_error(scripted):
 
 def test_a_token_is_never_shown():
     assert "secret" not in repr(Client("http://127.0.0.1:9", token="secret"))  # noqa: S106 - none
+
+
+def test_a_client_is_not_copied():
+    with pytest.raises(
+        TypeError, match=r"a Client cannot be pickled or copied; create one in each process: Client\('http"
+    ):
+        pickle.dumps(Client("http://127.0.0.1:9"))
+
+
+def test_json_has_no_infinity():
+    rule = "field 'rank' of document 1 is infinite, which JSON does not have; send a finite number, or None"
+    with pytest.raises(DataError, match=rule):
+        Client("http://127.0.0.1:9", patience=0).admit(["a", "b"], [STORM] * 2, {"rank": [float("nan"), float("inf")]})
 
 
 @pytest.mark.parametrize("token", ["a\nb", "é", "", " \n", b"secret", 7])

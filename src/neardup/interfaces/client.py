@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from math import inf
+from math import inf, isinf, isnan
 from ssl import SSLCertVerificationError
 from threading import Lock
 from typing import Any, Final, Self
@@ -129,6 +129,10 @@ class Client:
 
     def __repr__(self) -> str:
         return f"<Client of {self._url}>"
+
+    def __reduce__(self) -> str:
+        """Refuse to be copied or sent to another process, because a client has connections and a lock."""
+        raise TypeError(f"a Client cannot be pickled or copied; create one in each process: Client({self._url!r})")
 
     def __enter__(self) -> Self:
         return self
@@ -435,8 +439,17 @@ def _records(
     if len(named) != len(contents):
         raise DataError("documents", f"there are {len(contents):,} texts for {len(named):,} names; each needs one")
     rows = fields.to_pylist() if fields.num_columns else [{}] * len(contents)
+    for number, own in enumerate(rows):
+        for key, value in own.items():
+            if isinstance(value, float) and isinf(value):
+                rule = "is infinite, which JSON does not have; send a finite number, or None"
+                raise DataError(f"field {key!r} of document {number}", rule)
     for name, content, own in zip(named, contents, rows, strict=True):
-        yield {**name, **content, "fields": {key: value for key, value in own.items() if value is not None}}
+        yield {**name, **content, "fields": {key: value for key, value in own.items() if not _is_missing(value)}}
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and isnan(value))
 
 
 def _batches(records: Iterable[dict[str, Any]]) -> Iterator[tuple[int, bytes]]:

@@ -66,7 +66,8 @@ def test_a_host_that_is_unknown(neardup, seen):
 def test_a_port_that_is_taken(neardup, seen):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert f"--port {port} cannot be used on" in neardup("serve", seen, "--port", port, code=2).err
+        shown = neardup("serve", seen, "--port", port, code=2).err
+    assert f"--port {port} cannot be used on 127.0.0.1: another program uses it; choose another port" in shown
     with Index.open(seen, "w"):  # nothing is held after it
         pass
 

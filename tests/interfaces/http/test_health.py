@@ -3,11 +3,11 @@ from types import SimpleNamespace
 import pytest
 
 from neardup.interfaces.http.health import ReadyQuery, healthz, readyz
-from neardup.interfaces.http.problems import READ_ONLY, UNWRITABLE, Refusal
+from neardup.interfaces.http.problems import UNWRITABLE, Refusal
 
 
 def service(*, recovers=True, readable=True, writes="yes"):
-    return SimpleNamespace(recovers=recovers, readable=readable, writes=writes)
+    return SimpleNamespace(recovers=recovers, readable=readable, writes=writes, reason_not_to_write="It reads.")
 
 
 def test_the_process_is_alive_while_it_can_recover():
@@ -24,7 +24,7 @@ def test_it_is_ready_to_read_whatever_becomes_of_writing(writes):
 def test_it_is_not_ready_for_what_it_cannot_do():
     with pytest.raises(Refusal):
         readyz(service(readable=False), ReadyQuery())
-    for writes, detail in (("no", READ_ONLY.when), ("failed", UNWRITABLE.when)):
+    for writes, detail in (("no", "It reads."), ("failed", UNWRITABLE.when)):
         with pytest.raises(Refusal) as caught:
             readyz(service(writes=writes), ReadyQuery(writes=True))
         assert caught.value.detail == detail

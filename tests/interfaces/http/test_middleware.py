@@ -232,7 +232,9 @@ def test_a_browser_may_ask_with_a_password_but_change_nothing(serve):
     known = ("anybody", OTHERS.tokens["write"])
     assert ask.get("/docs", auth=known).status_code == 200
     assert ask.get("/docs", auth=("anybody", "guessed")).status_code == 401
-    refused(ask("DELETE", "/v1/documents/a", auth=known), problems.UNAUTHORIZED)
+    answer = ask("DELETE", "/v1/documents/a", auth=known)
+    assert (answer.status_code, answer.json()["type"]) == (401, problems.UNAUTHORIZED.type)
+    assert "send it as a Bearer token" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("value", ["", "Bearer", "Bearer ", "Basic", "Basic !", "Basic Og==", "Digest x", "x" * 3000])

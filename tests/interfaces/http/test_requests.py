@@ -4,14 +4,17 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.datastructures import Headers
 
+from neardup.interfaces.http.collapse import CollapseBody
 from neardup.interfaces.http.documents import JudgeBody
 from neardup.interfaces.http.pages import PairQuery
 from neardup.interfaces.http.problems import Refusal
-from neardup.interfaces.http.requests import Input, converted, decoded
+from neardup.interfaces.http.requests import Input, converted, decoded, require_json
 from neardup.interfaces.http.search import SearchQuery
 
-ENDED = "The JSON ends inside a value, or a string ends with half a surrogate pair, such as \\ud83d."
+ENDED = "The JSON ends inside a value."
+HALF = "A string has half a surrogate pair, such as \\ud83d; send both halves."
 RULES = "/docs lists the fields of each body and their rules."
 
 
@@ -19,18 +22,82 @@ RULES = "/docs lists the fields of each body and their rules."
     ("body", "kind", "detail"),
     [
         (b"", "malformed", "The request has no body."),
-        (b'{"documents": [{"text": "\\ud83d"}]}', "malformed", ENDED),
-        (b'{"documents": [1', "invalid", f"Expected `object`, got `int` - at `$.documents[0]`. {RULES}"),
+        (b'{"documents": [{"text": "\\ud83d"}]}', "malformed", HALF),
+        (b'{"documents": [1', "invalid", f"documents[0] must be an object, not an integer. {RULES}"),
         (b'{"documents": [{"text"', "malformed", ENDED),
         (b'{"documents": [{"text": "\xff"}]}', "malformed", "The body is not valid UTF-8."),
-        (b'{"documents": [{"text": "a"}],}', "malformed", "JSON is malformed: trailing comma in object (byte 30)"),
-        (b'{"other": 1}', "invalid", f"Object contains unknown field `other`. {RULES}"),
+        (
+            b'{"documents": [{"text": "a"}],}',
+            "malformed",
+            "The body is not valid JSON: trailing comma in object at byte 31.",
+        ),
+        (b'{"documents": [{}]} x', "malformed", "The body is not valid JSON: trailing characters at byte 21."),
+        (
+            b'{"documents": [{"fields": {"a": -Infinity}}]}',
+            "malformed",
+            "The body has -Infinity at byte 33, which JSON does not have; send null.",
+        ),
     ],
 )
 def test_the_fault_of_a_body_is_reported(body, kind, detail):
     with pytest.raises(Refusal) as refusal:
         decoded(JudgeBody, body)
     assert (refusal.value.kind.name, refusal.value.detail) == (kind, detail)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "detail"),
+    [
+        (JudgeBody, b'{"other": 1}', "The body has the unknown field 'other'"),
+        (JudgeBody, b"{}", "The body has no documents"),
+        (JudgeBody, b"[]", "The body must be an object, not an array"),
+        (JudgeBody, b'{"documents": [{"text": 1}]}', "documents[0].text must be a string or null, not an integer"),
+        (JudgeBody, b'{"documents": []}', "documents must have at least 1 item"),
+        (JudgeBody, b'{"documents": [%s{}]}' % (b"{}," * 1_000), "documents must have at most 1,000 items"),
+        (
+            JudgeBody,
+            b'{"documents": [{"fields": {"a": []}}]}',
+            "A value of documents[0].fields must be true or false, a number, a string or null, not an array",
+        ),
+        (
+            JudgeBody,
+            b'{"documents": [{"fields": {"a": 1e999}}]}',
+            "A value of documents[0].fields: Number out of range",
+        ),
+        (CollapseBody, b'{"hits": [""]}', "hits[0] must have at least 1 character"),
+        (CollapseBody, b'{"hits": [], "verify": "yes"}', "verify must be estimate or exact"),
+        (CollapseBody, b'{"hits": [], "include": "x"}', "include must be the digits of a group id"),
+        (CollapseBody, b'{"hits": [], "top": 0}', "top must be a whole number from 1 to 1,000"),
+        (CollapseBody, b'{"hits": [], "top": 1.5}', "top must be an integer or null, not a number with a fraction"),
+        (CollapseBody, b'{"hits": [], "by": [{"rule": "site"}]}', "by[0].rule must be near or same"),
+    ],
+)
+def test_an_invalid_value_of_a_body_is_named_with_its_rule(kind, body, detail):
+    with pytest.raises(Refusal) as refusal:
+        decoded(kind, body)
+    assert refusal.value.detail == f"{detail}. {RULES}"
+
+
+@pytest.mark.parametrize(
+    ("headers", "detail"),
+    [
+        ({}, "The Content-Type is missing; send application/json."),
+        ({"content-type": "text/plain"}, "The Content-Type is 'text/plain'; send application/json."),
+        (
+            {"content-type": "application/json; charset=latin-1"},
+            "The charset of the Content-Type is 'latin-1'; send the body as UTF-8.",
+        ),
+        (
+            {"content-type": "application/json", "content-encoding": "gzip"},
+            "The Content-Encoding is 'gzip'; send the body uncompressed.",
+        ),
+    ],
+)
+def test_a_body_that_is_announced_as_something_else_is_refused(headers, detail):
+    require_json(Headers({"content-type": 'application/json; charset="UTF-8"'}))
+    with pytest.raises(Refusal) as refusal:
+        require_json(Headers(headers))
+    assert (refusal.value.kind.name, refusal.value.detail) == ("not-json", detail)
 
 
 @given(st.binary())
@@ -49,14 +116,14 @@ def test_deep_nesting_is_refused_without_being_followed(opening):
 @pytest.mark.parametrize(
     ("kind", "given", "detail"),
     [
-        (SearchQuery, {"q": "a", "page": "x"}, '"page" must be a whole number from 1 to 1,000,000.'),
-        (SearchQuery, {"q": "a", "size": "101"}, '"size" must be a whole number from 1 to 100.'),
-        (SearchQuery, {"q": "a", "threshold": "60"}, '"threshold" must be a number above 0 and at most 1.'),
-        (SearchQuery, {"q": "a", "verify": "none"}, '"verify" must be estimate or exact.'),
-        (SearchQuery, {"q": "a", "include": "x"}, '"include" must be the digits of a group id.'),
-        (SearchQuery, {"page": "2"}, '"q" is missing.'),
-        (PairQuery, {"a": "", "b": "x"}, '"a" must be 1 to 1,024 characters.'),
-        (PairQuery, {"a": "x", "b": "y", "c": "z"}, '"c" is unknown; use a, b, shown, back.'),
+        (SearchQuery, {"q": "a", "page": "x"}, "page must be a whole number from 1 to 1,000,000."),
+        (SearchQuery, {"q": "a", "size": "101"}, "size must be a whole number from 1 to 100."),
+        (SearchQuery, {"q": "a", "threshold": "60"}, "threshold must be a number above 0 and at most 1."),
+        (SearchQuery, {"q": "a", "verify": "none"}, "verify must be estimate or exact."),
+        (SearchQuery, {"q": "a", "include": "x"}, "include must be the digits of a group id."),
+        (SearchQuery, {"page": "2"}, "q is missing."),
+        (PairQuery, {"a": "", "b": "x"}, "a must be 1 to 1,024 characters."),
+        (PairQuery, {"a": "x", "b": "y", "c": "z"}, "'c' is unknown; use a, b, shown, back."),
     ],
 )
 def test_an_invalid_parameter_is_named_with_its_rule(kind, given, detail):
@@ -75,7 +142,7 @@ def test_a_flag_is_true_or_false():
     assert converted(Flagged, {"text": "false"}) == Flagged(text=False)
     with pytest.raises(Refusal) as refusal:
         converted(Flagged, {"text": "maybe"})
-    assert refusal.value.detail == '"text" must be true or false.'
+    assert refusal.value.detail == "text must be true or false."
 
 
 def test_parameters_are_converted_to_the_types_of_the_struct():

@@ -113,8 +113,12 @@ def test_a_key_belongs_to_one_request(serve, texts, crawled):
     answer = ask.post("/v1/seen", pages(("http://b.example/", "x")), headers={KEY_HEADER: "one"})
     assert (answer.status_code, answer.json()["detail"]) == (
         422,
-        "key was used for another request; each request needs its own key",
+        "Idempotency-Key was used for another request; each request needs its own key",
     )
+    wrong = {"pages": [{"url": "http://c.example/", "text": "x", "fields": {"nope": 1}}]}
+    assert ask.post("/v1/seen", wrong, headers={KEY_HEADER: "two"}).status_code == 422
+    corrected = pages(("http://c.example/", "x"))  # with the key of a request that was refused
+    assert ask.post("/v1/seen", corrected, headers={KEY_HEADER: "two"}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -226,6 +230,9 @@ def test_pages_are_read_with_the_templates_that_the_index_keeps(serve, tmp_path)
     grown = Extraction(templates=learned.updated([replace(learned.templates[0], version=2)]))
     with Index.open(tmp_path / "kept", "w") as index:
         reader = serve(tmp_path / "kept")  # it cannot write, as another process does
+        assert "is writing to it" in reader.reports[0]
+        refused = reader.post("/v1/seen", {"pages": given[:1]})
+        assert (refused.status_code, refused.json()["detail"][:32]) == (409, "Another process writes the index")
         assert verdicts(reader.post("/v1/seen/judge", {"pages": given[:1]}))[0]["verdict"] == "known"
         require_extraction(index, grown)
         assert verdicts(reader.post("/v1/seen/judge", {"pages": given[:1]}))[0]["verdict"] == "known"

@@ -82,10 +82,21 @@ def test_without_a_key_each_batch_counts(index):
 def test_a_key_belongs_to_one_batch(index):
     pages = KeyedVisits(index)
     sent(pages, PAGES, "one")
-    with pytest.raises(DataError, match="key was used for another request; each request needs its own key"):
+    with pytest.raises(DataError, match="Idempotency-Key was used for another request; each request needs its own key"):
         sent(pages, PAGES[:1], "one")
     with pytest.raises(DataError, match="was used for another"):
         sent(KeyedVisits(index), PAGES[:1], "one")
+
+
+@pytest.mark.parametrize("restarted", [None, KeyedVisits, restarted_before_the_answer])
+def test_a_refused_batch_does_not_use_its_key(index, restarted):
+    pages = KeyedVisits(index)
+    with pytest.raises(DataError, match="nope"):
+        pages.judge_and_admit([url(1)], [words(1)], {"nope": [1]}, "one", b"refused")
+    pages = pages if restarted is None else restarted(index)
+    first = sent(pages, PAGES, "one")
+    assert [verdict.name for verdict in first] == ["new", "exact duplicate", "new", "new"]
+    assert sent(KeyedVisits(index), PAGES, "one") == first
 
 
 def test_a_batch_that_was_never_admitted_is_admitted_when_it_is_repeated(index, monkeypatch):

@@ -118,7 +118,7 @@ def _texts(service: Service, given: PairBody) -> tuple[str, str]:
         if side.id is not None:
             document = found[side.id]
             if document is None:
-                raise Refusal(NO_DOCUMENT, f'The index has no document with the id in "{name}".')
+                raise Refusal(NO_DOCUMENT, f"The index has no document with the id of {name}.")
             texts[place] = document.text
     a, b = texts
     return a or "", b or ""

@@ -190,7 +190,7 @@ def remove(service: Service, given: IdQuery) -> RemovedAnswer:
 def changing(service: Service) -> Iterator[Index]:
     """Lend the index for a change, and then update the search table."""
     if service.writes == "no":
-        raise Refusal(READ_ONLY)
+        raise Refusal(READ_ONLY, service.reason_not_to_write)
     if not service.index.store.writes:
         raise Refusal(UNWRITABLE)
     try:

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from neardup.interfaces.http.problems import BROKEN, READ_ONLY, UNAVAILABLE, UNWRITABLE, Refusal
+from neardup.interfaces.http.problems import BROKEN, UNAVAILABLE, UNWRITABLE, Refusal
 from neardup.interfaces.http.requests import Input
 from neardup.interfaces.http.service import Service, Writes
 
@@ -41,7 +41,7 @@ def readyz(service: Service, given: ReadyQuery) -> ReadyAnswer:
         raise Refusal(UNAVAILABLE)
     writes = service.writes
     if given.writes and writes != "yes":
-        raise Refusal(UNWRITABLE, UNWRITABLE.when if writes == "failed" else READ_ONLY.when)
+        raise Refusal(UNWRITABLE, UNWRITABLE.when if writes == "failed" else service.reason_not_to_write)
     return ReadyAnswer(writes)
 
 

@@ -32,6 +32,7 @@ HEADERS: Final = {
 }
 OPEN: Final = frozenset({"/healthz", "/readyz"})  # paths that need no token
 PROBES: Final = OPEN | {"/metrics"}  # paths that are answered however busy the service is
+_BEARER: Final = "Only GET takes a token as a password (Basic); send it as a Bearer token: Authorization: Bearer TOKEN."
 DISCONNECTED: Final = 499  # the status, in the metrics, of requests whose client left before the answer
 
 
@@ -128,16 +129,18 @@ class TokenBackend(AuthenticationBackend):
         if conn.scope["path"] in OPEN:
             return AuthCredentials(), UnauthenticatedUser()
         safe = conn.scope["method"] in {"GET", "HEAD"}
-        token = presented(conn.headers.get("authorization", "").encode("latin-1"), basic=safe)
+        way = conn.headers.get("authorization", "").strip()
+        token = presented(way.encode("latin-1"), basic=safe)
         allowed = self._tokens.scope_of(token) if token else None
         if allowed is None:
-            raise AuthenticationError
+            raise AuthenticationError("" if safe or not way.lower().startswith("basic") else _BEARER)
         return AuthCredentials(SCOPES[: SCOPES.index(allowed) + 1]), UnauthenticatedUser()
 
 
-def challenge(conn: HTTPConnection, _: AuthenticationError) -> Response:
+def challenge(conn: HTTPConnection, error: AuthenticationError) -> Response:
     """Ask for a token; a browser that wants a page is asked for a password."""
-    response = response_to(conn, Refusal(problems.UNAUTHORIZED, headers={"www-authenticate": 'Bearer realm="neardup"'}))
+    headers = {"www-authenticate": 'Bearer realm="neardup"'}
+    response = response_to(conn, Refusal(problems.UNAUTHORIZED, str(error), headers))
     if conn.scope["method"] in {"GET", "HEAD"} and not conn.scope["path"].startswith("/v1/"):
         basic = 'Basic realm="neardup: any name, a token as the password", charset="UTF-8"'
         response.headers.append("www-authenticate", basic)

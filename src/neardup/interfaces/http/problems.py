@@ -76,7 +76,10 @@ URL_TOO_LONG: Final = ProblemKind(
     "url-too-long", 414, "URL too long", f"The URL is longer than {_LIMITS.url >> 10} KiB."
 )
 NOT_JSON: Final = ProblemKind(
-    "not-json", 415, "JSON required", "The Content-Type is not application/json, or the body is compressed."
+    "not-json",
+    415,
+    "JSON required",
+    "The Content-Type is not application/json, its charset is not UTF-8, or the body is compressed.",
 )
 HOST: Final = ProblemKind("host", 421, "Unknown host", "Unknown Host header.")
 INVALID: Final = ProblemKind(

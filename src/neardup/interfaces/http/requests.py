@@ -1,24 +1,44 @@
 """Bodies and queries of requests as structs: closed, validated, and read within the limits."""
 
 import asyncio
+import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Final
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 import msgspec
+from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.limits import BATCH, PAGE
 from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.service import Service
+from neardup.model.errors import counted
 
 JSON: Final = "application/json"
 _PARAMETERS: Final = 32
-_TRUNCATED: Final = "Input data was truncated"  # in the words of msgspec
-_ENDED: Final = "The JSON ends inside a value, or a string ends with half a surrogate pair, such as \\ud83d."
+_SHOWN: Final = 40  # characters of a name in a detail
 _RULES: Final = "/docs lists the fields of each body and their rules."
+# Errors in the words of msgspec.
+_TRUNCATED: Final = "Input data was truncated"
+_UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
+_MISSING: Final = re.compile(r"Object missing required field `(.*)`", re.DOTALL)
+_KIND: Final = re.compile(r"Expected `(.*)`, got `(.*)`")
+_LENGTH: Final = re.compile(r"Expected `(array|str)` of length ([<>])= (\d+)")
+_BYTE: Final = re.compile(r"JSON is malformed: (.*) \(byte (\d+)\)")
+_NOT_A_NUMBER: Final = re.compile(rb"NaN|-?Infinity")
+_KINDS: Final = {  # in the words of JSON
+    "array": "an array",
+    "bool": "true or false",
+    "float": "a number",
+    "int": "an integer",
+    "null": "null",
+    "object": "an object",
+    "str": "a string",
+}
 
 
 class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -61,9 +81,7 @@ class Nothing(Input):
 
 async def received(request: Request, service: Service) -> bytearray:
     """Receive the JSON body of a request, whose memory the caller releases (``service.release``)."""
-    media = [value.partition(";")[0].strip().lower() for value in request.headers.getlist("content-type")]
-    if media != [JSON] or request.headers.get("content-encoding", "identity").lower() != "identity":
-        raise Refusal(problems.NOT_JSON)
+    require_json(request.headers)
     limits = service.limits
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > limits.body:
@@ -83,15 +101,32 @@ async def received(request: Request, service: Service) -> bytearray:
     return body
 
 
+def require_json(headers: Headers) -> None:
+    """Raise a refusal unless the headers of a request announce JSON in UTF-8, which is not compressed."""
+    media, _, parameters = ", ".join(headers.getlist("content-type")).partition(";")
+    if media.strip().lower() != JSON:
+        found = f"is {media[:_SHOWN]!r}" if media else "is missing"
+        raise Refusal(problems.NOT_JSON, f"The Content-Type {found}; send {JSON}.")
+    charset = re.search(r"charset\s*=\s*\"?([^\";,\s]*)", parameters, re.IGNORECASE)
+    if charset and charset[1].lower() not in {"utf-8", "utf8"}:
+        rule = f"The charset of the Content-Type is {charset[1][:_SHOWN]!r}; send the body as UTF-8."
+        raise Refusal(problems.NOT_JSON, rule)
+    coding = headers.get("content-encoding", "identity")
+    if coding.lower() != "identity":
+        rule = f"The Content-Encoding is {coding[:_SHOWN]!r}; send the body uncompressed."
+        raise Refusal(problems.NOT_JSON, rule)
+
+
 def decoded(kind: Any, body: bytes | bytearray) -> Any:
     """Decode a body as a struct, which also limits how deep it may be nested."""
     try:
         return _decoder(kind).decode(body)
     except msgspec.ValidationError as error:
-        raise Refusal(problems.INVALID, f"{error}. {_RULES}") from None
-    except (msgspec.DecodeError, RecursionError) as error:
-        told = _ENDED if str(error) == _TRUNCATED else str(error)
-        raise Refusal(problems.MALFORMED, told if body else "The request has no body.") from None
+        raise Refusal(problems.INVALID, f"{_sentence(str(error), kind)}. {_RULES}") from None
+    except msgspec.DecodeError as error:
+        raise Refusal(problems.MALFORMED, _fault_of(body, str(error))) from None
+    except RecursionError:
+        raise Refusal(problems.MALFORMED, "The body is nested too deeply.") from None
     except UnicodeError:
         raise Refusal(problems.MALFORMED, "The body is not valid UTF-8.") from None
 
@@ -99,6 +134,70 @@ def decoded(kind: Any, body: bytes | bytearray) -> Any:
 @cache
 def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
+
+
+def _sentence(message: str, kind: Any) -> str:
+    """Return a validation error of msgspec as a sentence about a body of this kind, in the words of JSON."""
+    what, _, place = message.partition(" - at `$")
+    where = place.removesuffix("`").lstrip(".") or "The body"
+    if where.endswith("[...]"):
+        where = f"A value of {where.removesuffix('[...]')}"
+    if found := _UNKNOWN.fullmatch(what):
+        return f"{where} has the unknown field {found[1][:_SHOWN]!r}"
+    if found := _MISSING.fullmatch(what):
+        return f"{where} has no {found[1]}"
+    if found := _KIND.fullmatch(what):
+        kinds = [_KINDS.get(name, name) for name in found[1].split(" | ")]
+        *others, last = [name for name in kinds if name != "an integer" or "a number" not in kinds]
+        listed = f"{', '.join(others)} or {last}" if others else last
+        whole = found[2] == "float" and "an integer" in kinds
+        return (
+            f"{where} must be {listed}, not {'a number with a fraction' if whole else _KINDS.get(found[2], found[2])}"
+        )
+    if found := _LENGTH.fullmatch(what):
+        items = "item" if found[1] == "array" else "character"
+        return f"{where} must have at {'most' if found[2] == '<' else 'least'} {counted(int(found[3]), items)}"
+    if rule := _rules(kind).get(where.rpartition(".")[2]):
+        return f"{where} must be {rule}"
+    return f"{where}: {what}"
+
+
+@cache
+def _rules(kind: Any) -> dict[str, str]:
+    """Return the rules of the fields of a body and of the objects in it, by the names of the fields."""
+    _, components = msgspec.json.schema_components([kind])
+    rules: dict[str, set[str]] = {}
+    for shape in components.values():
+        for name, field in shape.get("properties", {}).items():
+            rules.setdefault(name, set()).add(_rule(field, ""))
+    return {name: " or ".join(sorted(some)) for name, some in rules.items()}
+
+
+def _fault_of(body: bytes | bytearray, message: str) -> str:
+    """Describe why a body is not JSON, from the message of msgspec. Bytes are counted from 1."""
+    if not body:
+        return "The request has no body."
+    if message == _TRUNCATED:
+        if _python_reads(body):
+            return "A string has half a surrogate pair, such as \\ud83d; send both halves."
+        return "The JSON ends inside a value."
+    found = _BYTE.fullmatch(message)
+    if found is None:
+        return message
+    trails = found[1] == "trailing characters"  # whose byte is counted from 1
+    place = int(found[2]) - trails
+    if value := _NOT_A_NUMBER.match(body, place - (body[place - 1 : place] == b"-")):
+        return f"The body has {value[0].decode()} at byte {value.start() + 1:,}, which JSON does not have; send null."
+    return f"The body is not valid JSON: {found[1]} at byte {place + 1:,}."
+
+
+def _python_reads(body: bytes | bytearray) -> bool:
+    """Return whether Python's decoder accepts a body: it accepts half a surrogate pair."""
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 # Queries.
@@ -117,7 +216,7 @@ def query_of(request: Request, kind: Any) -> Any:
     given: dict[str, str] = dict(request.path_params)
     for name, value in pairs:
         if name in given:
-            raise Refusal(problems.INVALID, f'"{name[:40]}" occurs twice.')
+            raise Refusal(problems.INVALID, f"{name[:_SHOWN]!r} occurs twice.")
         given[name] = value
     return converted(kind, given)
 
@@ -126,17 +225,18 @@ def converted(kind: Any, given: Mapping[str, str]) -> Any:
     """Convert strings to the fields of a struct, each on its own, so that an error names the field and its rule."""
     known = _fields(kind)
     if unknown := given.keys() - known.keys():
-        raise Refusal(problems.INVALID, f'"{min(unknown)[:40]}" is unknown; use {", ".join(known) or "no parameters"}.')
+        names = ", ".join(known) or "no parameters"
+        raise Refusal(problems.INVALID, f"{min(unknown)[:_SHOWN]!r} is unknown; use {names}.")
     values: dict[str, Any] = {}
     for name, (field, rule) in known.items():
         if name not in given:
             if field.required:
-                raise Refusal(problems.INVALID, f'"{name}" is missing.')
+                raise Refusal(problems.INVALID, f"{name} is missing.")
             continue
         try:
             values[name] = msgspec.convert(given[name], field.type, strict=False)
         except msgspec.ValidationError:
-            raise Refusal(problems.INVALID, f'"{name}" must be {rule}.') from None
+            raise Refusal(problems.INVALID, f"{name} must be {rule}.") from None
     return kind(**values)
 
 
@@ -147,9 +247,9 @@ def _fields(kind: Any) -> dict[str, tuple[msgspec.structs.FieldInfo, str]]:
     return {field.name: (field, _rule(shapes[field.name])) for field in msgspec.structs.fields(kind)}
 
 
-def _rule(shape: dict[str, Any]) -> str:
+def _rule(shape: dict[str, Any], otherwise: str = "true or false") -> str:
     shape = shape.get("anyOf", [shape])[0]  # the other one is null
     if "enum" in shape:
         *others, last = sorted(shape["enum"])
         return f"{', '.join(others)} or {last}" if others else str(last)
-    return str(shape.get("description", "true or false"))
+    return str(shape.get("description", otherwise))

@@ -1,6 +1,7 @@
 """The service as a process, or as one process that writes and several that read."""
 
 import asyncio
+import errno
 import gc
 import logging
 import multiprocessing
@@ -154,6 +155,8 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listening.close()
         reason = getattr(error, "strerror", None) or str(error)
+        if getattr(error, "errno", None) == errno.EADDRINUSE:
+            reason = "another program uses it; choose another port, or 0 for a free one"
         if isinstance(error, socket.gaierror):
             raise ParameterError("host", host, f"is not an address of this machine: {reason}") from error
         raise ParameterError("port", port, f"cannot be used on {host}: {reason}") from error

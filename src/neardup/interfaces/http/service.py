@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeVar, get_args
 from neardup.evaluation.comparison import compare, explain
 from neardup.interfaces.http.limits import SMALL, Limits
 from neardup.interfaces.http.metrics import Metrics
-from neardup.interfaces.http.problems import OVERLOADED, PREFIXES, TOO_LARGE, ProblemKind, Refusal
+from neardup.interfaces.http.problems import OVERLOADED, PREFIXES, READ_ONLY, TOO_LARGE, ProblemKind, Refusal
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
 from neardup.model.query import terms_of
 from neardup.pipeline.crawl.keyed_visits import KeyedVisits
@@ -27,6 +27,7 @@ STATS_SECONDS: Final = 5.0  # between two looks at the size of the index, and at
 STATS_SHARE: Final = 100  # times the time of one
 RETRY_SECONDS: Final = 2.0  # between two attempts to write an index that cannot be written
 _THREADS: Final = 2
+_OTHER_WRITER: Final = "Another process writes the index; this one only reads it until that process ends."
 _SAMPLE: Final = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
 
 Writes = Literal["yes", "no", "failed"]
@@ -217,6 +218,11 @@ class Service:
         return "yes" if self.index.store.writes else "no"
 
     @property
+    def reason_not_to_write(self) -> str:
+        """Why the service does not write where ``writes`` is ``"no"``."""
+        return READ_ONLY.when if self._read_only else _OTHER_WRITER
+
+    @property
     def recovers(self) -> bool:
         """Whether the index is still watched: only then does the service recover from a failure without a restart."""
         return self._watching is None or not self._watching.done()
@@ -272,7 +278,8 @@ class Service:
         reason = None
         try:
             return self._checked(self._opening("r" if self._read_only else "w"))
-        except StorageBusy:
+        except StorageBusy as error:
+            self.report(f"the service only reads for now: {error}")
             return self._checked(self._opening("r"))
         except StorageFailed as error:
             reason = str(error)

@@ -16,7 +16,7 @@ import numpy as np
 
 from neardup.engines.journal import naming
 from neardup.model.arrays import Signatures
-from neardup.model.errors import DataError, StorageFailed
+from neardup.model.errors import DataError, ParameterError, RecipeMismatch, StorageFailed
 from neardup.model.seen import Admission
 from neardup.model.verdicts import Known, Verdict, as_record, from_record
 from neardup.pipeline.crawl.filter import CrawlFilter
@@ -39,6 +39,7 @@ class Visit(msgspec.Struct, array_like=True):
 
     *first* is the number of the next admission; *known* are the rows of pages whose address was known, *told* those of
     kept pages that were reported as kept since the last admission. If the batch is *answered*, its pages were recorded.
+    In the file, one without *content* releases its key, because the batch was refused.
     """
 
     key: str
@@ -96,7 +97,8 @@ class KeyedVisits:
         """Record a batch of pages, and return its verdicts. *ids* are those of the URLs, if they are known already.
 
         *content* is anything that is equal for equal batches, such as the body of the request. Raises ``DataError`` for
-        a key that was used for another content, and the errors of ``CrawlFilter.judge_and_admit``.
+        a key that was used for another content, and the errors of ``CrawlFilter.judge_and_admit``: a batch that these
+        refuse does not use its key.
         """
         pages = self.filter(changed_at_least)
         ids = pages.ids_of(urls) if ids is None else ids
@@ -107,9 +109,13 @@ class KeyedVisits:
             visit = self._read().get(name)
             if visit is None:
                 self._begin(name, digest, self.index.admissions(ids))
-                verdicts = pages.judge_and_admit(urls, texts, fields, ids=ids)
+                try:
+                    verdicts = pages.judge_and_admit(urls, texts, fields, ids=ids)
+                except (DataError, ParameterError, RecipeMismatch):
+                    self._forget(name)
+                    raise
             elif visit.content != digest:
-                raise DataError("key", "was used for another request; each request needs its own key")
+                raise DataError("Idempotency-Key", "was used for another request; each request needs its own key")
             elif name in self._verdicts:
                 return self._verdicts[name]
             else:
@@ -167,6 +173,15 @@ class KeyedVisits:
         told = [row for row, one in enumerate(there) if one is not None and one.told == first]
         self._record(Visit(name, content, first, known, told))
 
+    def _forget(self, name: str) -> None:
+        """Release the key of a refused batch, unless some of its pages were admitted."""
+        visit = self._read()[name]
+        if self.index.next_admission == visit.first:
+            del self._read()[name]
+            with suppress(StorageFailed):  # then the key remains in use after a restart
+                self._write(Visit(name, "", visit.first, [], []), sync=False)
+                self._lines += 1
+
     def _next(self, visit: Visit) -> float:
         """Return the number of the next admission when the batch after this one was recorded, if there is one."""
         later = dropwhile(lambda one: one is not visit, self._read().values())
@@ -195,8 +210,11 @@ class KeyedVisits:
             self._visits, self._cut = OrderedDict(), bool(rest)
             for entry in _decoded(lines):
                 if isinstance(entry, Visit):
-                    self._put(self._visits, entry)
                     self._lines += 1
+                    if entry.content:
+                        self._put(self._visits, entry)
+                    else:
+                        self._visits.pop(entry.key, None)
                 elif entry.key in self._visits:
                     with suppress(KeyError, TypeError):  # unknown verdicts are computed again
                         self._remember(entry.key, [*map(from_record, entry.verdicts)])
