@@ -62,7 +62,8 @@ class Audit(AsDict):
     threshold. *missed* are documents that were missed, the closest first, with their texts: what to look at. *needed*
     is how many documents must be drawn for the requested width of the interval, ``None`` if it has it. *rejected* is
     the number of records of files that could not be read as documents, *known* that of documents that were dropped for
-    earlier ones, which are not among the documents of the audit; no other figure counts them.
+    earlier ones, which are not among the documents of the audit; no other figure counts them. *without_text* is the
+    number of documents of files whose text is missing or null.
     """
 
     documents: int
@@ -79,6 +80,7 @@ class Audit(AsDict):
     missed: tuple[Missed, ...]
     needed: int | None = None
     rejected: int = 0
+    without_text: int = 0
     known: int = 0
 
     def __repr__(self) -> str:

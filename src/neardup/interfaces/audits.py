@@ -37,6 +37,8 @@ def audit_lines(audit: "Audit") -> list[str]:
     lines = [f"{audit.sample:,} of {counted(audit.documents, 'document')} drawn and compared with all kept documents"]
     if audit.rejected:
         lines.append(f"{counted(audit.rejected, 'record')} rejected, in no figure; neardup dedup lists them")
+    if audit.without_text:
+        lines.append(f"{counted(audit.without_text, 'document')} without text, which match nothing")
     if audit.known:
         rule = "dropped for documents of earlier runs, which are not in the inputs; they are left out of the figures"
         lines.append(f"{counted(audit.known, 'document')} {rule}")

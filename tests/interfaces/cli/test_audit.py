@@ -102,6 +102,15 @@ def test_a_state_has_recorded_the_options(neardup, pages):
     assert "added with other settings" in shown
 
 
+@pytest.mark.parametrize("way", [(), ("--state", "state"), ("--work", "work", "--keep-work")])
+def test_documents_without_a_text_are_reported(neardup, tmp_path, way):
+    (tmp_path / "some.jsonl").write_text('{"text": "one two three four"}\n{"body": "a"}\n{"text": null}\n')
+    neardup("dedup", "some.jsonl", "--out", "kept.jsonl", *way)
+    of = ("--of", way[1]) if way else ()
+    assert "2 documents without text, which match nothing" in neardup("audit", "some.jsonl", *of).out
+    assert json.loads(neardup("audit", "some.jsonl", *of, "--json").out)["without_text"] == 2
+
+
 def test_rejected_records_are_reported(neardup, pages, tmp_path):
     with pages.open("a") as file:
         file.write("{\n[]\n")

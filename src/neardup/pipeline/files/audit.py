@@ -1,6 +1,7 @@
 """Audits of runs over files."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -105,8 +106,9 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             require_texts(found)
             stored = StateDecisions(state, found, keep)
             stored.require(Shards.opened(inputs, request).inputs)
-            run, number = _of_state(stored, found)
-            return replace(audit_run(run, found, **ways), rejected=number)
+            run, counts = _of_state(stored, found)
+            number, without = counts["rejected"], counts["without_text"]
+            return replace(audit_run(run, found, **ways), rejected=number, without_text=without)
     if of is not None and is_work(Path(of)):
         request = request_of(text=text, id=id, **reading)
         with work_decisions(Path(of), scheme, key, keep) as done:
@@ -114,7 +116,9 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             done.require(Shards.opened(inputs, request).inputs)
             result, documents = done.result, done.result.documents
             run = audited(result.decisions, lambda: _texts(done.collections()), documents.ids, done.order, done.scheme)
-            return replace(audit_run(run, done.scheme, **ways), rejected=len(documents.rejected))
+            without = 0 if documents.without_text is None else documents.without_text.records
+            found = audit_run(run, done.scheme, **ways)
+            return replace(found, rejected=len(documents.rejected), without_text=without)
     given = {"text": text, "id": id, "scheme": scheme, "keep": keep, "learn_templates": learn_templates}
     return _of_files(inputs, of, given | reading, key, ways)
 
@@ -138,7 +142,7 @@ def _of_files(
         if of is None:
             more: dict[str, Any] = {"scheme": scheme, "keep": policy.keep, "learn_templates": False}  # they are learned
             done = dedup_files(shards.inputs, **reading, **more, threads=threads, progress=ways["progress"])
-        ids, order, rejected = _ranked(shards.every_piece, policy.keep)
+        ids, order, rejected, without = _ranked(shards.every_piece, policy.keep)
         if not len(ids) and rejected:
             raise nothing_left(shards.inputs, rejected)
         if not len(ids):
@@ -149,7 +153,7 @@ def _of_files(
             _require_read_alike(name, known["reading"], shards)
         chosen, _ = chosen_scheme(scheme)
         run = audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
-        return replace(audit_run(run, chosen, **ways), rejected=len(rejected))
+        return replace(audit_run(run, chosen, **ways), rejected=len(rejected), without_text=without)
 
 
 def records_scheme(of: AnyPath) -> bool:
@@ -196,23 +200,23 @@ def is_folder_of_run(path: Path) -> bool:
     return is_state(path) or is_work(path)
 
 
-def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int]:
-    """Return all runs of a state as one, and the number of rejected records.
+def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, Counter[str]]:
+    """Return all runs of a state as one, and the numbers of rejected records and of those without a text.
 
     The documents of earlier runs have better ranks.
     """
-    number = 0
+    counts = Counter(rejected=0, without_text=0)
     ids: list[pa.ChunkedArray] = []
     orders = [np.empty(0, np.int64)]
     for shards, keep in stored.runs:
-        own, order, rejected = _ranked(partial(stored.collections, shards), keep)
-        number += len(rejected)
+        own, order, rejected, without = _ranked(partial(stored.collections, shards), keep)
+        counts.update(rejected=len(rejected), without_text=without)
         orders.append(order + sum(map(len, ids)))
         ids.append(own)
 
     every = pa.chunked_array([chunk for own in ids for chunk in own.chunks], pa.large_string())
     order = np.concatenate(orders)
-    return audited(stored.table(), lambda: _texts(stored.collections()), every, order, scheme), number
+    return audited(stored.table(), lambda: _texts(stored.collections()), every, order, scheme), counts
 
 
 def _texts(collections: Iterable[Collection]) -> Iterator[tuple[pa.ChunkedArray, Words]]:
@@ -222,10 +226,11 @@ def _texts(collections: Iterable[Collection]) -> Iterator[tuple[pa.ChunkedArray,
 
 def _ranked(
     collections: Callable[[], Iterable[InputPiece]], keep: str
-) -> tuple[pa.ChunkedArray, Positions, list[Rejected]]:
-    """Return the ids of documents, their positions from best to worst, and the rejected records."""
+) -> tuple[pa.ChunkedArray, Positions, list[Rejected], int]:
+    """Return ids, their positions from best to worst, the rejected records, and the number of those without a text."""
     policy = Policy(keep=keep)
     rejected: list[Rejected] = []
+    without = 0
     ids, addresses = [_NOTHING], [_NOTHING]
     lengths, formats = [np.empty(0, np.int64)], list[str]()
     declared: dict[str, list[pa.Array]] = {name: [] for name in policy.written_fields}
@@ -236,6 +241,7 @@ def _ranked(
         if not len(piece):
             continue
         lacking.add(piece)
+        without += piece.texts.null_count
         sources[piece.source] = None
         ids.append(piece.ids.cast(pa.large_string()))
         if policy.ranks_addresses:
@@ -253,7 +259,7 @@ def _ranked(
     lacking.require(", ".join(sources))
     names = _chunks(ids)
     if not formats:
-        return names, np.empty(0, np.int64), rejected
+        return names, np.empty(0, np.int64), rejected, without
     written = [form == "jsonl" for form in formats]
     values = {name: joined(name, columns, written, place) for name, columns in ranks.items()}
     given = {name: pa.chunked_array(columns) for name, columns in declared.items()}
@@ -263,7 +269,7 @@ def _ranked(
         edges = np.cumsum([*map(len, lengths)])
         own_piece = int(np.searchsorted(edges, error.row, side="right")) - 1
         raise error.at(place(own_piece, error.row - int(edges[own_piece]))) from error
-    return names, order, rejected
+    return names, order, rejected, without
 
 
 def _chunks(columns: Iterable[pa.ChunkedArray]) -> pa.ChunkedArray:
