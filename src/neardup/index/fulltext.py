@@ -208,9 +208,8 @@ class FullText:
     def check(self) -> None:
         """Verify the file; ``StorageDamaged`` if the table must be built again."""
         with self._connected() as connection:
-            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-            if found != "ok":
-                raise StorageDamaged(str(self._path), f"is not as it was written ({found}); {REBUILD}", "search table")
+            if fault := _fault_of(connection):
+                raise StorageDamaged(str(self._path), f"is not as it was written ({fault}); {REBUILD}", "search table")
 
     def state(self) -> TableState:
         """Return the state of the table."""
@@ -376,13 +375,19 @@ def _is_whole(path: Path) -> bool:
         return False
     try:
         with closing(_connect(path, "rw")) as connection:
-            return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+            return not _fault_of(connection)
     except sqlite3.OperationalError as error:
         if _code(error) in _BUSY:
             raise
         return False
     except sqlite3.DatabaseError:
         return False
+
+
+def _fault_of(connection: sqlite3.Connection) -> str:
+    """Return what is wrong with a database; empty if it is undamaged."""
+    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    return "" if found == "ok" else str(found)
 
 
 def _reading(path: Path) -> str:

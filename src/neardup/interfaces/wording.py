@@ -114,7 +114,7 @@ def template_hint(cluster: "LargeCluster | SpreadTemplate") -> str:
     beginning = f': "{cluster.beginning}..."' if cluster.beginning else ""
     shared = f"These documents share {cluster.shared:,} shingles, and little else{beginning}."
     if cluster.ignore_common is None:
-        return f"{shared} What the run has left out as common does not include them; a higher --threshold may help"
+        return f"{shared} --ignore-common has not left these out; a higher --threshold may help"
     return f"{shared} If this is a template, leave it out with --ignore-common {cluster.ignore_common:g}"
 
 

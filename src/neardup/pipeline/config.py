@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from os import PathLike
 from os.path import lexists
 from pathlib import Path
@@ -187,6 +186,8 @@ def _invalid(path: str, data: bytes, reason: str) -> InputRefused:
 
 def _misplaced(name: str) -> str:
     """Return the rule for a name at the top level that is not that of a table."""
+    from difflib import get_close_matches
+
     homes = {key: home for scheme in kinds() for home, keys in _allowed(scheme).items() for key in keys}
     if name in homes:
         return f"belongs in [{homes[name]}]"

@@ -1,7 +1,6 @@
 """Audits of runs over files."""
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -106,8 +105,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             require_texts(found)
             stored = StateDecisions(state, found, keep)
             stored.require(Shards.opened(inputs, request).inputs)
-            run, counts = _of_state(stored, found)
-            number, without = counts["rejected"], counts["without_text"]
+            run, number, without = _of_state(stored, found)
             return replace(audit_run(run, found, **ways), rejected=number, without_text=without)
     if of is not None and is_work(Path(of)):
         request = request_of(text=text, id=id, **reading)
@@ -200,23 +198,23 @@ def is_folder_of_run(path: Path) -> bool:
     return is_state(path) or is_work(path)
 
 
-def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, Counter[str]]:
+def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int, int]:
     """Return all runs of a state as one, and the numbers of rejected records and of those without a text.
 
     The documents of earlier runs have better ranks.
     """
-    counts = Counter(rejected=0, without_text=0)
+    number = without = 0
     ids: list[pa.ChunkedArray] = []
     orders = [np.empty(0, np.int64)]
     for shards, keep in stored.runs:
-        own, order, rejected, without = _ranked(partial(stored.collections, shards), keep)
-        counts.update(rejected=len(rejected), without_text=without)
+        own, order, rejected, lacking = _ranked(partial(stored.collections, shards), keep)
+        number, without = number + len(rejected), without + lacking
         orders.append(order + sum(map(len, ids)))
         ids.append(own)
 
     every = pa.chunked_array([chunk for own in ids for chunk in own.chunks], pa.large_string())
     order = np.concatenate(orders)
-    return audited(stored.table(), lambda: _texts(stored.collections()), every, order, scheme), counts
+    return audited(stored.table(), lambda: _texts(stored.collections()), every, order, scheme), number, without
 
 
 def _texts(collections: Iterable[Collection]) -> Iterator[tuple[pa.ChunkedArray, Words]]:

@@ -33,17 +33,16 @@ class Hits:
 
     def __init__(self, hits: Any, id: str, index: Index | None) -> None:  # noqa: A002 - the field's name, as everywhere
         # A copy, because hits are read again when a page is requested.
-        listed = _with_integers(hits.copy() if isinstance(hits, list) else _listed(hits))
+        listed, kinds = _typed(hits.copy() if isinstance(hits, list) else _listed(hits))
         self.given: list[Any] = listed
         self._index = index
-        kinds = types_of(listed)
         self.records = not kinds <= _PLAIN
         self.ids: list[Any] = listed
         if self.records:
             self._plain = kinds == {dict}  # another mapping may invent missing keys
             holds = self._plain or all(issubclass(kind, Mapping) for kind in kinds)
-            self.ids = _with_integers(self._said(id, len(listed))) if holds else listed
-            kinds = types_of(self.ids)
+            if holds:
+                self.ids, kinds = _typed(self._said(id, len(listed)))
             if not holds or not kinds <= _PLAIN:
                 ranks = (at for at, own in enumerate(self.ids) if type(own) is not int and not isinstance(own, str))
                 rule = "is invalid: hits must be ids (strings or integers), or records with an id in their field"
@@ -145,11 +144,13 @@ class PlacedHits(Hits):
         return self._places[:number]
 
 
-def _with_integers(values: list[Any]) -> list[Any]:
-    """Return values with NumPy's integers, as in a list of a column of pandas, as Python's."""
-    if not any(issubclass(kind, np.integer) for kind in types_of(values)):
-        return values
-    return [int(value) if isinstance(value, np.integer) else value for value in values]
+def _typed(values: list[Any]) -> tuple[list[Any], set[type]]:
+    """Return values and their types; NumPy's integers, as in a list of a column of pandas, become Python's."""
+    kinds = types_of(values)
+    if any(issubclass(kind, np.integer) for kind in kinds):
+        values = [int(value) if isinstance(value, np.integer) else value for value in values]
+        kinds = types_of(values)
+    return values, kinds
 
 
 def _listed(hits: Any) -> list[Any]:

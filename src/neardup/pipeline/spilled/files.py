@@ -158,7 +158,7 @@ def _opened(inputs: Any, settings: RunSettings, state: State | None) -> tuple[Sh
     for index in earlier.indexes:
         index.require(settings.request, settings.scheme.columns, own, earlier.indexes)
     shards = shards.behind({index.path: index.identity for index in earlier.indexes})
-    named = settings.outputs
+    named = settings.outputs  # the kept documents are written last
     targets: dict[str, str] = {name: named[name] for name in ("dropped", "mark", "out") if name in named}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
     outputs = [one._replace(revisits=settings.revisits and one.target == "out") for one in outputs]
