@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -109,6 +110,8 @@ def test_a_template_of_many_clusters_in_words():
             " If this is a template, leave it out with --ignore-common 0.1"
         ),
     ]
+    _, hint = cluster_lines(summary(spread_template=replace(spread, ignore_common=None)))
+    assert hint.endswith(' "You are a...". --ignore-common has not left these out; a higher --threshold may help')
 
 
 def test_common_shingles_in_words():

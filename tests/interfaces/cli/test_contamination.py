@@ -60,7 +60,8 @@ def test_wrong_uses(neardup, tmp_path):
     again = ("contamination", "train.jsonl", "--against", "train.jsonl")
     assert "the inputs and --against have a file in common, whose items are contaminated by" in neardup(*again).err
     assert "--words 0" in neardup(*again, "--words", "0", code=2).err
-    assert ".parquet" in neardup(*again, "--items", "x.txt", code=2).err
+    for option in ("--items", "--documents"):
+        assert f"{option} x.txt: the value must end in .parquet" in neardup(*again, option, "x.txt", code=2).err
     assert "one of the inputs" in neardup(*again, "--items", "train.jsonl", "--force", code=2).err
     twice = neardup(*again, "--items", "x.jsonl", "--documents", "./x.jsonl", "--force", code=2).err
     assert "./x.jsonl: --items and --documents must be different paths" in twice
