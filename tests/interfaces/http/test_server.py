@@ -191,8 +191,9 @@ def raw(process, sent, *, wait=PATIENCE):
         connection.settimeout(wait)
         connection.sendall(sent)
         received = b""
-        while part := connection.recv(65536):
-            received += part
+        with suppress(ConnectionResetError):  # an end with bytes of the request unread; the answer came before
+            while part := connection.recv(65536):
+                received += part
         return received
 
 
