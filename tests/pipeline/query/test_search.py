@@ -384,13 +384,13 @@ def test_it_finds_what_a_look_at_every_text_finds(tmp_path, seed):  # noqa: C901
             wanted = {own for own, words in (there if level else searchable).items() if set(query) <= set(words)}
             if not level:  # those that are new are not found yet, and who is gone is not shown
                 wanted = {own for own in wanted if there.get(own) is searchable[own]}
-            found = search.find(" ".join(query), top=1_000)
+            found = search.find(" ".join(query), top=1_000, seconds=60)
             assert {hit.id for hit in found.hits} == wanted
             assert found.total == len(found.hits) == len(wanted)
-            few = search.find(" ".join(query), top=3)
+            few = search.find(" ".join(query), top=3, seconds=60)
             assert (few.hits, few.total) == (found.hits[:3], found.total)
         for title in TITLES if level else ():
-            found = {hit.id for hit in search.find(title, top=1_000).hits}
+            found = {hit.id for hit in search.find(title, top=1_000, seconds=60).hits}
             assert found == {own for own in there if titles[own] == title}
 
     index = Index.create(path, SimHash(), texts=True, fields={"title": str}, memory=1 << 20)
