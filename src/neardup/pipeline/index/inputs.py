@@ -150,10 +150,8 @@ def microseconds(at: Any, name: str) -> int:
 
 def _signatures(scheme: Any, columns: Columns, given: Signatures) -> Signatures:
     require_same_recipe(scheme.recipe, given.recipe)
-    rows, present = np.asarray(given.rows), np.asarray(given.present)
+    rows = np.asarray(given.rows)
     if rows.dtype != columns.row_kind or rows.shape != (len(rows), columns.row_width):
         kind = np.dtype(columns.row_kind)
         raise DataError("signatures", f"must have rows of {columns.row_width} {kind} values, as in the index")
-    if present.dtype != np.bool_ or present.shape != (len(rows),):
-        raise DataError("signatures", "must have one flag per row: whether the document has a signature")
-    return Signatures(np.ascontiguousarray(rows), present, given.recipe)
+    return Signatures(np.ascontiguousarray(rows), given.present, given.recipe)
