@@ -250,7 +250,7 @@ def date_ranks(written: pa.Array) -> pa.Array:
         return numbers
 
     months = ((number("year", 0, 9999) - 1970) * 12 + number("month", 1, 12) - 1).astype("datetime64[M]")
-    days = months.astype("datetime64[D]") + number("day", 1, 31) - 1
+    days = months.astype("datetime64[D]") + (number("day", 1, 31) - 1).astype("timedelta64[D]")
     found[days.astype("datetime64[M]") != months] = False
     sign = np.where(pc.equal(pc.struct_field(parts, "sign"), "-").to_numpy(zero_copy_only=False), -1, 1)
     ahead = sign * (number("hours", 0, 23) * _HOUR + number("minutes", 0, 59) * _MINUTE)
