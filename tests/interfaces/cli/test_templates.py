@@ -1,5 +1,6 @@
 """Templates on the command line: learned from files of pages, shown, and used by dedup and index."""
 
+import gc
 import json
 import shutil
 from errno import ENOSPC
