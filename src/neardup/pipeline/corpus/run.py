@@ -88,13 +88,13 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     if id is not None:
         require_name("id", id)
     with followed(progress) as follow, LocalEngine(threads) as engine:
-        return deduplicated(table_or_texts, text, id, chosen, common, policy, engine, follow)
+        needed = [*policy.required_fields, *_required(chosen)]
+        documents = Documents.of(table_or_texts, text, id, needed, [*chosen.columns, *policy.fields])
+        return replace(deduplicated(documents, chosen, common, policy, engine, follow), source=table_or_texts)
 
 
 def deduplicated(  # noqa: PLR0913, PLR0917 - as dedup
-    source: Any,
-    text: str,
-    id_: str | None,
+    documents: Documents,
     scheme: Scheme,
     common: float | None,
     policy: Policy,
@@ -102,12 +102,10 @@ def deduplicated(  # noqa: PLR0913, PLR0917 - as dedup
     progress: Progress,
 ) -> Result:
     """Return the result of a collection; see ``dedup``. *scheme* and *common* are those of ``chosen_scheme``."""
-    needed = [*policy.required_fields, *_required(scheme)]
-    documents = Documents.of(source, text, id_, needed, [*scheme.columns, *policy.fields])
     if common is not None:
         scheme = scheme.with_common(fitted_common(scheme, documents.texts, common))
     warn_if_short(scheme, documents.texts, exact=policy.verify == "exact")
-    return replace(_Run(documents, scheme, policy, engine, progress).result(), source=source)
+    return _Run(documents, scheme, policy, engine, progress).result()
 
 
 def chosen_scheme(
@@ -322,7 +320,8 @@ class _Run:
         kept = np.flatnonzero(representative < 0)
         hints = HintCounts()
         if CANONICAL in self._policy.written_fields:
-            hints = hint_counts(self._documents.addresses, self._documents.table[CANONICAL], representative)
+            canonicals = self._documents.columns([CANONICAL])[CANONICAL]
+            hints = hint_counts(self._documents.addresses, canonicals, representative)
         same = np.zeros(number, np.bool_)
         same[left] = exact
         signed = np.zeros(number, np.bool_)
