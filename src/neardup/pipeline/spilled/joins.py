@@ -1,7 +1,7 @@
 """All pairs of documents of any number: their features are in files, and are compared block by block."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import combinations_with_replacement, pairwise, product
 from typing import Any, Final
 
@@ -34,7 +34,7 @@ def shingle(job: Job, rule: PairRule, task: int) -> Record:
     lacking = LackingFields(fields_of(job))
     ids: list[pa.Table] = []
     for piece in job.shards.pieces(job.shards.shards[task]):
-        record["rejected"] += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
+        record["rejected"] += [[*astuple(one)] for one in piece.rejected]
         record["without_text"] += [] if piece.without_text is None else [asdict(piece.without_text)]
         lacking.add(piece)
         if not len(piece):

@@ -92,5 +92,4 @@ def _shared(settled: Positions, units: Positions) -> Shared:
     order = np.argsort(settled[0], kind="stable")
     rows = np.append(order, len(order))[positions_in(settled[0][order], units)]
     counts = np.concatenate([settled[2:], np.zeros((3, 1), np.int64)], axis=1)  # the last: not counted
-    chosen = counts[:, rows]
-    return Shared(chosen[0], chosen[1], chosen[2])
+    return Shared(*counts[:, rows])

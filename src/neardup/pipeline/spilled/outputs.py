@@ -40,7 +40,6 @@ from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
 from neardup.sources.tables import check_representable, united
 
-FIELDS: Final = "fields-"  # the stage that finds the types of fields for outputs of other formats than the inputs
 _PART: Final = "part-"
 _TOGETHER: Final = (
     "and inputs that are written together need one type for each field; write one file for each input, to a folder"
@@ -154,6 +153,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
         for folder in reversed(made):
             with suppress(OSError):  # another process has put something there
                 folder.rmdir()
+    _check_first_marks(shards, outputs)
 
 
 def _make_folder(path: str) -> list[Path]:
@@ -192,7 +192,7 @@ def writes_texts(shards: Shards, output: Output) -> bool:
     return pages and own_format(shards, output) is None
 
 
-def check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
+def _check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
     """Raise ``DataError`` if the first records already have fields of marks; those of others are found when written.
 
     Inputs that are not cut yet are not read.
@@ -297,7 +297,7 @@ def write(
     group = groups[task]
     output, alone = group[0].output, len(group) == 1
     form = own_format(job.shards, output)
-    schema = None if form is not None else schema_of(job.shards, output, job.journal.records(FIELDS))
+    schema = None if form is not None else schema_of(job.shards, output, job.journal.records("fields-"))
     found = _records(job, result, group, copied=form is not None)
     found = ahead(found) if reading_ahead and alone else found
     files: dict[str, int] = {}

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -294,10 +295,9 @@ class State(AbstractContextManager["State"]):
                 removed = ~stays[some]
                 sites = any(segments[number].has_sites for number in group)
                 shifted, texts = _shifted([segments[number] for number in group])
-                rows = (
-                    _chosen(found, shift, stays, numbers, begin)
+                rows = chain.from_iterable(
+                    _chosen(segments[number].rows(sites=sites), shift, stays, numbers, int(earlier.edges[number]))
                     for number, shift in zip(group, shifted, strict=True)
-                    for found, begin in _numbered(segments[number].rows(sites=sites), int(earlier.edges[number]))
                 )
                 part = SegmentInfo(
                     name=secrets.token_hex(8),
@@ -307,11 +307,8 @@ class State(AbstractContextManager["State"]):
                     kept=sum(one.kept for one in own) - int((removed & (earlier.representatives[some] < 0)).sum()),
                     inputs=tuple(dict.fromkeys(path for one in own for path in one.inputs)),
                 )
-                parts += (
-                    [self._write(part, rows, texts, recorded)]
-                    if part.leaders or together or not (removed.any() or old[group[0]])
-                    else []
-                )
+                if part.leaders or together or not (removed.any() or old[group[0]]):
+                    parts.append(self._write(part, rows, texts, recorded))
         self._replace(msgspec.structs.replace(self.header, segments=tuple(parts)))
         self._remove_leftovers()
 
@@ -407,13 +404,6 @@ def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
     return found
 
 
-def _numbered(rows: Iterable[Rows], begin: int) -> Iterator[tuple[Rows, int]]:
-    """Yield some leaders at a time, and the number of the first."""
-    for found in rows:
-        yield found, begin
-        begin += len(found.leaders)
-
-
 def _shifted(segments: Sequence[StoredSegment]) -> tuple[list[int], list[RunInputs]]:
     """Return how far the positions of each segment move if all have the same texts, and these."""
     shifts, texts = [0], list[RunInputs]()
@@ -423,20 +413,25 @@ def _shifted(segments: Sequence[StoredSegment]) -> tuple[list[int], list[RunInpu
     return shifts[:-1], texts
 
 
-def _chosen(rows: Rows, shift: int, stays: Flags, numbers: Any, begin: int) -> Rows:
-    """Return the leaders that stay of some, with their new numbers, and positions *shift* later."""
-    representatives = rows.leaders.column("representative").to_numpy()
-    own, kept = stays[begin : begin + len(representatives)], representatives < 0
-    column = pa.array(numbers[representatives].astype(np.int32))
-    place = rows.leaders.column_names.index("representative")
-    positions = pa.array(rows.kept.column("position").to_numpy() + np.uint32(shift))
-    last = rows.kept.column_names.index("position")
-    return Rows(
-        rows.leaders.set_column(place, "representative", column).filter(pa.array(own)),
-        rows.kept.set_column(last, "position", positions).filter(pa.array(own[kept])),
-        rows.dropped.filter(pa.array(own[~kept])),
-        rows.ids.filter(pa.array(own)),
-    )
+def _chosen(segment: Iterable[Rows], shift: int, stays: Flags, numbers: Any, begin: int) -> Iterator[Rows]:
+    """Yield the leaders of a segment that stay, with their new numbers, and positions *shift* later.
+
+    *begin* is the number of its first leader.
+    """
+    for rows in segment:
+        representatives = rows.leaders.column("representative").to_numpy()
+        own, kept = stays[begin : begin + len(representatives)], representatives < 0
+        column = pa.array(numbers[representatives].astype(np.int32))
+        place = rows.leaders.column_names.index("representative")
+        positions = pa.array(rows.kept.column("position").to_numpy() + np.uint32(shift))
+        last = rows.kept.column_names.index("position")
+        yield Rows(
+            rows.leaders.set_column(place, "representative", column).filter(pa.array(own)),
+            rows.kept.set_column(last, "position", positions).filter(pa.array(own[kept])),
+            rows.dropped.filter(pa.array(own[~kept])),
+            rows.ids.filter(pa.array(own)),
+        )
+        begin += len(representatives)
 
 
 def differing(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Change]:
