@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
 import numpy as np
@@ -84,19 +84,11 @@ def named_address(own: str, canonical: str | None) -> str:
     return _forms().normal(own)
 
 
-class HintCounts(NamedTuple):
-    """The effects of the addresses that documents declare as canonical.
+def hint_counts(addresses: pa.ChunkedArray, canonicals: pa.ChunkedArray, representatives: Positions) -> dict[str, int]:
+    """Count the effects of the *canonicals* that documents declare, as parts of a summary; see ``address_ranks``.
 
-    *kept*: the kept documents that a dropped document of their cluster names. *contradicted*: the documents that name
-    the address of other documents of the run that are all in other clusters.
-    """
-
-    kept: int = 0
-    contradicted: int = 0
-
-
-def hint_counts(addresses: pa.ChunkedArray, canonicals: pa.ChunkedArray, representatives: Positions) -> HintCounts:
-    """Count the effects of the *canonicals* that documents declare; see ``address_ranks``.
+    ``canonical_kept``: the kept documents that a dropped document of their cluster names. ``canonical_contradicted``:
+    the documents that name the address of other documents of the run that are all in other clusters.
 
     *representatives* are the positions of those that documents are dropped for, or -1; documents of other runs have
     larger positions. No documents have no hints.
@@ -113,7 +105,10 @@ def hint_counts(addresses: pa.ChunkedArray, canonicals: pa.ChunkedArray, represe
     there = known[places] == named[others] if number else np.zeros(0, np.bool_)
     width = int(clusters.max(initial=0)) + 1
     agree = np.isin(places * width + clusters[others], codes * width + clusters)
-    return HintCounts(len(np.unique(of_others[inside][followed])), int((there & ~agree).sum()))
+    return {
+        "canonical_kept": len(np.unique(of_others[inside][followed])),
+        "canonical_contradicted": int((there & ~agree).sum()),
+    }
 
 
 def _addresses(addresses: pa.ChunkedArray, canonicals: pa.ChunkedArray) -> tuple[Words, Words]:

@@ -18,7 +18,7 @@ from neardup.model.errors import is_keyed, require, require_name, require_share
 from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
 from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
-from neardup.pipeline.corpus.address_ranks import HintCounts, address_ranks, hint_counts
+from neardup.pipeline.corpus.address_ranks import address_ranks, hint_counts
 from neardup.pipeline.corpus.clusters import what_is_shared
 from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, feature_sets, needs_rows, require_policy
 from neardup.pipeline.corpus.documents import Documents
@@ -318,7 +318,7 @@ class _Run:
         representative = np.full(number, -1, np.int64)
         representative[left] = right
         kept = np.flatnonzero(representative < 0)
-        hints = HintCounts()
+        hints: dict[str, int] = {}
         if CANONICAL in self._policy.written_fields:
             canonicals = self._documents.columns([CANONICAL])[CANONICAL]
             hints = hint_counts(self._documents.addresses, canonicals, representative)
@@ -339,8 +339,7 @@ class _Run:
             candidates=decided.candidates,
             compared=decided.compared,
             not_compared=decided.not_compared,
-            canonical_kept=hints.kept,
-            canonical_contradicted=hints.contradicted,
+            **hints,
             **what_is_shared(self._documents.ids, self._documents.raw_texts, representative, same, self._scheme),
         )
         decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)

@@ -31,8 +31,7 @@ from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, check_terms, journal_of, terms_of
 from neardup.pipeline.spilled.forecast import require_room
-from neardup.pipeline.spilled.held_texts import HeldTexts
-from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.job import HeldTexts, Job
 from neardup.pipeline.spilled.outputs import (
     Output,
     Part,

@@ -153,11 +153,6 @@ class Signed:
         held = self._job.held.of(shard)
         yield from (piece.texts for piece in self.pieces(shard)) if held is None else held
 
-    def revisits(self, shards: Iterable[int]) -> pa.Table | None:
-        """Return the revisit records of some shards, which have some; ``None`` without shards."""
-        tables = [self._job.table(of_shard(REVISITS, shard)) for shard in shards]
-        return pa.concat_tables(tables) if tables else None
-
     def _table(self, kind: str, shard: int, columns: Mapping[str, pa.DataType] = NO_COLUMNS) -> pa.Table:
         return self._job.table(of_shard(kind, shard), int(self.edges[shard + 1] - self.edges[shard]), columns)
 

@@ -32,8 +32,18 @@ from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
 from neardup.model.moments import require_past
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, StoredSegment, check_segments
-from neardup.pipeline.spilled.run_inputs import RecordedRuns, RunInputs
+from neardup.pipeline.spilled.earlier import (
+    DROPPED,
+    IDS,
+    KEPT,
+    LEADERS,
+    Earlier,
+    RecordedRuns,
+    Rows,
+    RunInputs,
+    StoredSegment,
+    check_segments,
+)
 from neardup.schemes import terms
 from neardup.sources.formats import local_folder
 from neardup.sources.own_folders import require_outside
