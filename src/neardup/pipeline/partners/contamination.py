@@ -235,11 +235,9 @@ class _Search:
         """Return the training documents with items, each once."""
         empty = (np.empty(0, np.int64), pa.chunked_array([], pa.large_string()), np.empty(0, np.int64), np.empty(0))
         places, names, counts, shares = zip(empty, *self._dropped, strict=True)
-        position, at = np.unique(np.concatenate(places), return_inverse=True)
+        position, first, at = np.unique(np.concatenate(places), return_index=True, return_inverse=True)
         items, share = np.bincount(at, np.concatenate(counts), len(position)), np.zeros(len(position))
         np.maximum.at(share, at, np.concatenate(shares))
-        first = np.full(len(position), -1)
-        first[at[::-1]] = np.arange(len(at))[::-1]
         chunks = [chunk for one in names for chunk in (one.chunks if isinstance(one, pa.ChunkedArray) else [one])]
         ids = pa.chunked_array(chunks, pa.large_string()).take(pa.array(first))
         return pa.table({"id": ids, "position": position, "items": items.astype(np.int64), "share": share})
