@@ -176,12 +176,12 @@ class _Run:
         shingled = self._shingle()
         addresses = address_ranks(self._policy, self._documents.addresses, values)
         order = ranking(self._policy, shingled.lengths, values, addresses)
-        leaders = self._equals(shingled, order)
-        heads = Heads.of_leaders(leaders, order)
+        corpus = Corpus(shingled.features, self._fields, self._documents.texts)
+        heads = Heads.of_leaders(self._equals(shingled, corpus, order), order)
         sites = self._documents.sites if self._fields is None else NO_SITES
         separate(shingled.features, sites, heads.positions)
         sites = sites[heads.positions] if len(sites) else sites
-        signatures = self._sign(Corpus(shingled.features, self._fields, self._documents.texts), heads.positions)
+        signatures = self._sign(corpus, heads.positions)
         sets = feature_sets(self._scheme, shingled.features, heads.positions)
         thresholds = thresholds_of(self._scheme, sites)
         comparison = LeaderComparison(self._scheme, self._policy, signatures, self._engine, thresholds)
@@ -220,24 +220,20 @@ class _Run:
         blank(batch.data, batch.offsets, flags)
         return features, sums, np.diff(batch.offsets), flags
 
-    def _equals(self, shingled: _Shingled, order: Positions) -> Positions:
+    def _equals(self, shingled: _Shingled, corpus: Corpus, order: Positions) -> Positions:
         """Return each document's best-ranked equal, by rank.
 
         Documents are equal if they have the same features or, without features, the same text that is not blank. If
         fields decide, documents are equal if their signed fields are; a document without a signature is alone.
         """
-        if self._fields is not None:
-            return self._equal_fields(Corpus(shingled.features, self._fields, self._documents.texts), order)
-        leaders = leaders_by_features(shingled.features, shingled.sums, order)
-        featureless = np.diff(shingled.features.offsets)[order] == 0
-        ranks = np.flatnonzero(featureless & ~shingled.blank[order])
-        leaders_by_content(self._documents.raw_texts(order[ranks]), ranks.tolist(), leaders)
-        return leaders
-
-    def _equal_fields(self, corpus: Corpus, order: Positions) -> Positions:
         scheme = self._scheme
-        leaders = np.arange(len(order))
-        if isinstance(scheme, FieldScheme) and self._policy.verify == "exact":
+        leaders: Positions = np.arange(len(order))
+        if self._fields is None:
+            leaders = leaders_by_features(shingled.features, shingled.sums, order)
+            featureless = np.diff(shingled.features.offsets)[order] == 0
+            ranks = np.flatnonzero(featureless & ~shingled.blank[order])
+            leaders_by_content(self._documents.raw_texts(order[ranks]), ranks.tolist(), leaders)
+        elif isinstance(scheme, FieldScheme) and self._policy.verify == "exact":
             signatures = scheme.sign_at(corpus, order)
             ranks = np.flatnonzero(signatures.present)
 

@@ -211,10 +211,8 @@ def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int, int
         number, without = number + len(rejected), without + lacking
         orders.append(order + sum(map(len, ids)))
         ids.append(own)
-
-    every = pa.chunked_array([chunk for own in ids for chunk in own.chunks], pa.large_string())
     order = np.concatenate(orders)
-    return audited(stored.table(), lambda: _texts(stored.collections()), every, order, scheme), number, without
+    return audited(stored.table(), lambda: _texts(stored.collections()), _chunks(ids), order, scheme), number, without
 
 
 def _texts(collections: Iterable[Collection]) -> Iterator[tuple[pa.ChunkedArray, Words]]:

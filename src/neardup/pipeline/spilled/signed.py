@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, replace
+from itertools import pairwise
 from math import prod
 from typing import Any, Final, cast
 
@@ -64,7 +65,7 @@ class Signed:
         """Return one column of all documents."""
         whole: npt.NDArray[Any] = np.empty(len(self), kind)
         whole[: self.edges[0]] = self._job.earlier.column(name, kind)
-        for shard, (begin, end) in enumerate(zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True)):
+        for shard, (begin, end) in enumerate(pairwise(self.edges.tolist())):
             table = self._table(SIGNED, shard, {name: pa.from_numpy_dtype(kind)})
             whole[begin:end] = table.column(name).to_numpy(zero_copy_only=False)
         return whole
