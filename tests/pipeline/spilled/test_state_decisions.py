@@ -3,13 +3,12 @@
 import json
 from datetime import UTC, datetime
 
-import numpy as np
 import pytest
 from audits import LEAKY, TEXTS, written
 
 from neardup import DataError, FracMinHash, MinHash, ParameterError, SimHash, audit_files, dedup_files
 from neardup.errors import StorageRefused
-from neardup.pipeline.spilled import addition, state_decisions
+from neardup.pipeline.spilled import addition
 from neardup.pipeline.spilled.earlier import RunInputs
 from neardup.pipeline.spilled.state import State
 
@@ -116,9 +115,3 @@ def test_a_state_without_words_has_nothing_to_miss(tmp_path):
     dedup_files([tmp_path / "blank.jsonl"], state=tmp_path / "state", scheme=LEAKY)
     found = audit_files([tmp_path / "blank.jsonl"], tmp_path / "state")
     assert (found.documents, found.sample, found.missed) == (3, 3, ())
-
-
-def test_digests_are_found_by_both_halves():
-    low, high = np.array([1, 4, 4, 4, 9], np.uint64), np.array([5, 2, 3, 8, 0], np.uint64)
-    digests = np.array([[4, 8], [4, 2], [4, 7], [1, 5], [9, 1], [10, 0], [0, 0]], np.uint64)
-    assert state_decisions._places(digests, low, high).tolist() == [3, 1, -1, 0, -1, -1, -1]

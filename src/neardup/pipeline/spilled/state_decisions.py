@@ -2,20 +2,21 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.decisions.drops import UNKNOWN
 from neardup.decisions.evidence import Shared
-from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.arrays import Positions, Words
 from neardup.model.errors import DataError, StorageRefused, is_keyed, require
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import UNVERIFIED
+from neardup.pipeline.spilled.earlier import stored_rows
 from neardup.pipeline.spilled.signed import equal_digests
 from neardup.pipeline.spilled.state import State
 from neardup.sources.collection import InputPiece
@@ -116,34 +117,17 @@ class StateDecisions:
 
     def _leaders(self) -> Positions:
         """Return the number of the leader that each document equals, or -1 for documents that can equal none."""
-        earlier = self._earlier
-        low, high = (earlier.column(name, np.uint64) for name in ("equal", "equal_high"))
-        order = np.lexsort((high, low))
-        low, high = low[order], high[order]
-        parts = [np.empty(0, np.int64)]
-        for piece in filter(len, self.collections()):
-            digests = equal_digests(piece.texts, self._scheme.shingling, self._salt)
-            places = _places(digests, low, high)
-            lost = np.flatnonzero((places < 0) & digests.any(axis=1))
-            if len(lost):
-                rule = f"document {piece.ids[int(lost[0])].as_py()!r} was forgotten"
-                raise DataError(self._name, f"{rule}; what a run missed can only be found while all are there")
-            parts.append(np.append(order, -1)[places])
-        return np.concatenate(parts)
-
-
-def _places(digests: Words, low: Words, high: Words) -> Positions:
-    """Return the place of each digest among sorted ones, or -1."""
-    found = np.full(len(digests), -1, np.int64)
-    places = np.searchsorted(low, digests[:, 0])
-    open_: npt.NDArray[np.int64] = np.arange(len(digests))
-    while len(open_ := open_[places[open_] < len(low)]):
-        alike: Flags = low[places[open_]] == digests[open_, 0]
-        same = alike & (high[places[open_]] == digests[open_, 1])
-        found[open_[same]] = places[open_[same]]
-        open_ = open_[alike & ~same]  # only one half of these digests is equal
-        places[open_] += 1
-    return found
+        known = np.stack([self._earlier.column(name, np.uint64) for name in ("equal", "equal_high")], axis=1)
+        pieces = filter(len, self.collections())
+        found = (equal_digests(piece.texts, self._scheme.shingling, self._salt) for piece in pieces)
+        digests = np.concatenate([np.empty((0, 2), np.uint64), *found])
+        places = pc.index_in(stored_rows(digests), value_set=stored_rows(known))
+        leaders: Positions = pc.fill_null(places, -1).to_numpy().astype(np.int64)
+        for lost in np.flatnonzero((leaders < 0) & digests.any(axis=1))[:1].tolist():
+            ids = (name for piece in self.collections() for name in piece.ids)
+            rule = f"document {next(islice(ids, lost, None)).as_py()!r} was forgotten"
+            raise DataError(self._name, f"{rule}; what a run missed can only be found while all are there")
+        return leaders
 
 
 def _listed(paths: Iterable[str]) -> str:
