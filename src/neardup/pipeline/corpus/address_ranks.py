@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.decisions.ranking import AddressRanks, times_named
-from neardup.model.arrays import Positions, Words
+from neardup.model.arrays import Positions, Words, positions_in
 from neardup.model.policy import CANONICAL, NOINDEX, Policy
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.fields import are_true
@@ -101,13 +101,12 @@ def hint_counts(addresses: pa.ChunkedArray, canonicals: pa.ChunkedArray, represe
     inside = (of_others >= 0) & (of_others < number)
     followed = own[of_others[inside]] == named[others][inside]
     known, codes = np.unique(own, return_inverse=True)
-    places = np.minimum(np.searchsorted(known, named[others]), max(len(known) - 1, 0))
-    there = known[places] == named[others] if number else np.zeros(0, np.bool_)
+    places = positions_in(known, named[others])
     width = int(clusters.max(initial=0)) + 1
     agree = np.isin(places * width + clusters[others], codes * width + clusters)
     return {
         "canonical_kept": len(np.unique(of_others[inside][followed])),
-        "canonical_contradicted": int((there & ~agree).sum()),
+        "canonical_contradicted": int(((places >= 0) & ~agree).sum()),
     }
 
 

@@ -110,7 +110,7 @@ def largest_clusters(
     """
     dropped = np.flatnonzero(representatives >= 0)
     sizes = np.bincount(representatives[dropped], minlength=len(representatives))
-    heads = np.argsort(-sizes, kind="stable")[:CLUSTERS] if len(dropped) else dropped
+    heads = np.argsort(-sizes, kind="stable")[:CLUSTERS]
     heads = heads[sizes[heads] > 0]
     members = [dropped[representatives[dropped] == head] for head in heads.tolist()]
     least = min(LARGE, LARGE_SHARE * len(representatives))

@@ -24,7 +24,7 @@ from neardup.model.errors import (
     ValueRefused,
     require,
     require_path,
-    require_sequence,
+    require_paths,
 )
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -89,10 +89,8 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     were changed, and ``StorageRefused`` for a state or a work folder of another scheme, and for a work folder without
     decisions.
     """
-    for name, path in [*(("inputs", one) for one in require_sequence("inputs", inputs, "names")), ("of", of)]:
-        if path is not None or name == "inputs":
-            require_path(name, path)
-    if of is not None and Path(of).is_dir() and not is_folder_of_run(Path(of)):
+    require_paths("inputs", inputs)
+    if of is not None and require_path("of", of).is_dir() and not is_folder_of_run(Path(of)):
         rule = "is a folder, but neither a state nor the work folder of a run, which is removed when the run ends,"
         raise InputRefused(os.fspath(of), f"{rule} unless it is kept; name the report of the run", "not of a run")
     allowed = learn_templates is None or learn_templates is False

@@ -17,7 +17,7 @@ from neardup.model.errors import (
     ParameterError,
     require_flag,
     require_path,
-    require_sequence,
+    require_paths,
     require_whole,
 )
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
@@ -88,9 +88,8 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     block = require_whole("memory", memory, LEAST_OF_RUN, unit="bytes") // _BLOCKS
     request = request_of(text=text, id=id, **reading)
     folder = require_path("work", work)
-    names = [*require_sequence("inputs", inputs, "names"), *require_sequence("others", others or (), "names")]
-    for name, path in [*(("inputs", path) for path in names), ("out", out)]:
-        require_path(name, path)
+    names = [*require_paths("inputs", inputs), *require_paths("others", others or ())]
+    require_path("out", out)
     for name, flag in {"restart": restart, "force": force}.items():
         require_flag(name, flag)
     check_table(out, [os.fspath(name) for name in names], force=force)

@@ -12,7 +12,7 @@ from neardup.decisions.partners import FoundPartners, Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.passages import RUN, shared_passages
 from neardup.model.arrays import Features, Positions, TextBatch
-from neardup.model.errors import require_kind, require_path, require_sequence, require_share, require_whole
+from neardup.model.errors import require_kind, require_paths, require_share, require_whole
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import Rejected
@@ -112,8 +112,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     of the training files, or of the items, are rejected.
     """
     for name, paths in (("training", training), ("items", items)):
-        for path in require_sequence(name, paths, "names"):
-            require_path(name, path)
+        require_paths(name, paths)
     rejected: list[Rejected] = []
     rejected_items: list[Rejected] = []
     lacking: list[WithoutText | None] = []
