@@ -175,8 +175,7 @@ class Earlier:
         """Return a column of all leaders; columns of kept leaders are 0 for the others."""
         whole = np.zeros(len(self), kind)
         if name in _OF_KEPT:
-            parts = [part.column(name).to_numpy() for part in self._tables(KEPT)]
-            whole[self.representatives < 0] = np.concatenate([np.empty(0, whole.dtype), *parts])
+            whole[self.representatives < 0] = self._column(KEPT, name)
         elif name != "blank":  # no leader is
             for part, begin in zip(self._tables(LEADERS), self.edges[:-1].tolist(), strict=True):
                 if name == SITE and name not in part.column_names:
@@ -207,8 +206,7 @@ class Earlier:
     @cached_property
     def representatives(self) -> Positions:
         """The number of the kept leader that each is dropped for, or -1: int64[n]."""
-        parts = [part.column("representative").to_numpy() for part in self._tables(LEADERS)]
-        return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
+        return self._column(LEADERS, "representative").astype(np.int64)
 
     def signatures(self, kind: npt.DTypeLike, shape: tuple[int, ...]) -> Iterator[npt.NDArray[Any]]:
         """Yield the signature rows of all leaders, each of this type and *shape*, some at a time."""
@@ -239,11 +237,7 @@ class Earlier:
     def settled(self) -> Positions:
         """Return the dropped leaders with what they share with their representatives; see ``blocks.settled_name``."""
         dropped = np.flatnonzero(self.representatives >= 0)
-        nothing = np.empty(0, np.int64)
-        counts = [
-            np.concatenate([nothing, *(part.column(name).to_numpy() for part in self._tables(DROPPED))])
-            for name in COUNTS
-        ]
+        counts = (self._column(DROPPED, name) for name in COUNTS)
         return np.stack([dropped, self.representatives[dropped], *counts])
 
     @cached_property
@@ -296,6 +290,10 @@ class Earlier:
 
     def _tables(self, name: str) -> list[pa.Table]:
         return [segment.table(name) for segment in self._segments]
+
+    def _column(self, table: str, name: str) -> npt.NDArray[Any]:
+        parts = [part.column(name).to_numpy() for part in self._tables(table)]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
 class WholeRows:

@@ -175,12 +175,12 @@ class Job:
     def places(self, name: str, kind: npt.DTypeLike, end: int, size: int | None = None, *, least: int = 0) -> Any:
         """Map an array of numbers from *least* to below *end*, which compiled code may use as places."""
         found = self.array(name, kind, size)
-        self.require_places(name, found, end, least=least)
+        self.require_places(name, end, found, least=least)
         return found
 
-    def require_places(self, name: str, found: npt.NDArray[Any], end: int, *, least: int = 0) -> None:
+    def require_places(self, name: str, end: int, *arrays: npt.NDArray[Any], least: int = 0) -> None:
         """Raise ``StorageDamaged`` for a number of a file that is below *least*, or not below *end*."""
-        if found.size and (int(found.min()) < least or int(found.max()) >= end):
+        if any(found.size and (int(found.min()) < least or int(found.max()) >= end) for found in arrays):
             raise self.damaged(name)
 
     def damaged(self, name: str) -> StorageDamaged:

@@ -96,7 +96,7 @@ class StoredSets:
             if begin < end:
                 spans = ragged(self._begins[documents[begin:end]], sizes[begin:end])
                 stored = self._job.array(name, np.uint64)
-                self._job.require_places(name, spans, len(stored))
+                self._job.require_places(name, len(stored), spans)
                 values[offsets[begin] : offsets[end]] = stored[spans]
         return self._rule.sets(self._job.scheme, Features(values, offsets))
 
@@ -205,7 +205,7 @@ def tables(  # noqa: PLR0913 - what was found, of what, by which rule
     for name, run in zip(names, runs, strict=True):
         if len(run) != 3 + (rule.measure == COSINE):
             raise job.damaged(name)
-        job.require_places(name, run[:2], len(stored))
+        job.require_places(name, len(stored), run[:2])
     some = (run[:2, begin : begin + _HELD] for run in runs for begin in range(0, run.shape[1], _HELD))
     connected = clusters_of(map(np.array, some), len(stored)) if clusters else None
     named = [stored.names, lambda positions: stored.names(positions + (first or 0))][: 1 if first is None else 2]

@@ -76,7 +76,7 @@ def settled_of(job: Job, blocks: int, units: int) -> Positions:
         part = np.asarray(job.array(name, np.int64, axes=2))
         if len(part) != _ROWS:
             raise job.damaged(name)
-        job.require_places(name, part[:2], units)
+        job.require_places(name, units, part[:2])
         parts.append(part)
     return np.concatenate([np.empty((5, 0), np.int64), *parts], axis=1)
 
