@@ -35,9 +35,8 @@ from neardup.pipeline.crawl.file_templates import learned_extraction
 from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, audited, require_texts
 from neardup.pipeline.progress import Progress, followed
+from neardup.pipeline.spilled.recorded_decisions import StateDecisions, work_decisions
 from neardup.pipeline.spilled.state import State, differing, is_state
-from neardup.pipeline.spilled.state_decisions import StateDecisions
-from neardup.pipeline.spilled.work_decisions import work_decisions
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Collection, InputPiece, Rejected
 from neardup.sources.fields import joined

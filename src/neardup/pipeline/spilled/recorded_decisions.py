@@ -1,8 +1,10 @@
-"""What the runs that made a state decided on their documents, which are read again."""
+"""What runs decided on their documents, which are read again: those that made a state, or that of a work folder."""
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import accumulate, islice, pairwise
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -11,19 +13,30 @@ import pyarrow.compute as pc
 
 from neardup.decisions.drops import UNKNOWN
 from neardup.decisions.evidence import Shared
+from neardup.engines.journal import WorkFolder, read_header, reserved
+from neardup.engines.runner import require_version
+from neardup.index.disk.arrays import understood
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import DataError, StorageRefused, is_keyed, require
+from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import UNVERIFIED
 from neardup.pipeline.spilled.earlier import stored_rows
+from neardup.pipeline.spilled.heads import ranked
+from neardup.pipeline.spilled.records import records_in
+from neardup.pipeline.spilled.run import result_of
 from neardup.pipeline.spilled.signed import equal_digests
-from neardup.pipeline.spilled.state import State
-from neardup.sources.collection import InputPiece
+from neardup.pipeline.spilled.state import State, differing
+from neardup.pipeline.spilled.workers import job_of, scheme_of
+from neardup.schemes.terms import written
+from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.formats import display
+from neardup.sources.shards import is_distant
 
 _NOBODY: Final = -1  # represents a kept document
 _LISTED: Final = 5  # paths that a message names
+_NEXT: Final = "continue it with the same command, and audit it when its outputs are being written, or its report"
 
 
 class StateDecisions:
@@ -128,6 +141,86 @@ class StateDecisions:
             rule = f"document {next(islice(ids, lost, None)).as_py()!r} was forgotten"
             raise DataError(self._name, f"{rule}; what a run missed can only be found while all are there")
         return leaders
+
+
+class WorkDecisions:
+    """The documents of a run in pieces that has decided, in the order of its inputs, and the decisions on them.
+
+    *scheme* and *result* are those of the run; *order* are the positions of all documents from best to worst.
+    """
+
+    def __init__(self, folder: WorkFolder, scheme: Scheme, keep: str | None) -> None:
+        """Read a work folder.
+
+        Raises ``StorageRefused`` if the run has not decided yet, or compared with other documents; and
+        ``ParameterError`` if its documents were ranked in another way than by *keep*.
+        """
+        self._name, terms = str(folder.folder), folder.terms
+        if terms["state"] is not None or terms["compared"]:
+            rule = "its run compared with documents of other runs or files; audit its report or, if it has one, its"
+            raise StorageRefused(self._name, f"{rule} state")
+        here, job = terms["changeable"]["folder"], None
+        for begun in records_in(folder, "split-"):
+            begun["shards"]["inputs"] = [os.path.join(here, path) for path in begun["shards"]["inputs"]]  # noqa: PTH118
+            job = job_of(folder, scheme, begun, terms)
+        if job is None or not folder.done(f"decide-{job.deciding}"):
+            raise StorageRefused(self._name, f"its run has not decided yet; {_NEXT}")
+        stages = (f"rank-{job.deciding}", f"decide-{job.deciding}", f"sign-{job.signing}")
+        if not all(folder.has_files(record) for stage in stages for record in records_in(folder, stage)):
+            rule = "files of its run are missing or incomplete; repeat the run with the same command"
+            raise StorageRefused(self._name, rule)
+        kept = job.policy.keep
+        require(keep in {None, kept}, "keep", keep, f"is not that of the run, which has recorded {kept!r}")
+        self.scheme, self.result = scheme, result_of(folder, job)
+        self.order = ranked(job, len(self.result.documents.signed))
+        with understood(folder.folder / RUN[0]):
+            self._inputs = [_placed(path, here) for path, _ in terms["inputs"]]
+
+    def require(self, inputs: Iterable[str]) -> None:
+        """Raise ``DataError`` unless these are the inputs of the run, in any order."""
+        given = [_placed(path, os.getcwd()) for path in inputs]  # noqa: PTH109
+        for one, others in ((given, self._inputs), (self._inputs, given)):
+            if lacking := [path for path in one if path not in others]:
+                there = f"an input of the run in the work folder {self._name!r}"
+                rule = (
+                    f"is not {there}" if one is given else f"is {there}, and is audited with the others; name it, too"
+                )
+                raise DataError(display(lacking[0]), rule)
+
+    def collections(self) -> Iterator[Collection]:
+        """Yield the documents, in pieces; raises ``DataError`` if an input was changed since."""
+        signed = self.result.documents.signed
+        for shard in range(len(signed.edges) - 1):
+            yield from filter(len, signed.pieces(shard))
+
+
+@contextmanager
+def work_decisions(path: Path, scheme: Scheme | None, key: bytes | None, keep: str | None) -> Iterator[WorkDecisions]:
+    """Yield what the run in a work folder decided; until then, no run can use the folder.
+
+    The scheme is that of the run, which needs *key* if it has one, or must be *scheme*. Raises the errors of
+    ``WorkDecisions``, ``StorageBusy`` if a run is using the folder, and ``StorageRefused`` for a run of another
+    version, of another scheme, or of ``pairs``.
+    """
+    header = read_header(path)
+    if header is None:
+        raise StorageRefused(str(path), "there is no run in it")
+    require_version(path, header)
+    recorded = header.terms["changeable"]
+    if "policy" not in recorded:
+        raise StorageRefused(str(path), "its run finds all pairs, which leaves nothing to audit")
+    if scheme is not None:
+        changes = differing(recorded["scheme"], written(scheme))
+        if words := "; ".join(change.words() for change in changes):
+            rule = f"its run has other settings: {words}; use the same, or leave them out, as the work folder has"
+            raise StorageRefused(str(path), f"{rule} recorded them", "other terms")
+    with reserved(path, header) as folder:
+        yield WorkDecisions(folder, scheme_of(folder, key, scheme), keep)
+
+
+def _placed(path: str, folder: str) -> str:
+    """Return the absolute path of an input of a run that was started in a folder."""
+    return path if is_distant(path) else os.path.abspath(os.path.join(folder, path))  # noqa: PTH100, PTH118 - links stay
 
 
 def _listed(paths: Iterable[str]) -> str:
