@@ -33,7 +33,7 @@ from neardup.pipeline.corpus.report import reading_terms, terms_of_report
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.file_templates import learned_extraction
 from neardup.pipeline.files.dedup import dedup_files
-from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, audited, require_texts
+from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, require_texts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.recorded_decisions import StateDecisions, work_decisions
 from neardup.pipeline.spilled.state import State, differing, is_state
@@ -110,7 +110,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             require_texts(done.scheme)
             done.require(Shards.opened(inputs, request).inputs)
             result, documents = done.result, done.result.documents
-            run = audited(result.decisions, lambda: _texts(done.collections()), documents.ids, done.order, done.scheme)
+            run = Audited(result.decisions, lambda: _texts(done.collections()), documents.ids, done.order, done.scheme)
             without = 0 if documents.without_text is None else documents.without_text.records
             found = audit_run(run, done.scheme, **ways)
             return replace(found, rejected=len(documents.rejected), without_text=without)
@@ -147,7 +147,7 @@ def _of_files(
         if known is not None:
             _require_read_alike(name, known["reading"], shards)
         chosen, _ = chosen_scheme(scheme)
-        run = audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
+        run = Audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
         return replace(audit_run(run, chosen, **ways), rejected=len(rejected), without_text=without)
 
 
@@ -209,7 +209,7 @@ def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int, int
         orders.append(order + sum(map(len, ids)))
         ids.append(own)
     order = np.concatenate(orders)
-    return audited(stored.table(), lambda: _texts(stored.collections()), _chunks(ids), order, scheme), number, without
+    return Audited(stored.table(), lambda: _texts(stored.collections()), _chunks(ids), order, scheme), number, without
 
 
 def _texts(collections: Iterable[Collection]) -> Iterator[tuple[pa.ChunkedArray, Words]]:
