@@ -83,7 +83,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     cannot be written, ``RunChanged`` if the work folder is of another run, ``StorageBusy`` if another process uses it,
     and ``StorageFailed`` if the system refuses.
     """
-    rule = PairRule.of(measure, threshold, clusters=clusters, between=others is not None)
+    rule = PairRule(measure, threshold, clusters=clusters, between=others is not None)
     chosen = scheme_of_texts(scheme, PAIRS_OF_TEXTS)
     block = require_whole("memory", memory, LEAST_OF_RUN, unit="bytes") // _BLOCKS
     request = request_of(text=text, id=id, **reading)
@@ -123,7 +123,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             stored = StoredSets(job, rule, records)
             number = sum(shard.source < compared for shard in shards.shards)
             first = int(stored.shards[number]) if rule.between else None
-            blocks = BlockPairs.of(stored.sizes, first or 0, block, rule)
+            blocks = BlockPairs(stored.sizes, first or 0, block, rule)
             one_by_one = Stages(journal, engine, follow, lambda _: map)  # each with all threads
 
             def compared_blocks(task: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """All pairs of documents of any number: their features are in files, and are compared block by block."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple
 from itertools import combinations_with_replacement, pairwise, product
 from typing import Any, Final
 
@@ -107,18 +107,13 @@ class StoredSets:
         return names.take(pa.array(places))
 
 
-@dataclass(frozen=True, eq=False)
 class BlockPairs:
-    """The blocks of documents that are compared, each alone or with another one.
+    """The blocks of *documents* that are compared, and the *pairs* of these: each alone or with another one.
 
     Documents of similar size are in one block, so that blocks of too different sizes need not be compared.
     """
 
-    documents: list[Positions]
-    pairs: list[tuple[int, int]]
-
-    @classmethod
-    def of(cls, sizes: Positions, first: int, most: int, rule: PairRule) -> "BlockPairs":
+    def __init__(self, sizes: Positions, first: int, most: int, rule: PairRule) -> None:
         """Cut documents with these numbers of features into blocks of at most about *most* bytes.
 
         *first* is the first document of the second collection, if the pairs are between two.
@@ -128,8 +123,8 @@ class BlockPairs:
         every: Iterable[tuple[int, int]] = combinations_with_replacement(range(len(own)), 2)
         if rule.between:
             every = product(range(len(own)), range(len(own), len(own) + len(others)))
-        documents = [*own, *others]
-        ends = [(int(sizes[block].min()), int(sizes[block].max())) for block in documents]
+        self.documents = [*own, *others]
+        ends = [(int(sizes[block].min()), int(sizes[block].max())) for block in self.documents]
         least = rule.threshold if rule.measure == "resemblance" else 0.0
 
         def may_match(one: int, other: int) -> bool:
@@ -137,7 +132,7 @@ class BlockPairs:
                 ends[left][1] >= least * ends[right][0] - _ROUNDING for left, right in ((one, other), (other, one))
             )
 
-        return cls(documents, [pair for pair in every if may_match(*pair)])
+        self.pairs = [pair for pair in every if may_match(*pair)]
 
     @property
     def work(self) -> list[int]:
