@@ -63,7 +63,7 @@ class Audited:
         scheme: Scheme,
         name: str = "the run",
     ) -> None:
-        """Take the *decisions* (see ``Result``) on documents in this *order* of ranks.
+        """Read the *decisions* (see ``Result``) on documents in this *order* of ranks.
 
         Raises ``ParameterError`` if a document was dropped for a worse one, or by another measure, and ``DataError``
         for the report of this *name* if a document was dropped whose measure is below the threshold.

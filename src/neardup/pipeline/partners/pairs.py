@@ -35,7 +35,7 @@ class PairRule:
     """Which pairs are found: those whose *measure* is at least *threshold*; *between* two collections, or of one."""
 
     def __init__(self, measure: str, threshold: float, *, clusters: bool, between: bool) -> None:
-        """Take the rule of a call of ``pairs``; raises ``ParameterError``."""
+        """Check the rule of a call of ``pairs``; raises ``ParameterError``."""
         known = "must be resemblance, containment, overlap or cosine"
         require(measure in get_args(PairMeasure), "measure", measure, known)
         self.measure, self.threshold, self.between = measure, require_share("threshold", threshold), between
