@@ -311,15 +311,13 @@ def _check_report(shards: Shards, settings: RunSettings) -> None:
 
 def _begun(shards: Shards, size: int, state: State | None, settings: RunSettings) -> dict[str, Any]:
     """Return what a run keeps for all its stages: its shards, the key of its digests, and the segments of the state."""
-    for_index = settings.earlier.for_index if state is None or state.salt is None else state.header.for_index
-    salt = None if state is None else state.salt
-    segments = [] if state is None else [part.name for part in state.segments]
+    known = None if state is None or state.salt is None else state.header
     return {
         "shards": shards.cut(size).to_dict(),
-        "salt": salt or secrets.token_bytes(16).hex(),
-        "segments": segments,
+        "salt": secrets.token_bytes(16).hex() if known is None else known.salt,
+        "segments": [] if known is None else [part.name for part in known.segments],
         "segment": secrets.token_hex(8),  # that the run adds
-        "for_index": settings.earlier.adds and for_index,
+        "for_index": settings.earlier.adds and (settings.earlier if known is None else known).for_index,
     }
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from neardup.decisions.evidence import Shared
 from neardup.decisions.exact import spread
 from neardup.engines.local import LocalEngine
-from neardup.model.arrays import Flags, Positions, positions_in
+from neardup.model.arrays import Positions, positions_in
 from neardup.pipeline.spilled.blocks import settled_name
 from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, comparison_of, ranked, signatures
 from neardup.pipeline.spilled.job import Job
@@ -45,7 +45,8 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
     representatives[order[matched >= 0]] = order[matched[matched >= 0]]
     left, right = order[dropped], order[matched[dropped]]
     own, kept_for = of[dropped], of[matched[dropped]]
-    same = _same_text(signed, left, right)
+    text, length = signed.column("text", np.uint64), signed.column("length", np.int64)  # a keyed digest of the text
+    same = (text[left] == text[right]) & (length[left] == length[right]) & (length[left] > 0)
     equal = same if job.scheme.columns else own == kept_for
     exact = same & equal
     units = dropped if job.scheme.columns else own
@@ -79,12 +80,6 @@ def settled_of(job: Job, blocks: int, units: int) -> Positions:
         job.require_places(name, units, part[:2])
         parts.append(part)
     return np.concatenate([np.empty((5, 0), np.int64), *parts], axis=1)
-
-
-def _same_text(signed: Signed, left: Positions, right: Positions) -> Flags:
-    """Return, pair by pair, whether the keyed digests and lengths of two texts are equal; false for empty texts."""
-    text, length = signed.column("text", np.uint64), signed.column("length", np.int64)
-    return np.asarray((text[left] == text[right]) & (length[left] == length[right]) & (length[left] > 0))
 
 
 def _shared(settled: Positions, units: Positions) -> Shared:

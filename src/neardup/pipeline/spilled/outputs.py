@@ -225,10 +225,8 @@ def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
         places = np.flatnonzero(_chosen(output, np.asarray(result.representatives)))
         lengths = signed.column("length", np.int64)[signed.first :][places]
         starts = np.unique(np.searchsorted(np.cumsum(lengths) - lengths, np.arange(0, lengths.sum(), output.part)))
-        edges = np.array([0, *places[starts[(starts > 0) & (starts < len(places))]].tolist(), number])
-        found += [
-            Part(output, _numbered(output, f"{place:05}"), *ends) for place, ends in enumerate(pairwise(edges.tolist()))
-        ]
+        edges = [0, *places[starts[(starts > 0) & (starts < len(places))]].tolist(), number]
+        found += [Part(output, _numbered(output, place), *ends) for place, ends in enumerate(pairwise(edges))]
     return found
 
 
@@ -264,9 +262,9 @@ def _require_files(paths: Iterable[str]) -> None:
             raise OutputRefused(path, "it is a link, and its target would be replaced; remove the link")
 
 
-def _numbered(output: Output, number: str) -> str:
+def _numbered(output: Output, number: int) -> str:
     folder, _, name = output.path.rpartition("/")
-    return _joined(folder, f"{_PART}{number}{name[len(_PART) + 5 :]}")
+    return _joined(folder, f"{_PART}{number:05}{name[len(_PART) + 5 :]}")
 
 
 def _joined(folder: str, name: str) -> str:
