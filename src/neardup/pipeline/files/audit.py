@@ -293,5 +293,4 @@ def _report(of: AnyPath, ids: pa.ChunkedArray, shards: Shards) -> pa.Table:
 def _full_names(shards: Shards) -> pa.ChunkedArray:
     """Return the ids of documents, with the full path of their file if they have none."""
     shards = replace(shards, request=replace(shards.request, full_names=True))
-    ids = [chunk.cast(pa.large_string()) for piece in shards.every_piece() for chunk in piece.ids.chunks]
-    return pa.chunked_array(ids, pa.large_string())
+    return _chunks(piece.ids.cast(pa.large_string()) for piece in shards.every_piece())

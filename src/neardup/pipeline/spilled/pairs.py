@@ -82,8 +82,7 @@ def pair(job: Job, task: int) -> dict[str, Any]:
     proposals = Proposals([part.within(begin, end) for part in stored], begin, end)
     comparison = comparison_of(job, LocalEngine(1))
     kept = np.ones(end, np.bool_)
-    if len(job.earlier):  # no document is dropped for a dropped document
-        kept[: len(job.earlier)] = job.earlier.representatives < 0
+    kept[: len(job.earlier)] = job.earlier.representatives < 0  # no document is dropped for a dropped document
     candidates = 0
     with ExitStack() as stack:
         files = [stack.enter_context(job.output(name)) for name in _pairs(task)]
