@@ -88,7 +88,9 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     if id is not None:
         require_name("id", id)
     with followed(progress) as follow, LocalEngine(threads) as engine:
-        needed = [*policy.required_fields, *_required(chosen)]
+        needed = [*policy.required_fields]
+        if isinstance(chosen, FieldScheme):
+            needed += [name for name in chosen.required_columns if name != BODY]  # which the text replaces
         documents = Documents.of(table_or_texts, text, id, needed, [*chosen.columns, *policy.fields])
         return replace(deduplicated(documents, chosen, common, policy, engine, follow), source=table_or_texts)
 
@@ -144,11 +146,6 @@ def scheme_of_texts(scheme: Scheme | None, why: str) -> Scheme:
     chosen, _ = chosen_scheme(scheme)
     require(not isinstance(chosen, FieldScheme), "scheme", chosen.name, f"signs fields, not texts: {why}")
     return chosen
-
-
-def _required(scheme: Scheme) -> list[str]:
-    """Return the columns that the scheme requires; the text replaces a missing ``BODY``."""
-    return [name for name in scheme.required_columns if name != BODY] if isinstance(scheme, FieldScheme) else []
 
 
 @dataclass(frozen=True, slots=True, eq=False)

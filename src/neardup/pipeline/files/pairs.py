@@ -125,11 +125,9 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             first = int(stored.shards[number]) if rule.between else None
             blocks = BlockPairs(stored.sizes, first or 0, block, rule)
             one_by_one = Stages(journal, engine, follow, lambda _: map)  # each with all threads
-
-            def compared_blocks(task: int) -> dict[str, Any]:
-                return compare(job, rule, blocks.loaded(stored, task), engine, task)
-
-            found = one_by_one.each("compare", "", compared_blocks, blocks.work)
+            found = one_by_one.each(
+                "compare", "", lambda task: compare(job, rule, blocks.loaded(stored, task), engine, task), blocks.work
+            )
             write_table(out, tables(job, rule, stored, found, first, clusters=clusters), force=force)
             journal.finish()
     pairs = sum(one["pairs"] for one in found)

@@ -253,8 +253,7 @@ class _Sample:
         allowed, near = run.exact[positions].copy(), np.zeros(len(positions), np.bool_)
         matching: list[tuple[Positions, Values]] = []
         missed: dict[int, tuple[float, int, MissedPair]] = {}
-        for found in self._scan(partners, sites):
-            left, right, values, least, kept = found
+        for left, right, values, least, kept in self._scan(partners, sites):
             match = values >= least
             lawful = match | run.estimated  # an estimate may reach the threshold if the measure does not
             matching.append((left[lawful], values[lawful]))
