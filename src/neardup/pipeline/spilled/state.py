@@ -10,7 +10,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -231,8 +231,7 @@ class State(AbstractContextManager["State"]):
         """Add the leaders of a run as a segment; *header* is that of a state with only this run."""
         known = earlier_of(self.folder, [one.name for one in self.segments])
         recorded, templates = RecordedRuns(known.texts), texts.templates
-        with self._removing_new_segments():
-            part = self._write(part, rows, [texts], recorded)
+        part = self._write(part, rows, [texts], recorded)
         if texts.shards.extraction is not None and templates is not None:
             path, content = self.folder / TEMPLATES, templates.to_bytes()
             with naming(self.folder):
@@ -298,27 +297,26 @@ class State(AbstractContextManager["State"]):
             groups = [[*range(len(segments))]]
         parts: list[SegmentInfo] = []
         recorded = RecordedRuns()
-        with self._removing_new_segments():
-            for group in groups:
-                own = [self.segments[number] for number in group]
-                some = slice(*earlier.edges[[group[0], group[-1] + 1]])
-                removed = ~stays[some]
-                sites = any(segments[number].has_sites for number in group)
-                shifted, texts = _shifted([segments[number] for number in group])
-                rows = chain.from_iterable(
-                    _chosen(segments[number].rows(sites=sites), shift, stays, numbers, int(earlier.edges[number]))
-                    for number, shift in zip(group, shifted, strict=True)
-                )
-                part = SegmentInfo(
-                    name=secrets.token_hex(8),
-                    added=max(one.added for one in own),
-                    documents=sum(one.documents for one in own) - int(removed.sum()),
-                    leaders=int((~removed).sum()),
-                    kept=sum(one.kept for one in own) - int((removed & (earlier.representatives[some] < 0)).sum()),
-                    inputs=tuple(dict.fromkeys(path for one in own for path in one.inputs)),
-                )
-                if part.leaders or together or not (removed.any() or old[group[0]]):
-                    parts.append(self._write(part, rows, texts, recorded))
+        for group in groups:
+            own = [self.segments[number] for number in group]
+            some = slice(*earlier.edges[[group[0], group[-1] + 1]])
+            removed = ~stays[some]
+            sites = any(segments[number].has_sites for number in group)
+            shifted, texts = _shifted([segments[number] for number in group])
+            rows = chain.from_iterable(
+                _chosen(segments[number].rows(sites=sites), shift, stays, numbers, int(earlier.edges[number]))
+                for number, shift in zip(group, shifted, strict=True)
+            )
+            part = SegmentInfo(
+                name=secrets.token_hex(8),
+                added=max(one.added for one in own),
+                documents=sum(one.documents for one in own) - int(removed.sum()),
+                leaders=int((~removed).sum()),
+                kept=sum(one.kept for one in own) - int((removed & (earlier.representatives[some] < 0)).sum()),
+                inputs=tuple(dict.fromkeys(path for one in own for path in one.inputs)),
+            )
+            if part.leaders or together or not (removed.any() or old[group[0]]):
+                parts.append(self._write(part, rows, texts, recorded))
         self._replace(msgspec.structs.replace(self.header, segments=tuple(parts)))
         self._remove_leftovers()
 
@@ -337,9 +335,13 @@ class State(AbstractContextManager["State"]):
     def _write(
         self, part: SegmentInfo, rows: Iterable[Rows], texts: Sequence[RunInputs], recorded: RecordedRuns
     ) -> SegmentInfo:
-        """Write the files of a segment, which follows those *recorded* before; return it with their digests."""
+        """Write the files of a segment, which follows those *recorded* before; return it with their digests.
+
+        If that fails, such as on a full disk, all new segments are removed.
+        """
         folder = self._folder(part.name)
-        with naming(folder):
+        with ExitStack() as undo, naming(folder):
+            undo.callback(self._remove_leftovers)
             shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed here
             folder.mkdir()
             with ExitStack() as stack:
@@ -353,22 +355,15 @@ class State(AbstractContextManager["State"]):
                         writer.write_table(one)
             with replacing(folder / _TEXTS, folder / f"{_TEXTS}.partial") as file:
                 file.write(msgspec.json.encode([*recorded.recorded(texts)]))
-        return msgspec.structs.replace(part, digests=self._digests(part.name))
+            part = msgspec.structs.replace(part, digests=self._digests(part.name))
+            undo.pop_all()
+        return part
 
     def _replace(self, header: StateHeader) -> None:
         header = msgspec.structs.replace(header, digest=_digest(header))
         with naming(self.folder), replacing(self.folder / _HEADER, self.folder / f"{_HEADER}.partial") as file:
             file.write(msgspec.json.encode(header))
         self._header = header
-
-    @contextmanager
-    def _removing_new_segments(self) -> Iterator[None]:
-        """Remove what was written if writing fails, such as on a full disk."""
-        try:
-            yield
-        except BaseException:
-            self._remove_leftovers()
-            raise
 
     def _remove_leftovers(self) -> None:
         """Remove segments that are not part of the state, and templates if its pages were read without any."""
