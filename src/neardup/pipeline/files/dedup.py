@@ -343,12 +343,12 @@ def _earlier(
 ) -> EarlierDocuments | None:
     """Return the documents that those of the inputs are compared with."""
     require(state is not None or not for_index, "for_index", for_index, "can only be used with a state")
-    if state is None and against is None:
-        return None
     if state is not None:
         if against is not None:
             raise ParameterConflict("against", against, "state", state, "compare with one of them per run")
         return EarlierDocuments(state=local_folder("state", state), adds=True, for_index=for_index)
+    if against is None:
+        return None
     names = require_paths("against", [against] if isinstance(against, str | os.PathLike) else against)
     require(bool(names), "against", names, "must name at least one state, index, file or folder")
     from neardup.engines.journal import is_work

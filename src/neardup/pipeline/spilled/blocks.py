@@ -156,10 +156,8 @@ class _Settling:
 
     def compare(self, pairs: Candidates) -> None:
         """Decide the asking documents of one window."""
-        members = self._members(pairs)
-        sets = self._load(members)
+        members, sets, local = self._loaded(pairs)
         matcher = exact_matcher(self._job.scheme, self._job.policy, sets, self._thresholds.at(members))
-        local = self._numbering.of(pairs)
         if self._chains:
             parents = np.arange(len(members))
             _turns(local, matcher.connect, parents)
@@ -190,10 +188,8 @@ class _Settling:
         pairs = Candidates(chosen, np.arange(len(chosen) + 1), self.matched[chosen].astype(np.int32))
         parts = (_some(pairs, begin, begin + BLOCK) for begin in range(0, len(chosen), BLOCK))
         for some in self.windows(parts):
-            members = self._members(some)
-            sets = self._load(members)
+            members, sets, local = self._loaded(some)
             sets.make_distinct(np.arange(len(members)))
-            local = self._numbering.of(some)
             left, right = local.asking.astype(np.int64), local.candidates.astype(np.int64)
             self._note(members, left, right, count_shared(sets, left, right), sets)
 
@@ -203,14 +199,13 @@ class _Settling:
         columns = (units, units[self.matched], self._common, self._sizes, self._sizes_of_match)
         return np.stack([column[chosen] for column in columns])
 
-    def _members(self, pairs: Candidates) -> Positions:
-        """Return the documents of some pairs, ascending, and number them."""
+    def _loaded(self, pairs: Candidates) -> tuple[Positions, FeatureSets, Candidates]:
+        """Return the documents of some pairs, ascending, their features, and the pairs by their places among these."""
         members = self._numbering.distinct(pairs.asking, pairs.candidates)
         self._numbering.assign(members)
-        return members
-
-    def _load(self, members: Positions) -> FeatureSets:
-        return feature_sets(self._job.scheme, load(self._job, self._places.at(members)), np.arange(len(members)))
+        features = load(self._job, self._places.at(members))
+        sets = feature_sets(self._job.scheme, features, np.arange(len(members)))
+        return members, sets, self._numbering.of(pairs)
 
     def _note(
         self, members: Positions, left: Positions, right: Positions, common: Positions, sets: FeatureSets
