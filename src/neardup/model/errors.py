@@ -562,3 +562,11 @@ def require_sequence(name: str, value: Any, of: str) -> Sequence[Any]:
     """Return a list or tuple as a tuple; ``ParameterError`` for anything else, including a string."""
     require(isinstance(value, Sequence) and not isinstance(value, str | bytes), name, value, f"must be a list of {of}")
     return tuple(value)
+
+
+def require_paths(name: str, value: Any) -> Sequence[Any]:
+    """Return a list or tuple of paths as a tuple; ``ParameterError`` for anything else, including a single path."""
+    paths = require_sequence(name, value, "names")
+    for path in paths:
+        require_path(name, path)
+    return paths

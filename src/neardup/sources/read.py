@@ -19,7 +19,7 @@ from neardup.model.errors import (
     require,
     require_kind,
     require_name,
-    require_path,
+    require_paths,
     require_sequence,
     require_whole,
 )
@@ -77,8 +77,7 @@ def read(
     Raises ``DataError`` for inputs that cannot be read as a whole, and if every record was rejected; ``ParameterError``
     for wrong parameters.
     """
-    for name in require_sequence("inputs", inputs, "names"):
-        require_path("inputs", name)
+    require_paths("inputs", inputs)
     return read_requested(inputs, request_of(**reading), others=others, threads=threads, progress=progress)
 
 

@@ -134,8 +134,6 @@ def _order(job: Job, signed: Signed) -> Positions:
     lengths = signed.column("length", np.int64)
     found = [np.arange(known)]
     for begin, end in ((known, signed.first), (signed.first, len(signed))):
-        if begin == end:
-            continue
         part = slice(begin - known, end - known)
         own = {field: column[part] for field, column in values.items()}
         of_part = {field: column[part] for field, column in declared.items()}

@@ -40,7 +40,6 @@ from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
 from neardup.sources.tables import check_representable, united
 
-FIELDS: Final = "fields-"  # the stage that finds the types of fields for outputs of other formats than the inputs
 _PART: Final = "part-"
 _TOGETHER: Final = (
     "and inputs that are written together need one type for each field; write one file for each input, to a folder"
@@ -154,6 +153,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
         for folder in reversed(made):
             with suppress(OSError):  # another process has put something there
                 folder.rmdir()
+    _check_first_marks(shards, outputs)
 
 
 def _make_folder(path: str) -> list[Path]:
@@ -192,7 +192,7 @@ def writes_texts(shards: Shards, output: Output) -> bool:
     return pages and own_format(shards, output) is None
 
 
-def check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
+def _check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
     """Raise ``DataError`` if the first records already have fields of marks; those of others are found when written.
 
     Inputs that are not cut yet are not read.
@@ -225,10 +225,8 @@ def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
         places = np.flatnonzero(_chosen(output, np.asarray(result.representatives)))
         lengths = signed.column("length", np.int64)[signed.first :][places]
         starts = np.unique(np.searchsorted(np.cumsum(lengths) - lengths, np.arange(0, lengths.sum(), output.part)))
-        edges = np.array([0, *places[starts[(starts > 0) & (starts < len(places))]].tolist(), number])
-        found += [
-            Part(output, _numbered(output, f"{place:05}"), *ends) for place, ends in enumerate(pairwise(edges.tolist()))
-        ]
+        edges = [0, *places[starts[(starts > 0) & (starts < len(places))]].tolist(), number]
+        found += [Part(output, _numbered(output, place), *ends) for place, ends in enumerate(pairwise(edges))]
     return found
 
 
@@ -264,9 +262,9 @@ def _require_files(paths: Iterable[str]) -> None:
             raise OutputRefused(path, "it is a link, and its target would be replaced; remove the link")
 
 
-def _numbered(output: Output, number: str) -> str:
+def _numbered(output: Output, number: int) -> str:
     folder, _, name = output.path.rpartition("/")
-    return _joined(folder, f"{_PART}{number}{name[len(_PART) + 5 :]}")
+    return _joined(folder, f"{_PART}{number:05}{name[len(_PART) + 5 :]}")
 
 
 def _joined(folder: str, name: str) -> str:
@@ -297,7 +295,7 @@ def write(
     group = groups[task]
     output, alone = group[0].output, len(group) == 1
     form = own_format(job.shards, output)
-    schema = None if form is not None else schema_of(job.shards, output, job.journal.records(FIELDS))
+    schema = None if form is not None else schema_of(job.shards, output, job.journal.records("fields-"))
     found = _records(job, result, group, copied=form is not None)
     found = ahead(found) if reading_ahead and alone else found
     files: dict[str, int] = {}
