@@ -237,7 +237,8 @@ def _of_arrow(source: Any) -> Any:
         source = pa.Table.from_batches([source])
     elif not isinstance(source, pa.Table) and pa.types.is_struct(source.type):
         chunks = source.chunks if isinstance(source, pa.ChunkedArray) else [source]
-        source = pa.Table.from_struct_array(pa.chunked_array(chunks, source.type))
+        chunks = [pa.RecordBatch.from_struct_array(chunk) for chunk in chunks]
+        source = pa.Table.from_batches(chunks, pa.schema([*source.type]))
     return _Table(source.column_names, source.select) if isinstance(source, pa.Table) else source
 
 
