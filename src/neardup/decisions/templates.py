@@ -16,13 +16,7 @@ SHARE: Final = Fraction(1, 20)  # of all kept pages, which also have it
 PAGES: Final = 20  # kept pages of a host with a template
 POOR: Final = Fraction(1, 10)  # pages with little main text, above which a host is read by its visible text
 LITTLE: Final = Fraction(2, 5)  # of the words of the visible text
-RULE: Final = {
-    "least": LEAST,
-    "share": str(SHARE),
-    "pages": PAGES,
-    "poor": str(POOR),
-    "little": str(LITTLE),
-}
+RULE: Final = {"least": LEAST, "share": str(SHARE), "pages": PAGES, "poor": str(POOR), "little": str(LITTLE)}
 
 
 def shared_lines(hashes: Words, parts: Positions, kept: Positions) -> Words:

@@ -9,11 +9,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from neardup.index.disk.arrays import ArraysWriter, Stored
-from neardup.index.disk.columns import Columns, flattened
+from neardup.index.disk.columns import Columns, Lookup, flattened
 from neardup.index.disk.files import Disk
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
-from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import UNFINISHED, Manifest
 from neardup.index.disk.part import Part, alive_in
 from neardup.index.disk.removals import Removals
@@ -36,18 +35,6 @@ class Files(NamedTuple):
     lookup: Lookup
     opened: Callable[[Stored], Segment]
     removals: Removals
-
-
-class NextLog(NamedTuple):
-    """What a new log begins with.
-
-    That is the index's mark, the number of its first record, the next ordinal, and how often fields have changed.
-    """
-
-    mark: bytes
-    following: int
-    next_ordinal: int
-    field_changes: int
 
 
 class Committed(NamedTuple):
@@ -87,24 +74,24 @@ def most_documents(segments: Sequence[Segment], memory: int) -> int:
 
 
 def write(
-    files: Files, before: Manifest, segments: Sequence[Segment | None], merged: Sequence[Part], next_log: NextLog | None
+    files: Files, before: Manifest, segments: Sequence[Segment | None], merged: Sequence[Part], first: int | None
 ) -> Committed:
-    """Write *merged* parts as one segment, in place of ``None`` or at the end, and commit that as the next state."""
+    """Write *merged* parts as one segment, in place of ``None`` or at the end, and commit that as the next state.
+
+    *first* is the number of the first record of a new log; ``None`` keeps the log.
+    """
     disk, folder, number = files.disk, files.folder, before.next_file
     kept = [part for part in segments if part is not None]
     if any(map(alive_in, merged)):
         stored = write_segment(disk, folder / f"segment-{number:08}", files.columns, merged, files.lookup)
-        new = files.opened(stored)
-        place = len(segments) if next_log else list(segments).index(None)
-        kept.insert(place, new)
-    log = LogWriter.create(disk, folder / f"log-{number:08}", next_log.mark, next_log.following) if next_log else None
+        kept.insert(segments.index(None) if None in segments else len(segments), files.opened(stored))
+    name, mark = f"log-{number:08}", bytes.fromhex(before.mark)
+    log = None if first is None else LogWriter.create(disk, folder / name, mark, first)
     with log.closed_on_failure() if log else nullcontext():
         following = replace(
             before,
             next_file=number + 1,
-            next_ordinal=next_log.next_ordinal if next_log else before.next_ordinal,
-            field_changes=next_log.field_changes if next_log else before.field_changes,
-            log=f"log-{number:08}" if log else before.log,
+            log=name if log else before.log,
             sealed=log.size if log else before.sealed,
             segments=tuple(part.stored for part in kept),
             updates=_write_updates(files, number, kept),

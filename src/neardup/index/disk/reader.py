@@ -16,11 +16,10 @@ import numpy.typing as npt
 
 from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
 from neardup.index.disk.buffers import GrowingStrings, taken
-from neardup.index.disk.columns import Columns, decoded, encoded, strings_of, unflattened
+from neardup.index.disk.columns import Columns, Lookup, decoded, encoded, strings_of, unflattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
-from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.part import Part, alive_in, id_keys

@@ -10,10 +10,9 @@ import numpy.typing as npt
 
 from neardup.index.disk.arrays import Array, ArraysWriter, Stored, StoredArrays, counted, expect, understood
 from neardup.index.disk.buffers import ChangedStrings, taken
-from neardup.index.disk.columns import Columns
+from neardup.index.disk.columns import Columns, Lookup
 from neardup.index.disk.files import Disk
 from neardup.index.disk.fingerprints import NearbyTables, write_tables
-from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.part import LISTS, Written, ordinal_keys, packed_keys
 from neardup.index.disk.postings import (
     Division,
