@@ -116,8 +116,11 @@ class Segment:
     def kept_by(self, keepers: Positions) -> Positions:
         """Return the documents with these representatives."""
         keys = ordinal_keys(np.unique(keepers))
-        one = len(keys) == 1  # whose documents may be many
-        found = self._lists["keeper"].of(int(keys[0])) if one else self._find("keeper", keys).documents.astype(np.int64)
+        if len(keys) == 1:  # whose documents may be many
+            found = self._lists["keeper"].of(int(keys[0]))
+        else:
+            *_, hits = self._hits("keeper", keys, np.ones(len(keys), np.bool_))
+            found = hits.documents.astype(np.int64)
         if "keeper" in self._changes:
             values, changed = self._changes["keeper"]
             others = np.flatnonzero(changed)
@@ -137,9 +140,6 @@ class Segment:
             if not hits.oversized:
                 return
             room *= _MORE
-
-    def _find(self, name: str, keys: Words) -> KeyHits:
-        return [*self._hits(name, keys, np.ones(len(keys), np.bool_))][-1]
 
     @cached_property
     def ordinals(self) -> Positions:
@@ -180,17 +180,14 @@ class Segment:
             self._strings.setdefault(name, ChangedStrings()).change(positions, values)
             return
         if name == "leads":
-            self._add_leaders(positions[values > self.take(name, positions)])
+            self.__dict__.pop("_leading", None)
+            if self._tables is None:
+                self.alive = self.alive if len(self.alive) else np.ones(self.documents, np.bool_)
+                self._late.add(*self._keyed(positions[values > self.take(name, positions)]))
         if name not in self._changes:
             self._changes[name] = np.array(self.arrays.whole(name)), np.zeros(self.documents, np.bool_)
         column, changed = self._changes[name]
         column[positions], changed[positions] = values, True
-
-    def _add_leaders(self, positions: AnyPositions) -> None:
-        self.__dict__.pop("_leading", None)
-        if self._tables is None:
-            self.alive = self.alive if len(self.alive) else np.ones(self.documents, np.bool_)
-            self._late.add(*self._keyed(positions))
 
     def _keyed(self, positions: AnyPositions) -> tuple[Words, Positions]:
         """Return the keys of the documents with a signature, and their positions."""
