@@ -57,8 +57,6 @@ def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: Progress 
 
 
 class _Copying(NamedTuple):
-    """Copies from one folder to another."""
-
     folder: Path
     to: Path
     source: Disk
@@ -118,7 +116,6 @@ class _Copying(NamedTuple):
         return Copied(done + len(log), written + len(log))
 
     def _has(self, kind: str, stored: Stored) -> bool:
-        """Return whether the copy has a file already."""
         try:
             StoredArrays(self.target, self.to / stored.name, kind, stored)
         except (StorageError, FileNotFoundError):

@@ -121,14 +121,8 @@ def _require_sense(manifest: Manifest) -> None:
     expect(_MARK.fullmatch(manifest.terms.get("digests", manifest.mark)) is not None, "invalid salt of digests")
     expect(all(_NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
-    for given in (
-        manifest.generation,
-        manifest.next_file,
-        manifest.next_ordinal,
-        manifest.field_changes,
-        manifest.sealed,
-    ):
-        counted(given)
+    for name in ("generation", "next_file", "next_ordinal", "field_changes", "sealed"):
+        counted(getattr(manifest, name))
     for file in manifest.stored:
         counted(file.size)
         counted(file.checksum, (1 << 64) - 1)

@@ -245,7 +245,6 @@ class KeyedVisits:
             raise
 
     def _write(self, entry: Visit | VisitVerdicts, *, sync: bool) -> None:
-        """Append a line to the file."""
         line = b"\n" * self._cut + msgspec.json.encode(entry) + b"\n"
         try:
             with self._path.open("ab") as file:
