@@ -94,8 +94,7 @@ def ranking(
         _by_value(values[field], field, descending=kind == "max") if field else plain[kind]()
         for kind, field in policy.keys
     ]
-    order: Positions = np.lexsort(keys[::-1])
-    return order
+    return np.asarray(np.lexsort(keys[::-1]))
 
 
 def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Positions:
@@ -110,8 +109,7 @@ def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Posit
         )
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise DataError(f"column {field!r}", f"has the type {values.type}, which has no order") from error
-    found: Positions = ranks.to_numpy(zero_copy_only=False).astype(np.int64)
-    return found
+    return np.asarray(ranks.to_numpy(zero_copy_only=False).astype(np.int64))
 
 
 def _sortable(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:

@@ -34,8 +34,7 @@ def shared_lines(hashes: Words, parts: Positions, kept: Positions) -> Words:
     own = [np.unique(hashes[parts[page] : parts[page + 1]]) for page in kept.tolist()]
     lines, counts = np.unique(np.concatenate(own), return_counts=True)
     wanted = max(LEAST, -(-SHARE.numerator * len(kept) // SHARE.denominator))
-    found: Words = lines[(counts >= wanted) & (lines > 0)]
-    return found
+    return np.asarray(lines[(counts >= wanted) & (lines > 0)])
 
 
 def view_of(main: Positions, visible: Positions) -> Literal["main", "visible"]:

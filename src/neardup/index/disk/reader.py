@@ -89,16 +89,6 @@ class Reader:
         """The parts, in the order of admission; the last one is in memory."""
         return [*self.segments, self.recent]
 
-    @property
-    def torn(self) -> int:
-        """The number of bytes after the last record, which remain if a writer is killed."""
-        return self._reader.tail.torn
-
-    @property
-    def log_bytes(self) -> int:
-        """The number of bytes of records in the log."""
-        return self._reader.tail.end
-
     def __len__(self) -> int:
         return sum(alive_in(part) for part in self.parts)
 

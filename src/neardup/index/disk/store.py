@@ -79,13 +79,13 @@ class Store(Reader):
 
     @property
     def torn(self) -> int:
-        """The number of bytes after the last record; 0 as soon as the writer has discarded them."""
-        return super().torn if self._log is None else 0
+        """The number of bytes after the last record, which a killed writer left and the next one discards."""
+        return self._reader.tail.torn if self._log is None else 0
 
     @property
     def log_bytes(self) -> int:
         """The number of bytes of records in the log."""
-        return super().log_bytes if self._log is None else self._log.size
+        return self._reader.tail.end if self._log is None else self._log.size
 
     @property
     def writes(self) -> bool:

@@ -39,8 +39,7 @@ class _Matrix:
         self._keys = keys
 
     def column(self, column: int, documents: AnyPositions) -> Words:
-        found: Words = self._keys[documents, column]
-        return found
+        return np.asarray(self._keys[documents, column])
 
     def rows(self, documents: AnyPositions) -> Words:
         return self._keys[documents]
