@@ -14,11 +14,10 @@ from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
-from neardup.index.disk.manifest import NAME as MANIFEST
-from neardup.index.disk.manifest import SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
 from neardup.index.disk.merger import KINDS, UPDATES
 from neardup.index.disk.reader import TRIES
-from neardup.index.disk.segment import KIND as SEGMENT
+from neardup.index.disk.segment import SEGMENT
 from neardup.model.errors import PERMISSION, StorageError, StorageFailed
 from neardup.model.folders import TEMPLATES
 

@@ -10,11 +10,10 @@ from neardup.index.disk.arrays import Stored, StoredArrays
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
-from neardup.index.disk.manifest import NAME as MANIFEST
-from neardup.index.disk.manifest import UNFINISHED, Manifest
+from neardup.index.disk.manifest import MANIFEST, UNFINISHED, Manifest
 from neardup.index.disk.merger import KINDS, UPDATES
 from neardup.index.disk.reader import TRIES
-from neardup.index.disk.segment import KIND as SEGMENT
+from neardup.index.disk.segment import SEGMENT
 from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
 from neardup.model.folders import TEMPLATES
 

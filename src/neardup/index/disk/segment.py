@@ -34,7 +34,7 @@ from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Word
 from neardup.model.candidates import DEPTH, ROOM
 from neardup.model.errors import StorageDamaged
 
-KIND: Final = "a segment of an index"
+SEGMENT: Final = "a segment of an index"
 _TOGETHER: Final = 1 << 14  # documents that are copied together
 _NOBODY: Final = 1 << 31
 MOST_BITS: Final = 31  # that number a document: kernels return them as int32
@@ -47,7 +47,7 @@ class Segment:
 
     def __init__(self, disk: Disk, path: Path, columns: Columns, stored: Stored, lookup: Lookup) -> None:
         self.stored, self._lookup = stored, lookup
-        self.arrays = arrays = StoredArrays(disk, path, KIND, stored)
+        self.arrays = arrays = StoredArrays(disk, path, SEGMENT, stored)
         with understood(path):
             meta = arrays.meta
             self.documents, self.bits = counted(meta["documents"], MOST_DOCUMENTS), counted(meta["bits"], MOST_BITS)
@@ -307,7 +307,7 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Writ
         for part, positions in zip(parts, kept, strict=True)
         for begin in range(0, len(positions), _TOGETHER)
     ]
-    with ArraysWriter(disk, path, KIND) as writer:
+    with ArraysWriter(disk, path, SEGMENT) as writer:
         for name, (kind, shape) in columns.fixed.items():
             writer.extend(name, (part.take(name, positions) for part, positions in chunks), kind, shape)
         for name in columns.strings:

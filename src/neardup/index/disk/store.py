@@ -21,8 +21,7 @@ from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, a
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
-from neardup.index.disk.manifest import NAME as MANIFEST
-from neardup.index.disk.manifest import SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
 from neardup.index.disk.memory_files import MemoryDisk
 from neardup.index.disk.part import Part
 from neardup.index.disk.postings import Query

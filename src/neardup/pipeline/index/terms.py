@@ -11,8 +11,7 @@ from neardup.index.disk.arrays import expect, understood
 from neardup.index.disk.columns import Columns, Lookup, Terms
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import ATTACHED, open_
-from neardup.index.disk.manifest import NAME as MANIFEST
-from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.manifest import MANIFEST, Manifest
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import DataError, StorageDamaged, StorageRefused, is_keyed, require
