@@ -71,9 +71,6 @@ class Reader:
         self.oversized_buckets = 0
         self.segments: list[Segment] = []
         self.manifest = manifest
-        self.next_ordinal = 0
-        self.removals = Removals()
-        self.field_changes = LatestFieldChanges(0)
         self._mark, self._place = bytes.fromhex(manifest.mark), disk.identity(self.folder)
         self.salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)  # of the keys of ids
         self._load(manifest)

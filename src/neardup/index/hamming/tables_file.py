@@ -16,13 +16,11 @@ from neardup.model.tables import TableDesign, high_bytes
 KIND: Final = "fingerprint tables"
 UNFINISHED: Final = ".unfinished"
 
-
 _GUARDED: Final = {False: ("lows", "highs", "starts"), True: ("stream", "offsets", "starts")}  # compressed or not
 _Form = tuple[tuple[np.dtype[Any], ...], tuple[int | None, ...]]
 _COUNTS: Final = (np.dtype(np.uint32),)
 _BYTES: Final = (np.dtype(np.uint8),)
 _SMALL: Final = ("bases", "lengths")  # of compressed tables, verified on opening
-
 
 StoredTables = tuple[TableDesign, Plain | Coded, Lists, "TablesFile"]  # saved tables, and their guard
 

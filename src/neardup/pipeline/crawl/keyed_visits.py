@@ -30,7 +30,6 @@ FILE: Final = "visits.jsonl"  # in the folder of the index
 MOST_VISITS: Final = 1 << 14  # keys that are remembered
 MOST_VERDICTS: Final = 1 << 16  # verdicts that are remembered
 
-
 Contents = Sequence[str] | Signatures  # the texts of pages, or their signatures
 
 
