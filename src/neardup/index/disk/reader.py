@@ -29,7 +29,7 @@ from neardup.index.disk.removals import Removals
 from neardup.index.disk.segment import Segment
 from neardup.kernels.places import by_part
 from neardup.kernels.strings import WHOLE
-from neardup.model.arrays import Flags, Positions, TextBatch, Words, positions_in
+from neardup.model.arrays import Flags, Positions, TextBatch, Words, positions_in, run_starts
 from neardup.model.candidates import ROOM
 from neardup.model.errors import StorageDamaged, StorageMoved, StorageRefused
 
@@ -387,8 +387,7 @@ class Reader:
         places = np.concatenate([places, *own])
         order = np.lexsort((places, rows))
         rows, places = rows[order], places[order]
-        new = np.ones(len(rows), np.bool_)
-        new[1:] = (rows[1:] != rows[:-1]) | (places[1:] != places[:-1])
+        new = run_starts(rows) | run_starts(places)
         return PlacedCandidates(rows[new], places[new], oversized)
 
     def _first(self, by_part: list[Positions]) -> Places:

@@ -14,10 +14,9 @@ from neardup.index.disk.arrays import ArraysWriter, StoredArrays, expect
 from neardup.index.disk.files import Disk
 from neardup.index.hamming.entries import NO_PLACES, Coded, Lists, Plain, layout_of
 from neardup.index.hamming.tables_file import KIND, UNFINISHED, TablesFile, read
-from neardup.index.memory.buckets import changes
 from neardup.kernels import hamming as kernels
 from neardup.kernels import radix
-from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.arrays import Flags, Positions, Words, run_starts
 from neardup.model.errors import (
     ParameterError,
     StorageDamaged,
@@ -355,7 +354,7 @@ def _unpacked(found: Words) -> Found:
 def _ranked(fingerprints: Words) -> tuple[Words, Lists]:
     """Return the distinct values, ascending, and their positions."""
     values, positions = radix.sort(fingerprints.copy(), np.arange(len(fingerprints), dtype=np.uint32), 0)
-    begins = changes(values)
+    begins = run_starts(values)
     if begins.all():
         return values, Lists(positions, NO_PLACES)
     bounds = np.append(np.flatnonzero(begins), len(values)).astype(np.uint32)
