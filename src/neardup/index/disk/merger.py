@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -88,15 +88,8 @@ def write(
     name, mark = f"log-{number:08}", bytes.fromhex(before.mark)
     log = None if first is None else LogWriter.create(disk, folder / name, mark, first)
     with log.closed_on_failure() if log else nullcontext():
-        following = replace(
-            before,
-            next_file=number + 1,
-            log=name if log else before.log,
-            sealed=log.size if log else before.sealed,
-            segments=tuple(part.stored for part in kept),
-            updates=_write_updates(files, number, kept),
-        )
-        return Committed(following.commit(disk, folder), kept, log)
+        changed = {"log": name, "sealed": log.size} if log else {}
+        return Committed(_next_state(files, before, number, kept, **changed), kept, log)
 
 
 def write_parts(
@@ -114,15 +107,8 @@ def write_parts(
     ordinals = removed()
     for segment in segments:
         segment.update_removed(ordinals)
-    number = before.next_file + len(segments)
-    following = replace(
-        before,
-        next_file=number + 1,
-        next_ordinal=segments[-1].last + 1 if segments else before.next_ordinal,
-        segments=tuple(part.stored for part in segments),
-        updates=_write_updates(files, number, segments),
-    )
-    return Committed(following.commit(disk, folder), segments, None)
+    number, ordinal = before.next_file + len(segments), segments[-1].last + 1 if segments else before.next_ordinal
+    return Committed(_next_state(files, before, number, segments, next_ordinal=ordinal), segments, None)
 
 
 def discard(disk: Disk, folder: Path, number: int) -> None:
@@ -136,6 +122,13 @@ def discard(disk: Disk, folder: Path, number: int) -> None:
                 if any(name.startswith(kind) and name >= f"{kind}{number:08}" for kind in KINDS):
                     disk.remove(folder / name)
             disk.remove(folder / UNFINISHED)
+
+
+def _next_state(files: Files, before: Manifest, number: int, segments: Sequence[Segment], **changed: Any) -> Manifest:
+    """Commit these segments, with their updates in the file of this *number*, as the next state."""
+    updates, stored = _write_updates(files, number, segments), tuple(part.stored for part in segments)
+    following = replace(before, next_file=number + 1, segments=stored, updates=updates, **changed)
+    return following.commit(files.disk, files.folder)
 
 
 def _write_updates(files: Files, number: int, segments: Sequence[Segment]) -> Stored | None:
