@@ -1,4 +1,4 @@
-"""Documents in a file, which never changes: sorted lists and columns."""
+"""Documents in a file, which never changes: sorted lists or tables of fingerprints, and columns."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
@@ -12,7 +12,6 @@ from neardup.index.disk.arrays import Array, ArraysWriter, Stored, StoredArrays,
 from neardup.index.disk.buffers import ChangedStrings, taken
 from neardup.index.disk.columns import Columns, Lookup
 from neardup.index.disk.files import Disk
-from neardup.index.disk.fingerprints import NearbyTables, write_tables
 from neardup.index.disk.part import LISTS, Written, ordinal_keys, packed_keys
 from neardup.index.disk.postings import (
     Division,
@@ -28,6 +27,7 @@ from neardup.index.disk.postings import (
     write_finer,
     write_lists,
 )
+from neardup.index.hamming.tables import HammingTables
 from neardup.kernels.postings import repack
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words, positions_in
@@ -35,11 +35,35 @@ from neardup.model.candidates import DEPTH, ROOM
 from neardup.model.errors import StorageDamaged
 
 SEGMENT: Final = "a segment of an index"
+TABLES: Final = "tables."  # the prefix of the arrays of fingerprints, in the order of the documents
 _TOGETHER: Final = 1 << 14  # documents that are copied together
 _NOBODY: Final = 1 << 31
 MOST_BITS: Final = 31  # that number a document: kernels return them as int32
 MOST_DOCUMENTS: Final = (1 << MOST_BITS) - 1
 _MORE: Final = 16  # times as much room if it was not sufficient
+
+
+class NearbyTables:
+    """Fingerprints of the documents of a file, found by their distance, with the interface of lists of keys."""
+
+    def __init__(self, arrays: StoredArrays, meta: Any) -> None:
+        self._tables = HammingTables.read(arrays, TABLES, meta)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def find(self, fingerprints: Words, asking: Flags, there: Flags | None, room: int) -> KeyHits:
+        """Find the first documents, by number, within the distance of each row that asks, at most *room* of each.
+
+        *there* marks the documents that can be found; ``None`` means all.
+        """
+        rows = np.flatnonzero(asking)
+        index, documents, _ = self._tables.lookup(np.ascontiguousarray(fingerprints[rows]), room + 1, there)
+        places = np.arange(len(index)) - np.searchsorted(index, index)
+        oversized = int((places == room).sum())
+        index, documents = index[places < room], documents[places < room]
+        bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
+        return KeyHits(bounds, documents.astype(np.int32), oversized)
 
 
 class Segment:
@@ -314,8 +338,10 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Writ
             _write_strings(writer, name, chunks)
         tables, cuts = None, None
         if lookup.design is not None:
-            fingerprints = [part.take("rows", positions)[:, 0] for part, positions in chunks]
-            tables = write_tables(writer, np.concatenate([np.empty(0, np.uint64), *fingerprints]), lookup.design)
+            rows = [part.take("rows", positions)[:, 0] for part, positions in chunks]
+            fingerprints = np.concatenate([np.empty(0, np.uint64), *rows])
+            design = lookup.design(len(fingerprints))
+            tables = HammingTables.build(fingerprints, design.distance, design).write(writer, TABLES)
         for name in LISTS if tables is None else LISTS[:-1]:
             number = parts[0].lists(name)
             made = _Lists(parts, name, bits, renumbered)
