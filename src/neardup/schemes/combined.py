@@ -97,6 +97,8 @@ class Combined(SchemeDefaults):
 
     def with_key(self, key: bytes | None) -> Self:
         """Return the same two schemes with another key; ``None`` leaves them as they are."""
+        if key is None:
+            return self
         return replace(self, first=self.first.with_key(key), second=self.second.with_key(key))
 
     def with_common(self, common: CommonShingles | None) -> Self:
