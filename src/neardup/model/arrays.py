@@ -188,6 +188,17 @@ def ragged(starts: AnyPositions, sizes: AnyPositions) -> Positions:
     return np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1] if len(ends) else 0)
 
 
+def run_starts(values: npt.NDArray[np.integer[Any]]) -> Flags:
+    """Mark the first value of each run of equal values.
+
+    >>> run_starts(np.array([7, 7, 3, 7])).tolist()
+    [True, False, True, True]
+    """
+    first = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    return first
+
+
 def positions_in(ordered: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> Positions:
     """Return the position of each wanted value among sorted ones, of equal ones the first, or -1.
 

@@ -179,8 +179,7 @@ class Combined(SchemeDefaults):
 
     def keys(self, signatures: Signatures) -> Words:
         """Return the keys of the first scheme, because documents that match by both schemes match by the first."""
-        keys: Words = self.first.keys(self.parts(signatures)[0])
-        return keys
+        return np.asarray(self.first.keys(self.parts(signatures)[0]))
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Return whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first one."""

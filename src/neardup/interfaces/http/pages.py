@@ -22,8 +22,8 @@ from neardup.interfaces.http.views.documents import SIZE as MEMBERS
 from neardup.interfaces.http.views.documents import document_view
 from neardup.interfaces.http.views.results import SIZE, PageQuery, members_view, results_view
 from neardup.model.errors import QueryTimeout
+from neardup.pipeline.query.rules import steps_of
 from neardup.pipeline.query.search import Search
-from neardup.pipeline.query.strictness import steps_of
 
 if TYPE_CHECKING:
     from neardup.model.seen import Document

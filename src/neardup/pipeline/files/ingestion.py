@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from neardup.engines.journal import has_file
 from neardup.index.disk.columns import STRING
-from neardup.index.disk.manifest import NAME as MANIFEST
+from neardup.index.disk.manifest import MANIFEST
 from neardup.index.disk.store import Durability
 from neardup.model.arrays import Positions
 from neardup.model.errors import (

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from neardup.index.disk.columns import Batch, Columns
 from neardup.model.arrays import Positions, Signatures, Words, require_same_recipe
-from neardup.model.errors import DataError, counted, kind_of, require
+from neardup.model.errors import DataError, counted, is_number, kind_of, require
 from neardup.pipeline.index.fields import (
     EPOCH,
     FIRST_MOMENT,
@@ -141,7 +141,7 @@ def microseconds(at: Any, name: str) -> int:
     moment, number = np.nan, at
     if isinstance(at, datetime):
         moment = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // _MICROSECOND
-    elif isinstance(at, int | float | np.integer | np.floating) and not isinstance(at, bool):
+    elif is_number(at):
         moment = number * 1e6 if abs(number) < LAST_MOMENT else np.nan  # some integers are too large for a float
     holds = FIRST_MOMENT <= moment <= LAST_MOMENT
     require(holds, name, at, "must be a datetime, or seconds since 1970, in the years from 1 to 9999")

@@ -13,8 +13,7 @@ from neardup.index.disk.check import require_permission
 from neardup.index.disk.columns import NEVER, Batch, decoded
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import create
-from neardup.index.disk.manifest import NAME as MANIFEST
-from neardup.index.disk.manifest import SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
 from neardup.index.disk.rescue import Loss, Salvage
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Signatures, TextBatch
