@@ -196,7 +196,7 @@ class Processes(AbstractContextManager["Processes"]):
 
     def _forget_ended(self) -> None:
         with self._lock:
-            ended = [program for program in self._programs if program.ended]
+            ended = [program for program in self._programs if all(worker.ended for worker in program.workers)]
             self._programs = [program for program in self._programs if program not in ended]
         for program in ended:
             program.close()
@@ -239,10 +239,6 @@ class _Program:
         finally:
             for end in theirs:
                 os.close(end)
-
-    @property
-    def ended(self) -> bool:
-        return all(worker.ended for worker in self.workers)
 
     def load(self) -> "list[_Worker]":
         """Return the workers, ready; none if the program has ended."""
