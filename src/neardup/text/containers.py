@@ -118,8 +118,9 @@ def records_as_table(
 
 def require_in_memory(source: Any) -> None:
     """Raise ``DataError`` for a container that must be read first, a set, a single value, and the path of a file."""
-    if reason := _why_not_in_memory(type(source)):  # type: ignore[arg-type]
-        raise DataError("documents", reason)
+    for (library, name), reason in _NOT_READ.items():
+        if _is(source, library, name):
+            raise DataError("documents", reason)
     if isinstance(source, os.PathLike):
         raise DataError("documents", f"{os.fspath(source)!r} is a path; {OF_FILES}")
     if isinstance(source, io.IOBase):
@@ -128,11 +129,6 @@ def require_in_memory(source: Any) -> None:
         raise DataError("documents", "are a set, which has no order; pass a list, best or oldest first")
     if isinstance(source, np.ndarray) and not source.ndim:
         raise DataError("documents", "are a zero-dimensional array, which is a single value; pass a list")
-
-
-@lru_cache(maxsize=256)
-def _why_not_in_memory(kind: type) -> str | None:
-    return next((reason for name, reason in _NOT_READ.items() if name in _lineage(kind)), None)
 
 
 def rows_where(container: Rows, marked: Flags) -> Rows:

@@ -42,10 +42,6 @@ OTHER_LINES: Final = {"links": "ignored", "notices": "ignored"}
 """Lines that do not count on pages of a host with a template, besides those of the template; part of their rule."""
 
 
-def _nothing(_page: str, _asked: str) -> None:
-    """Find no content of a page."""
-
-
 class Pages(NamedTuple):
     """What was read of some pages, an element for each.
 
@@ -190,12 +186,7 @@ class Extraction:
         return self.pages_with_whole_texts(markup, declared, hosts, whole=False)[0]
 
     def pages_with_whole_texts(
-        self,
-        markup: Sequence[bytes | str],
-        declared: Sequence[str | None] = (),
-        hosts: Sequence[str | None] = (),
-        *,
-        whole: bool = True,
+        self, markup: Sequence[bytes | str], declared: Sequence[str | None], hosts: Sequence[str | None], *, whole: bool
     ) -> tuple[Pages, list[str | None]]:
         """Read some pages as ``pages`` does, and return their *whole* texts, too, with the lines of templates.
 
@@ -209,7 +200,7 @@ class Extraction:
             require(len(given) in {0, len(markup)}, name, given, rule)
         learned = [None if self.templates is None else self.templates.get(host) for host in hosts]
         asked = zip(markup, declared or repeat(None), learned or repeat(None), strict=False)
-        opened: AbstractContextManager[Find] = nullcontext(_nothing) if self.known is None else self.known.opened()
+        opened: AbstractContextManager[Find] = self.known.opened() if self.known else nullcontext(lambda *_: None)
         with opened as known:
             found = [self._read(page, charset, template, known) for page, charset, template in asked]
         contents, views = [content for content, _ in found], [view for _, view in found]
@@ -371,10 +362,8 @@ def other_extraction(known: Mapping[str, str | None], own: Mapping[str, str | No
     """Return why *own* pages cannot be compared with *known* ones, read in another way, and a code for that."""
     views = known["text_view"], own["text_view"]
     if views[0] != views[1]:
-        return (
-            f"its pages were read in the text view {views[0]}, and the new ones in the text view {views[1]}",
-            "other view",
-        )
+        rule = f"its pages were read in the text view {views[0]}, and the new ones in the text view {views[1]}"
+        return rule, "other view"
     if known.get("extractor") != own.get("extractor"):
         rule = f"its pages were read by {known.get('extractor')}, and the new ones are read by {own.get('extractor')}"
         return rule, "other version"

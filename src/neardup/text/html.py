@@ -184,8 +184,7 @@ def _without_links(pieces: Bytes, *, lines: bool) -> Bytes:
     """Remove link marks in place and, with *lines*, lines of links only; return the pieces that are left."""
     from neardup.kernels import visible_text as kernels
 
-    tables = unicode_tables()
-    return pieces[: kernels.drop_links(pieces, lines, tables.analysis_index, tables.analysis_data)]
+    return pieces[: kernels.drop_links(pieces, lines, *unicode_tables().analysis)]
 
 
 def _paragraphs(pieces: Bytes) -> str:
