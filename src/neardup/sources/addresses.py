@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from neardup.model.errors import require
-from neardup.sources.url_rules import HostRules, UrlRules, require_rules
+from neardup.sources.url_rules import HostRules, UrlRules
 
 TRACKING: Final = (
     # the campaign, for web statistics
@@ -166,7 +166,7 @@ class Addresses:
             starts = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
             object.__setattr__(self, name, patterns)
             object.__setattr__(self, f"_{name}", (exact, starts))
-        require_rules(self.rules)
+        require(isinstance(self.rules, UrlRules | None), "rules", self.rules, "must be UrlRules, or None")
         for host, own in {} if self.rules is None else self.rules.hosts.items():
             fits = "@" not in host and host in {self._authority(scheme, host) for scheme in _WEB}
             rule = "is not a host in normal form, such as a.example or a.example:8080, so its rules never apply"

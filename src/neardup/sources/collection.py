@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -170,8 +169,7 @@ class Collection(ABC):
     @property
     def text_bytes(self) -> int:
         """The bytes of all texts in memory."""
-        size: int = self.texts.nbytes
-        return size
+        return int(self.texts.nbytes)
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Return the texts at these positions, as bytes; null for a missing text."""
@@ -218,9 +216,9 @@ class Collection(ABC):
     def place(self, row: int) -> tuple[str, int]:
         """Return the place of a record: the source, and its line or, if that is unknown, its number."""
 
-    @abstractmethod
     def places(self) -> pa.Table | None:
         """Return columns with the place of each document; ``None`` if its id is enough."""
+        return None
 
     @abstractmethod
     def rows(self) -> Iterator[pa.Table]:
@@ -277,10 +275,6 @@ class InputPiece(Collection):
     def source(self) -> str:
         """The input, as messages show it."""
         return self.names[0]
-
-    def places(self) -> pa.Table | None:
-        """Return columns with the place of each document; ``None`` if its id is enough."""
-        return None
 
     def raw_column(self, name: str) -> pa.ChunkedArray:
         """Return a field as it can be stored; ``neardup.sources.shards`` decides the type over all pieces.
@@ -450,19 +444,21 @@ class WholeInputs(Collection):
     def write(
         self,
         path: str | os.PathLike[str],
-        rows: npt.NDArray[Any],
+        rows: Positions | Flags,
         *,
         originals: pa.Table | None = None,
         force: bool = False,
     ) -> None:
-        """Write the records that a mask or ascending positions select, in the inputs' columns and the format of *path*.
+        """Write the records at some positions, or flagged ones, in the inputs' columns and the format of *path*.
 
         With *originals*, an archive has revisit records for the others, if the payload is equal.
-        Raises the errors of ``check_target``, ``ParameterError`` for invalid *rows*, ``DataError`` if an input has
-        changed since it was read, and ``OutputError`` if the system refuses; then nothing is written.
+        Raises the errors of ``check_target``, ``DataError`` if an input has changed since it was read, and
+        ``OutputError`` if the system refuses; then nothing is written.
         """
         check_target(path, self.inputs, self.format, force=force, glob=self.globs)
-        self._write(os.fspath(path), selection(rows, len(self)), originals)
+        mask = np.zeros(len(self), np.bool_)
+        mask[rows] = True
+        self._write(os.fspath(path), mask, originals)
 
     def write_marked(self, path: str | os.PathLike[str], marks: pa.Table, *, force: bool = False) -> None:
         """Write all records, each with the fields of its row of *marks* added at the end.
@@ -568,23 +564,6 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
                 begin = part.stop
 
         yield append
-
-
-def selection(rows: npt.NDArray[Any], size: int) -> Flags:
-    """Return the mask for a mask or for ascending positions."""
-    rows = np.asarray(rows)
-    if rows.dtype == np.bool_:
-        require(rows.shape == (size,), "rows", rows, f"must have one element for each of the {size} records")
-        return rows
-    integer = np.issubdtype(rows.dtype, np.integer) or not rows.size
-    require(integer and rows.ndim == 1, "rows", rows, "must be booleans or positions")
-    rows = rows.astype(np.int64)
-    inside = not rows.size or (rows[0] >= 0 and rows[-1] < size)
-    ascending = bool(np.all(rows[1:] > rows[:-1]))
-    require(bool(inside) and ascending, "rows", rows, f"must be ascending positions below {size}")
-    mask = np.zeros(size, np.bool_)
-    mask[rows] = True
-    return mask
 
 
 def named(source: str, positions: Positions) -> pa.Array:

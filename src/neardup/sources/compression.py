@@ -111,10 +111,6 @@ class Contents:
         with readable(self.source):
             return memoryview(self._file.read(first, last))
 
-    def check_unchanged(self) -> None:
-        """Raise ``DataError`` if the file was changed since it was opened."""
-        self.read(0, 0)
-
 
 class _File:
     """A file in the state in which it was opened. Of very many files, all but the first are closed between reads."""

@@ -71,17 +71,13 @@ class DelimitedText(InputPiece):
         kind = input_kind(path, request.format)
         file, data = _open(kind, request, contents or load(path, kind.compression, request.max_bytes))
         self._file, rejected, self._columns = _parse(file, data, _wanted(file, request))
+        self.header = self._file.names
         request.check(rejected)
         texts, ids = self._columns[request.text], _ids(self._file, self._columns.get(request.id), request.name_of(path))
         super().__init__([path], kind.format, texts, ids, rejected)
         if request.quoting == "auto":
             self.quoted_lines = _quoted_lines(self._file)
         advance(1.0)
-
-    @property
-    def header(self) -> list[str]:
-        """The names of the columns."""
-        return self._file.names
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field as strings; an empty one is null. Fields of the pages have their own type."""
@@ -217,9 +213,8 @@ def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable
             first, rest, wanted = first + int(found.line[-1] - found.line[1]), data[cut:], 0
         else:
             rest = data[len(header) :]
-            wanted = (
-                len(data) if header else 0
-            )  # each byte of a long record is searched a few times, however short the blocks are
+            # Each byte of a long record is searched a few times, however short the blocks are.
+            wanted = len(data) if header else 0
     rest = b"".join([rest, *held])
     if rest or not header:
         yield Contents(source, memoryview(header + rest), first=first)

@@ -351,7 +351,7 @@ def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
         raise OutputRefused(path, "it exists already", "exists")
 
 
-def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = ()) -> None:
+def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str]) -> None:
     parent = Path(os.path.realpath(path)).parent
     if not _is_folder(parent, path):
         raise OutputRefused(path, f"its folder does not exist: {parent}")
@@ -361,10 +361,8 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
     require_outside(path)
     if not Path(path).exists():
         if folder and os.path.lexists(old := replaced(Path(os.path.realpath(path)))):
-            rule = (
-                f"a run was stopped while it replaced this folder, whose files are in {old} now; rename or remove that"
-            )
-            raise OutputRefused(path, rule)
+            rule = f"a run was stopped while it replaced this folder, whose files are in {old} now"
+            raise OutputRefused(path, f"{rule}; rename or remove that")
         return
     if not folder:
         _refuse_folder(path)

@@ -252,10 +252,7 @@ def _reader(extraction: Extraction, *, whole: bool = False) -> Reader:
         )
         if extraction.templates is not None:
             hosts = [own or host_of(None, page) for own, page in zip(hosts or repeat(None), markup, strict=False)]
-        if whole and extraction.templates is not None:
-            found, wholes = extraction.pages_with_whole_texts(markup, charsets, hosts)
-        else:
-            found, wholes = extraction.pages(markup, charsets, hosts), [None] * len(markup)
+        found, wholes = extraction.pages_with_whole_texts(markup, charsets, hosts, whole=whole)
         columns = {**found._asdict(), "whole": wholes}
         return pa.table({name: pa.array(columns[name], kind) for name, kind in FOUND.items()})
 
