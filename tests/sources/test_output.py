@@ -17,6 +17,7 @@ import pytest
 from neardup.model.errors import DataError, ExtraMissing, OutputError, OutputRefused, ParameterError
 from neardup.sources import output
 from neardup.sources.formats import common_format, expand
+from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import (
     PAGES,
     atomic,
@@ -33,7 +34,7 @@ from neardup.sources.read import read
 def check_output(path, inputs, *, force):
     """Check an output before its inputs are read."""
     paths = expand(inputs)
-    check_target(path, paths, common_format(paths), force=force)
+    check_target(path, InputPaths(paths), common_format(paths), force=force)
 
 
 def test_an_output_whose_library_is_missing_is_refused_in_advance(tmp_path, monkeypatch):

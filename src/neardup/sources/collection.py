@@ -21,6 +21,7 @@ from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, FieldMissing, ParameterError, require
 from neardup.sources.fields import are_true, joined
 from neardup.sources.formats import FOLDER, PAGE_FORMATS, WARC, Kind, display, full_name, kind
+from neardup.sources.input_paths import InputPaths
 from neardup.sources.missing_fields import LackingFields, WithoutText
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
@@ -455,7 +456,7 @@ class WholeInputs(Collection):
         Raises the errors of ``check_target``, ``DataError`` if an input has changed since it was read, and
         ``OutputError`` if the system refuses; then nothing is written.
         """
-        check_target(path, self.inputs, self.format, force=force, glob=self.globs)
+        check_target(path, InputPaths(self.inputs), self.format, force=force, glob=self.globs)
         mask = np.zeros(len(self), np.bool_)
         mask[rows] = True
         self._write(os.fspath(path), mask, originals)
@@ -467,7 +468,7 @@ class WholeInputs(Collection):
         the records have a field of one of these names.
         """
         check_marks(os.fspath(path), {self.format})
-        check_target(path, self.inputs, self.format, force=force)
+        check_target(path, InputPaths(self.inputs), self.format, force=force)
         self._write(os.fspath(path), np.ones(len(self), np.bool_), marks)
 
     def _write(self, path: str, mask: Flags, marks: pa.Table | None) -> None:
@@ -478,7 +479,6 @@ class WholeInputs(Collection):
                 append(piece, mask[begin:end], None if marks is None else marks[begin:end])
 
     def _row(self, row: int) -> tuple[InputPiece, int]:
-        """Return the piece of a record, and its row there."""
         number = int(np.searchsorted(self._edges, row, side="right")) - 1
         return self.pieces[number], row - int(self._edges[number])
 

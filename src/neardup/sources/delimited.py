@@ -267,7 +267,6 @@ def _open(kind: Kind, request: Request, contents: Contents) -> tuple[_File, memo
 
 
 def _quoted_lines(file: _File) -> QuotedLines | None:
-    """Count the records with line ends inside quotes."""
     rows = np.flatnonzero(file.last > file.spans.line)
     if not rows.size:
         return None

@@ -104,7 +104,6 @@ def media_type(value: str) -> tuple[str, str | None]:
 
 @lru_cache(maxsize=256)  # nearly all records of an archive have one of a few
 def _charset(parameters: str) -> str | None:
-    """Return the charset that the parameters of a ``Content-Type`` declare."""
     message = Message()
     message["content-type"] = f"text/html;{parameters.encode('ascii', 'replace').decode()}"
     charset = message.get_param("charset")

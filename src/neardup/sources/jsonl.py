@@ -170,8 +170,6 @@ class JsonLines(InputPiece):
 
 
 class _Reader:
-    """Collects the requested fields of a file."""
-
     def __init__(self, request: Request, name: str) -> None:
         self.request = request
         self._name = name  # of documents without an id

@@ -152,8 +152,6 @@ class Packing(Protocol):
 
 
 class _Gzip:
-    """Gzip members."""
-
     name, magic, checked, first = "gzip member", b"\x1f\x8b\x08", True, 0
 
     def beginning(self, data: FileBytes, at: int) -> bytes:
@@ -277,7 +275,6 @@ class PackedMember:
         self.more = self._pieces(packing, data, at)
 
     def _pieces(self, packing: Packing, data: FileBytes, at: int) -> Iterator[bytes]:
-        """Yield what follows, some at a time."""
         try:
             self.end = yield from packing.pieces(data, at)
         except EOFError:

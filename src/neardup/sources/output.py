@@ -59,24 +59,15 @@ _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
-def check_target(  # noqa: PLR0913 - an output, and what it must not replace
-    path: AnyPath,
-    paths: Sequence[str],
-    wanted: str,
-    *,
-    force: bool,
-    glob: Sequence[str] = (),
-    inputs: InputPaths | None = None,
-) -> None:
+def check_target(path: AnyPath, inputs: InputPaths, wanted: str, *, force: bool, glob: Sequence[str] = ()) -> None:
     """Raise the errors of writing the kept records of inputs of the format *wanted* before anything is read.
 
     ``ParameterError``: the ending is unknown. ``ExtraMissing``: a library that writes it is missing. ``OutputError``:
-    the path is one of the *inputs*, by default those of these *paths* (even with *force*), is inside an input folder or
-    contains one; exists and *force* is not given; or its folder is missing or not writable. A device or a pipe may
-    exist, and accepts any format but a folder's. The inputs need not exist.
+    the path is one of the *inputs* (even with *force*), is inside an input folder or contains one; exists and *force*
+    is not given; or its folder is missing or not writable. A device or a pipe may exist, and accepts any format but a
+    folder's. The inputs need not exist.
     """
     path = local(path)
-    inputs = InputPaths(paths) if inputs is None else inputs
     if is_special(path):
         if wanted == FOLDER:
             raise ParameterError("output", path, "must be the name of a folder, as the input is one")
@@ -385,7 +376,6 @@ def require_names(path: AnyPath, folder: AnyPath, *, room: int = 0) -> None:
 
 
 def _is_folder(path: AnyPath, output: str) -> bool:
-    """Return whether a path, of an *output* or its folder, is that of a folder."""
     try:
         return Path(path).is_dir()
     except OSError as error:

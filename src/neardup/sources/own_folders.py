@@ -26,6 +26,5 @@ def require_outside(path: str | os.PathLike[str], index: str | os.PathLike[str] 
 
 
 def _kind(folder: Path) -> str:
-    """Return which folder of neardup this is; empty for others."""
     found = (kind for kind, names in _KINDS.items() if all(map(os.path.isfile, (folder / name for name in names))))
     return next(found, "")

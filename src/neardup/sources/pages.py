@@ -52,10 +52,7 @@ class Batch:
 
     def __init__(self) -> None:
         self._texts: list[str | None] = []
-        self._markup: list[bytes] = []
-        self._names: list[str] = []
-        self._charsets: list[str | None] = []
-        self._hosts: list[str | None] = []
+        self._pages: list[tuple[bytes, str, str | None, str | None]] = []  # markup, name, charset and host
         self._texts_of_pages: list[tuple[int, str]] = []  # the places of texts with a template, and their hosts
         self.size = 0
 
@@ -70,15 +67,13 @@ class Batch:
             self._texts.append(content)
             return
         self._texts.append(None)
-        self._markup.append(content)
-        self._names.append(name)
-        self._charsets.append(charset)
-        self._hosts.append(host)
+        self._pages.append((content, name, charset, host))
 
     def pages(self) -> pa.Table:
         """Return the pages, and forget their markup."""
-        markup, self._markup = self._markup, []
-        return table_of(markup, self._names, charsets=self._charsets, hosts=self._hosts)
+        markup, names, charsets, hosts = zip(*self._pages, strict=True) if self._pages else ((),) * 4
+        self._pages = []
+        return table_of(markup, names, charsets=charsets, hosts=hosts)
 
     def documents(self, found: pa.Table, extraction: Extraction, *, whole: bool = False) -> pa.Table:
         """Return what was *found* in the pages, and the texts, as a table of all documents; see ``FOUND``."""

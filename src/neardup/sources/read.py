@@ -117,7 +117,6 @@ def read_requested(
 
 
 def _of_files(form: str, paths: Sequence[str], request: Request, advance: Callable[[int, float], None]) -> WholeInputs:
-    """Read whole files of one format; tables must have equal columns."""
     pieces: list[InputPiece] = []
     for index, path in enumerate(paths):
         with within_memory(path):
@@ -127,7 +126,6 @@ def _of_files(form: str, paths: Sequence[str], request: Request, advance: Callab
 
 
 def _of_folders(paths: Sequence[str], request: Request, advance: Callable[[int, float], None]) -> WholeInputs:
-    """Read all documents of folders."""
     from neardup.sources.folder import Folder, documents_in, require_other_names
 
     require_other_names(paths)

@@ -135,7 +135,6 @@ def reason_of(line: bytes, error: Exception, text: str) -> str:
 
 
 def _fault_of(line: bytes, error: Exception) -> str:
-    """Describe why a line is not valid JSON."""
     if _SURROGATE.search(line.decode(errors="replace")) and _python_reads(line):
         return "an escape in it is half a surrogate pair"
     if "truncated" in str(error):

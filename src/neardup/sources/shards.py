@@ -11,7 +11,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -57,7 +57,7 @@ _NEWLINE: Final = b"\n"
 _SOURCE: Final = attrgetter("source")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Shard:
     """A part of one input. *source* is the number of the input; *begin* and *end* are bytes, row groups or files.
 
@@ -77,9 +77,9 @@ class Shard:
 class Shards:
     """The shards of some inputs, in input order; *size* bounds a piece in bytes, unless one record is longer.
 
-    *inputs* are paths of files and folders of documents; *identities* show whether they have changed. The first *texts*
-    inputs are JSON lines with texts that were extracted before. *ignored* counts the files of folders that were not
-    requested.
+    *inputs* are paths of files and folders of documents, of these *kinds*; *identities* show whether they have changed.
+    The first *texts* inputs are JSON lines with texts that were extracted before. *ignored* counts the files of folders
+    that were not requested.
     """
 
     inputs: tuple[str, ...]
@@ -89,11 +89,11 @@ class Shards:
     ignored: int = 0
     size: int = SHARD
     texts: int = 0
-    _kinds: list[Kind] = field(init=False)
+    kinds: list[Kind] = field(init=False)
     _listed: dict[int, list[str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._kinds = [input_kind(path, _given(path, self.request)) for path in self.inputs]
+        self.kinds = [input_kind(path, _given(path, self.request)) for path in self.inputs]
 
     @classmethod
     def opened(
@@ -122,7 +122,7 @@ class Shards:
         require_other_names([path for path in paths if Path(path).is_dir()])
         found = cls(tuple(paths), request, ignored=sum(others for _, others in there))
         identities: list[Any] = []
-        for path, one in zip(paths, found._kinds, strict=True):
+        for path, one in zip(paths, found.kinds, strict=True):
             if one.format == FOLDER:
                 identities.append([state_of(path, documents_in(path, request.globs)[0])[1]])
             else:
@@ -131,7 +131,7 @@ class Shards:
         beside = expand(others) if others else ()
         require_one_standard_input((*paths, *beside))
         tables = (table for path in beside for table in _tables(path, request)[0])
-        forms = {one.format for one in (*found._kinds, *(input_kind(path, _given(path, request)) for path in tables))}
+        forms = {one.format for one in (*found.kinds, *(input_kind(path, _given(path, request)) for path in tables))}
         require_used(request, forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
         return replace(found, identities=identities)
 
@@ -157,7 +157,7 @@ class Shards:
         shards: list[Shard] = []
         identities = [*self.identities]
         ignored = self.ignored
-        for source, (path, found) in enumerate(zip(self.inputs, self._kinds, strict=True)):
+        for source, (path, found) in enumerate(zip(self.inputs, self.kinds, strict=True)):
             if found.format == FOLDER:
                 files, others = documents_in(path, self.request.globs)
                 ignored += others
@@ -201,7 +201,7 @@ class Shards:
         Standard input and files at URLs are not checked before they are copied.
         """
         paths = [self.inputs[source] for source in sources if not is_distant(self.inputs[source])]
-        match self._kinds[sources[0]].format:
+        match self.kinds[sources[0]].format:
             case "parquet":
                 from neardup.sources.parquet import check_schemas
 
@@ -221,7 +221,7 @@ class Shards:
                 "globs": [*self.request.globs],
                 "extraction": self.request.extraction.to_dict(),
             },
-            "shards": [[s.source, s.begin, s.end, s.first, s.size, s.torn] for s in self.shards],
+            "shards": [[*astuple(shard)] for shard in self.shards],
             "identities": self.identities,
             "ignored": self.ignored,
             "size": self.size,
@@ -235,8 +235,7 @@ class Shards:
             own = given["request"]
             tuples = {name: tuple(own[name]) for name in ("columns", "globs")}
             request = Request(**own | tuples | {"extraction": Extraction.from_dict(own["extraction"])})
-        names = ("source", "begin", "end", "first", "size", "torn")
-        shards = [Shard(**dict(zip(names, shard, strict=True))) for shard in given["shards"]]
+        shards = [Shard(*shard) for shard in given["shards"]]
         ways = {name: given[name] for name in ("ignored", "size", "texts")}
         return cls(tuple(given["inputs"]), request, shards, given["identities"], **ways)
 
@@ -249,12 +248,8 @@ class Shards:
     @property
     def extraction(self) -> dict[str, str | None] | None:
         """What decides the texts of web pages; ``None`` if no input has pages."""
-        pages = self.request.reads_pages(found.format for found in self._kinds)
+        pages = self.request.reads_pages(found.format for found in self.kinds)
         return self.request.extraction.identity if pages else None
-
-    def kind(self, source: int) -> Kind:
-        """Return the format of an input."""
-        return self._kinds[source]
 
     def of(self, source: int) -> list[Shard]:
         """Return the shards of an input."""
@@ -271,7 +266,7 @@ class Shards:
     def check_unchanged(self, shard: Shard) -> None:
         """Raise ``DataError`` if the input of a shard, or of a folder the files of the shard, have changed."""
         path, then = self.inputs[shard.source], self.identities[shard.source]
-        if self._kinds[shard.source].format == FOLDER:
+        if self.kinds[shard.source].format == FOLDER:
             from neardup.sources.folder import state_of
 
             files = self._files(shard.source)
@@ -283,7 +278,6 @@ class Shards:
             raise DataError(display(path), "it was changed after the run had begun", "changed")
 
     def _files(self, source: int) -> list[str]:
-        """Return the documents of a folder; they are listed once."""
         if source not in self._listed:
             from neardup.sources.folder import documents_in
 
@@ -292,7 +286,7 @@ class Shards:
 
     def column(self, name: str, parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
         """Return a field of all documents from the stored columns of the shards, as ``WholeInputs.column`` does."""
-        written = [self._kinds[shard.source].format == "jsonl" for shard in self.shards]
+        written = [self.kinds[shard.source].format == "jsonl" for shard in self.shards]
         return joined(name, parts, written, self.place)
 
     def place(self, shard: int, row: int) -> tuple[str, int]:
@@ -346,7 +340,7 @@ class Shards:
             yield piece
 
     def _pieces(self, shard: Shard, *, whole: bool, markup: bool, documents: int | None) -> Iterator[InputPiece]:
-        path, found = self.inputs[shard.source], self._kinds[shard.source]
+        path, found = self.inputs[shard.source], self.kinds[shard.source]
         self.check_unchanged(shard)
         request = self.request if shard.source < self.texts else with_address(self.request)
         match found.format:
@@ -363,8 +357,8 @@ class Shards:
                 from neardup.sources.folder import Folder
 
                 files = self._files(shard.source)[shard.begin : shard.end]
-                others = [one for one, kind_ in zip(self.inputs, self._kinds, strict=True) if kind_.format == FOLDER]
-                yield Folder(path, self.request, files, prefixed=len(others) > 1, markup=markup)
+                folders = sum(one.format == FOLDER for one in self.kinds)
+                yield Folder(path, self.request, files, prefixed=folders > 1, markup=markup)
             case "jsonl":
                 from neardup.sources.jsonl import JsonLines
 
@@ -389,14 +383,12 @@ class Shards:
         return header_of_lines(contents.read(0, min(_HEAD, len(contents))), found.format, self.request)
 
     def _range(self, path: str, header: bytes, shard: Shard) -> Iterator[bytes]:
-        """Yield a header, and the bytes of a shard, some at a time."""
         contents = load(path, None, 1)
         for begin in range(shard.begin, shard.end, self.size):
             yield header + bytes(contents.read(begin, min(begin + self.size, shard.end)))
             header = b""
 
     def _blocks(self, path: str, found: Kind, shard: Shard) -> Iterator[Contents]:
-        """Yield the lines of a shard, some at a time."""
         source = display(path)
         if found.compression is None:
             lines = load(path, None, self.request.max_bytes).read(shard.begin, shard.end)
@@ -565,7 +557,7 @@ def local_inputs(
     with TemporaryDirectory(prefix="neardup-") as folder:
         copies = remote.copied(opened.inputs, folder)
         if STDIN in opened.inputs:
-            copies[STDIN] = Path(folder, f"{SPOOLED}.{opened.kind(opened.inputs.index(STDIN)).format}")
+            copies[STDIN] = Path(folder, f"{SPOOLED}.{opened.kinds[opened.inputs.index(STDIN)].format}")
             with temporary_files(folder), copies[STDIN].open("wb") as file:
                 file.writelines(standard_input())
         yield opened.copied(copies)

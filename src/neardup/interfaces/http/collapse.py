@@ -17,8 +17,7 @@ from neardup.pipeline.query.near_hits import HitVerify
 from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
 from neardup.pipeline.query.strictness import at_threshold
 from neardup.schemes.checksum import BODY
-from neardup.sources.domains import registered_domain
-from neardup.sources.hosts import host, path_levels
+from neardup.sources.hosts import host, path_levels, registered_domain
 
 _TEXT: Final = "text"
 _OF: Final[dict[str, Callable[[int], Callable[[Any], Any] | None]]] = {

@@ -42,7 +42,7 @@ def learn_from_files(
     field, and ``ParameterError`` for fields if no input is a table.
     """
     opened = Shards.opened(inputs, request_of(format=format))
-    forms = {opened.kind(source).format for source in range(len(opened.inputs))}
+    forms = {one.format for one in opened.kinds}
     tables = not forms <= PAGE_FORMATS
     rule = "must be only tables, or only folders and archives; learn from one kind, then add those of the other kind"
     require(not tables or forms.isdisjoint(PAGE_FORMATS), "inputs", [*map(display, opened.inputs)], rule)
@@ -188,7 +188,7 @@ def _pages(
 
     Both collect the rejected records.
     """
-    paths = [path for source, path in enumerate(shards.inputs) if shards.kind(source).format == WARC]
+    paths = [path for source, path in enumerate(shards.inputs) if shards.kinds[source].format == WARC]
     others = shards.without(paths).cut(SHARD)
     before = sum(shard.size for shard in others.shards)
     sizes = [Path(path).stat().st_size for path in paths]

@@ -251,7 +251,7 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
     """
     indexes = {index.path: index for index in settings.earlier.indexes}
     names = {path: f"index-{number}.jsonl" for number, path in enumerate(indexes)} | {
-        path: f"{SPOOLED}.{shards.kind(source).format}" if path == STDIN else place(path)
+        path: f"{SPOOLED}.{shards.kinds[source].format}" if path == STDIN else place(path)
         for source, path in enumerate(shards.inputs)
         if is_distant(path)
     }
@@ -359,7 +359,7 @@ def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -
     needed: Counter[Path] = Counter()
     for output in outputs:
         size = shards.bytes_of(output.sources)
-        same = all(kind(output.path) == shards.kind(source) for source in output.sources)
+        same = all(kind(output.path) == shards.kinds[source] for source in output.sources)
         if same and not is_special(output.path) and not Path(output.path).exists():
             share = {"out": kept, "dropped": 1 - kept}.get(output.target, 1.0)
             needed[Path(os.path.realpath(output.path)).parent] += round(_SURE * share * size)
