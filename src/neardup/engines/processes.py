@@ -20,7 +20,7 @@ from queue import SimpleQueue
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from threading import Event, Lock
 from time import perf_counter
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple, cast
 
 import pyarrow as pa
 
@@ -242,11 +242,9 @@ class _Program:
 
     def load(self) -> "list[_Worker]":
         """Return the workers, ready; none if the program has ended."""
-        stream = self._process.stdin
         try:
-            if stream is not None:
-                with stream:
-                    stream.write(json.dumps(self._settings).encode())
+            with cast("IO[bytes]", self._process.stdin) as stream:
+                stream.write(json.dumps(self._settings).encode())
         except OSError:
             return []
         return [worker for worker in self.workers if worker.answer() is not None]

@@ -21,17 +21,8 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
-from neardup.sources.collection import (
-    DEFAULT_ID,
-    DEFAULT_TEXT,
-    Advance,
-    Append,
-    InputPiece,
-    Rejected,
-    Request,
-    silent,
-)
-from neardup.sources.formats import WARC, display, kind
+from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, Advance, Append, InputPiece, Rejected, Request, silent
+from neardup.sources.formats import WARC, compression_of, display
 from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.members import CHANGED, CUT, Members, packed
 from neardup.sources.missing_fields import missing_field
@@ -188,9 +179,8 @@ class Archives(InputPiece):
         self._columns["canonical"] = without_empty(named)  # of pages that name several
         known = pa.compute.coalesce(self._columns["noindex"], pa.scalar(0, pa.int64()))
         self._columns["noindex"] = pa.compute.max_element_wise(known, said["noindex"])
-        super().__init__(
-            [path], WARC, found["texts"], pa.chunked_array([self._ids(request, request.name_of(path))]), pages.rejected
-        )
+        ids = self._ids(request, request.name_of(path))
+        super().__init__([path], WARC, found["texts"], pa.chunked_array([ids]), pages.rejected)
         self.sites = None if request.extraction.templates is None else found["sites"]
         self._whole = found["whole"]
         self.address = None if _IDS.get(request.id, request.id) == "url" else "url"
@@ -234,7 +224,7 @@ class Archives(InputPiece):
 
         The marks of dropped pages are ``originals``: if the payload is equal, a revisit record is written.
         """
-        compression, written = _compression(path), 0
+        compression, written = compression_of(path), 0
         with atomic(path) as file, closing(Members()) as members:
 
             def append(piece: Archives, mask: Flags, marks: pa.Table | None) -> None:
@@ -331,13 +321,8 @@ def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
     return [*zip(edges, [*edges[1:], whole], strict=True)]
 
 
-def _compression(path: str) -> str | None:
-    found = kind(path)
-    return found.compression if found is not None else None
-
-
 def _records(path: str, begin: int, end: int | None) -> Iterator[Record | Gap]:
-    return records(path, _compression(path), begin, end)
+    return records(path, compression_of(path), begin, end)
 
 
 def _address(one: Record | Gap, before: str) -> str:
@@ -423,15 +408,7 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     host = host_of(address) if is_page and request.extraction.templates is not None and not markup else None
     pages.contents.add(content, f"{pages.shown}:{one.offset}", page.charset, host)
     pages.captures.append(capture)
-    pages.fields.append(
-        places
-        | fields
-        | {
-            "content_languages": headers.get("warc-identified-content-language"),
-            "content_digest": headers.get("warc-payload-digest"),
-            "content_truncated": headers.get("warc-truncated"),
-        }
-    )
+    pages.fields.append(places | fields)
 
 
 def _rejection(path: str, one: Gap) -> Rejected:
@@ -475,6 +452,9 @@ def _page(headers: dict[str, str], block: bytes) -> tuple[dict[str, object], Res
         "fetch_status": found.status,
         "content_mime_type": mime or None,
         "content_charset": found.charset,
+        "content_languages": headers.get("warc-identified-content-language"),
+        "content_digest": headers.get("warc-payload-digest"),
+        "content_truncated": headers.get("warc-truncated"),
         "canonical": found.canonical,
         "noindex": int(forbids_index(found.robots)),
     }
@@ -538,7 +518,7 @@ def _copied(capture: _Capture, members: Members, compression: str | None) -> byt
 
     A record that is not a member of its own ends with its line ends, as another one may follow it.
     """
-    how = _compression(capture.path)
+    how = compression_of(capture.path)
     try:
         if capture.length is None:
             data = members.read(capture.path, capture.offset, capture.span)

@@ -328,9 +328,8 @@ class InputPiece(Collection):
         if url is None:
             return
         addresses = self.column(url, literal=True).to_pylist()
-        yield from (
-            (own, page) for own, page in zip(addresses, self.texts.to_pylist(), strict=True) if page is not None
-        )
+        pages = zip(addresses, self.texts.to_pylist(), strict=True)
+        yield from ((own, page) for own, page in pages if page is not None)
 
     def take_sites(self) -> None:
         """Read the sites of texts that were extracted before, if they have any."""
@@ -528,9 +527,8 @@ def check_marks(path: str, formats: AbstractSet[str], form: str | None = None) -
     """
     found = kind(path) or (None if form is None else kind(f"x.{form}"))
     if found is None and FOLDER in formats:
-        raise ParameterError(
-            "mark", path, "must be a table, such as marked.jsonl, as files of a folder have no place for the cluster"
-        )
+        rule = "must be a table, such as marked.jsonl, as files of a folder have no place for the cluster"
+        raise ParameterError("mark", path, rule)
     if WARC in formats if found is None else found.format == WARC:
         raise ParameterError("mark", path, "adds fields, which archives do not have; write JSON lines or Parquet")
 

@@ -345,11 +345,8 @@ def _parse(
         code = "fields" if plain else "quotes are text"
         broken.append(Rejected(spans.source, int(spans.line[index]), rule, code))
     broken.sort(key=lambda record: record.position)
-    return (
-        file.where(_without(len(spans), wrong)),
-        broken,
-        {name: table.column(str(file.names.index(name))) for name in names},
-    )
+    parsed = {name: table.column(str(file.names.index(name))) for name in names}
+    return file.where(_without(len(spans), wrong)), broken, parsed
 
 
 def _without_unreadable(file: _File, data: memoryview) -> tuple[_File, list[Rejected]]:

@@ -29,16 +29,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError, counted, reason, require
-from neardup.sources.collection import (
-    DEFAULT_ID,
-    DEFAULT_TEXT,
-    Advance,
-    Append,
-    InputPiece,
-    Rejected,
-    Request,
-    silent,
-)
+from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, Advance, Append, InputPiece, Rejected, Request, silent
 from neardup.sources.compression import HEAD, encoding_code, sniff
 from neardup.sources.document import HTML, page_of
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, is_hidden, kind, matches

@@ -9,9 +9,10 @@ answers are added.
 import fcntl
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import msgspec
 
@@ -49,7 +50,7 @@ def latest(answers: Iterable[LabelledPair]) -> list[LabelledPair]:
     return [*found.values()]
 
 
-class LabelFile:
+class LabelFile(AbstractContextManager["LabelFile"]):
     """A file to which answers are appended: each is on disk when ``append`` returns.
 
     Use it as a context manager. A file that exists is continued, without its last line if that is incomplete. No two
@@ -66,9 +67,6 @@ class LabelFile:
         except BaseException:
             os.close(self._file)
             raise
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
@@ -166,9 +164,8 @@ def _parsed(name: str, data: bytes) -> tuple[list[LabelledPair], int]:
                 begun = line.startswith(_BEGIN) or _BEGIN.startswith(line) or not line.strip(b"\0")
                 if begun and not line.endswith(b"\n"):  # by ``append``, or zeros after a power failure
                     return answers, begin
-                raise DataError(
-                    f"{name}:{number}", f"it is not a labelled pair: {_reason(line, error)}", "label"
-                ) from error
+                rule = f"it is not a labelled pair: {_reason(line, error)}"
+                raise DataError(f"{name}:{number}", rule, "label") from error
         begin = end
     return answers, len(data)
 

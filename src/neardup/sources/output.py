@@ -26,18 +26,7 @@ from neardup.model.errors import (
     StorageFailed,
     require,
 )
-from neardup.sources.formats import (
-    FOLDER,
-    KNOWN,
-    WARC,
-    Kind,
-    expand,
-    is_document,
-    is_url,
-    kind,
-    local,
-    matches,
-)
+from neardup.sources.formats import FOLDER, KNOWN, WARC, Kind, expand, is_document, is_url, kind, local, matches
 from neardup.sources.input_paths import InputPaths
 from neardup.sources.own_folders import require_outside
 from neardup.sources.remote import exists, send

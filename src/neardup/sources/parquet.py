@@ -475,9 +475,8 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
         return pa.chunked_array([named(request.name_of(path), positions)], pa.string())
     column = written_ids(_unpacked(path, _column(path, table, name, schema), request))
     if not (_is_text(column.type) or _is_scalar(column.type)) or pa.types.is_boolean(column.type):
-        raise DataError(
-            display(path), f"the column {name!r} must hold strings or numbers to be the id, not {column.type}"
-        )
+        rule = f"the column {name!r} must hold strings or numbers to be the id, not {column.type}"
+        raise DataError(display(path), rule)
     try:
         column = column.cast(pa.string(), safe=False)
     except pa.ArrowInvalid as error:

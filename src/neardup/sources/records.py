@@ -128,9 +128,8 @@ def reason_of(line: bytes, error: Exception, text: str) -> str:
     if isinstance(error, msgspec.ValidationError):
         found = _EXPECTED.search(str(error))
         kind = _KINDS.get(found[1], "an object") if found else "a number"  # out of range
-        return (
-            f"its {text!r} must be a string, not {kind}" if "`$" in str(error) else f"it must be an object, not {kind}"
-        )
+        rule = f"its {text!r} must be a string" if "`$" in str(error) else "it must be an object"
+        return f"{rule}, not {kind}"
     return "it is nested too deeply" if isinstance(error, RecursionError) else _fault_of(line, error)
 
 

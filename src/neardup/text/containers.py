@@ -108,10 +108,8 @@ def records_as_table(
             raise DataError(f"document {position}", f"must be a mapping, as the first document, not {kind_of(record)}")
         for name in needed:
             if name not in record:
-                known = ", ".join(map(str, record))
-                raise DataError(
-                    f"document {position}", f"has no {name!r}; its keys are {known}{_other_text(name, text)}"
-                )
+                rule = f"has no {name!r}; its keys are {', '.join(map(str, record))}{_other_text(name, text)}"
+                raise DataError(f"document {position}", rule)
     names = [*needed, *(name for name in optional if any(name in record for record in records))]
     return pa.table({name: _array([record.get(name) for record in records], name) for name in dict.fromkeys(names)})
 
@@ -287,14 +285,11 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
         if pa.types.is_date(array.type) and any(isinstance(value, datetime) for value in values):
             array = column_of(values, name)  # Arrow would cut the times off
     except UnicodeEncodeError:  # lone surrogates: such text is bytes that are not UTF-8
-        array = pa.array([_as_bytes(value) for value in values], pa.large_binary())
+        raw = [value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None for value in values]
+        array = pa.array(raw, pa.large_binary())
     except _NOT_ARROW:
         array = column_of(values, name)
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-
-
-def _as_bytes(value: Any) -> Any:
-    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None
 
 
 def _filtered(source: Any, marked: pa.Array) -> Any:

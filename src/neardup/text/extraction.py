@@ -31,7 +31,6 @@ View = Literal["auto", "main", "visible"]
 
 _LEAST: Final = 5  # letters of visible text for each of main text, at most
 _UNKNOWN: Final = "\ufffd"
-_OTHER_RULE: Final = "another version of neardup learned it, by another rule"
 
 LONG_LINES: Final = {"words": 5, "least": 50}
 """The words of a line of a text that is not short, and those of all such lines of a text that are enough.
@@ -172,10 +171,7 @@ class Extraction:
         return cls(view=given["view"], templates=templates, known=known)
 
     def pages(
-        self,
-        markup: Sequence[bytes | str],
-        declared: Sequence[str | None] = (),
-        hosts: Sequence[str | None] = (),
+        self, markup: Sequence[bytes | str], declared: Sequence[str | None] = (), hosts: Sequence[str | None] = ()
     ) -> Pages:
         """Read some pages; *declared* are the charsets that HTTP declares, if any. A string is decoded already.
 
@@ -384,11 +380,9 @@ def learned_otherwise(templates: HostTemplates, own: Mapping[str, str | None]) -
         rule = f"it is for pages in the text view {before}, and pages are read in the view {now} here"
         return ParameterError("templates", str(templates), f"cannot be used: {rule}", "other view")
     others, mine = learned.get("extractor"), own.get("extractor")
-    why = (
-        f"its pages were read by {others or 'another library'}, and by {mine or 'none'} now"
-        if before and others != mine
-        else _OTHER_RULE
-    )
+    why = "another version of neardup learned it, by another rule"
+    if before and others != mine:
+        why = f"its pages were read by {others or 'another library'}, and by {mine or 'none'} now"
     return ParameterError("templates", str(templates), f"cannot be used: {why}; learn them again")
 
 

@@ -358,9 +358,8 @@ def decoded_as(page: bytes, encoding: str) -> str:
         alone[1:] |= (halves[1:] == _LOW) & ~paired
         alone[0] |= halves[0] == _LOW
         if alone.any():
-            page = (
-                np.where(alone, units.dtype.type(0xFFFD), units).astype(units.dtype).tobytes() + page[2 * len(units) :]
-            )
+            replaced = np.where(alone, units.dtype.type(0xFFFD), units).astype(units.dtype)
+            page = replaced.tobytes() + page[2 * len(units) :]
     return page.decode(encoding, "replace")
 
 
