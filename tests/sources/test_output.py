@@ -17,7 +17,6 @@ import pytest
 from neardup.model.errors import DataError, ExtraMissing, OutputError, OutputRefused, ParameterError
 from neardup.sources import output
 from neardup.sources.formats import common_format, expand
-from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import (
     PAGES,
     atomic,
@@ -28,6 +27,7 @@ from neardup.sources.output import (
     write_file,
     write_table,
 )
+from neardup.sources.output_places import InputPaths
 from neardup.sources.read import read
 
 

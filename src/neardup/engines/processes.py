@@ -68,7 +68,7 @@ class Processes(AbstractContextManager["Processes"]):
 
     def __init__(self, number: int) -> None:
         self._number = number
-        self._function: TableFunction | None = None
+        self._function: TableFunction  # of ``turn_to``
         self._own: Function | None = None
         self._spent = 0.0  # seconds of this process
         self._lock, self._ready, self._closed = Lock(), Event(), False
@@ -108,7 +108,7 @@ class Processes(AbstractContextManager["Processes"]):
                 done = read()
                 yield found
                 continue
-            waiting.append(pool.submit(self._there, self._applied, table))
+            waiting.append(pool.submit(self._there, self._function, table))
             if len(waiting) >= _UNDER_WAY * self._number:
                 yield awaited(waiting.popleft())
         while waiting:
@@ -117,12 +117,6 @@ class Processes(AbstractContextManager["Processes"]):
     def expect(self, seconds: float) -> None:
         """Start the others now if *seconds* of work will come, and this saves more than their start takes."""
         self._started(seconds)
-
-    @property
-    def _applied(self) -> TableFunction:
-        if self._function is None:
-            raise ValueError("turn to a function first")
-        return self._function
 
     def _started(self, left: float) -> ThreadPoolExecutor | None:
         """Return the threads of the workers if one of these is ready; start them if many seconds of work are *left*.
@@ -148,7 +142,7 @@ class Processes(AbstractContextManager["Processes"]):
             if self._closed:
                 return ()
             try:
-                program = _Program(self._applied, number)
+                program = _Program(self._function, number)
             except OSError:
                 return ()
             self._programs.append(program)
@@ -156,7 +150,7 @@ class Processes(AbstractContextManager["Processes"]):
 
     def _here(self, table: pa.Table) -> pa.Table:
         if self._own is None:
-            self._own = _loaded(self._applied.name, self._applied.settings)
+            self._own = _loaded(self._function.name, self._function.settings)
         begin = perf_counter()
         found = self._own(table)
         with self._lock:

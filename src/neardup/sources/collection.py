@@ -21,9 +21,9 @@ from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, FieldMissing, ParameterError, require
 from neardup.sources.fields import are_true, joined
 from neardup.sources.formats import FOLDER, PAGE_FORMATS, WARC, Kind, display, full_name, kind
-from neardup.sources.input_paths import InputPaths
 from neardup.sources.missing_fields import LackingFields, WithoutText
 from neardup.sources.output import atomic, check_target, output_kind
+from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
 from neardup.sources.tables import check_representable, conformed, table_writer, united
 from neardup.text.extraction import Extraction

@@ -100,8 +100,8 @@ class DelimitedText(InputPiece):
 
     def require_columns_of(self, first: InputPiece) -> None:
         """Raise ``DataError`` for another header than that of the *first* file."""
-        if isinstance(first, DelimitedText) and self.header != first.header:
-            raise DataError(self.path, f"its header differs from that of {first.path}", "other columns")
+        if isinstance(first, DelimitedText):
+            _require_equal(self.path, self.header, first.header, first.path)
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
@@ -118,9 +118,7 @@ class DelimitedText(InputPiece):
                 if not header:
                     header.extend(piece.header)
                     packed.write(piece._written_header(marks))
-                elif header != piece.header:
-                    rule = "its header differs from that of the inputs before it"
-                    raise DataError(piece.source, rule, "other columns")
+                _require_equal(piece.source, piece.header, header, "the inputs before it")
                 piece._append(packed, mask, marks)
 
             yield append
@@ -235,9 +233,13 @@ def check_headers(paths: Sequence[str], request: Request) -> None:
         kind = input_kind(path, request.format)
         blocks = stream(path, kind.compression, request.max_bytes, _HEAD)
         names = _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].names
-        if first is not None and names != first:
-            raise DataError(path, f"its header differs from that of {paths[0]}", "other columns")
-        first = names
+        first = first or names
+        _require_equal(path, names, first, paths[0])
+
+
+def _require_equal(source: str, header: list[str], wanted: list[str], first: str) -> None:
+    if header != wanted:
+        raise DataError(source, f"its header differs from that of {first}", "other columns")
 
 
 def _is_quoted(form: str, request: Request, data: memoryview) -> bool:

@@ -27,8 +27,7 @@ from neardup.model.errors import (
     require,
 )
 from neardup.sources.formats import FOLDER, KNOWN, WARC, Kind, expand, is_document, is_url, kind, local, matches
-from neardup.sources.input_paths import InputPaths
-from neardup.sources.own_folders import require_outside
+from neardup.sources.output_places import InputPaths, require_outside
 from neardup.sources.remote import exists, send
 from neardup.sources.streams import lz4_frame
 from neardup.sources.tables import table_writer

@@ -44,7 +44,7 @@ from neardup.sources.formats import (
     require_once,
     require_one_standard_input,
 )
-from neardup.sources.lines import blocks_of_lines
+from neardup.sources.lines import blocks_of_lines, newline
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.output import temporary_files
 from neardup.sources.standard_input import standard_input
@@ -408,15 +408,10 @@ class Shards:
             yield Contents(source, lines, first=first, newline=self._closing(path, found, lines))
 
     def _closing(self, path: str, found: Kind, lines: memoryview) -> bytes | None:
-        """Return what ends the first line of a file, as ``newline`` does; ``None`` if these lines of it need no end."""
+        """Return what ends the first line of a file; ``None`` if these lines of it need no end."""
         if bytes(lines[-1:]) in {b"", _NEWLINE}:
             return None
-        last = b""
-        for block in stream(path, found.compression, self.request.max_bytes, _HEAD):
-            if end := block.find(_NEWLINE) + 1:
-                return b"\r\n" if (last + block[:end]).endswith(b"\r\n") else _NEWLINE
-            last = block[-1:]
-        return _NEWLINE
+        return newline(stream(path, found.compression, self.request.max_bytes, _HEAD))
 
     def _expanded(self, path: str, compression: str, shard: Shard) -> Iterator[bytes]:
         """Yield the lines that begin in a shard of a compressed file, some bytes at a time."""
@@ -546,12 +541,16 @@ def _line_shards(source: int, path: str, size: int, header: int = 0) -> list[Sha
 
 
 @contextmanager
-def local_inputs(
-    inputs: Sequence[str | os.PathLike[str]], request: Request, *, others: Sequence[str | os.PathLike[str]] = ()
+def local_shards(
+    inputs: Sequence[str | os.PathLike[str]],
+    request: Request,
+    *,
+    others: Sequence[str | os.PathLike[str]] = (),
+    size: int | None = SHARD,
 ) -> Iterator[Shards]:
-    """Yield inputs that are not cut yet; standard input and files at URLs are first copied to a temporary folder.
+    """Yield the shards of some inputs; ``None``: not cut yet. The same request is made of *others*.
 
-    The same request is made of *others*.
+    Standard input and files at URLs are first copied to a temporary folder.
     """
     opened = Shards.opened(inputs, request, others=others)
     with TemporaryDirectory(prefix="neardup-") as folder:
@@ -560,17 +559,5 @@ def local_inputs(
             copies[STDIN] = Path(folder, f"{SPOOLED}.{opened.kinds[opened.inputs.index(STDIN)].format}")
             with temporary_files(folder), copies[STDIN].open("wb") as file:
                 file.writelines(standard_input())
-        yield opened.copied(copies)
-
-
-@contextmanager
-def local_shards(
-    inputs: Sequence[str | os.PathLike[str]],
-    request: Request,
-    *,
-    others: Sequence[str | os.PathLike[str]] = (),
-    size: int = SHARD,
-) -> Iterator[Shards]:
-    """Yield the shards of some inputs; see ``local_inputs``."""
-    with local_inputs(inputs, request, others=others) as opened:
-        yield opened.cut(size)
+        opened = opened.copied(copies)
+        yield opened if size is None else opened.cut(size)

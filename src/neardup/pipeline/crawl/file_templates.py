@@ -16,7 +16,7 @@ from neardup.sources.collection import Rejected, Request
 from neardup.sources.formats import PAGE_FORMATS, WARC, display, expand, local
 from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.read import request_of
-from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, is_distant, local_inputs
+from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, is_distant, local_shards
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
 from neardup.text.page_contents import PageContents
@@ -50,7 +50,7 @@ def learn_from_files(
         require(tables or field is None, name, field, "can only be used with tables, which have fields")
     html = html or DEFAULT_HTML if tables else None
     rejected: list[Rejected] = []
-    with local_inputs(inputs, _asked(request_of(format=format, html=html, url=url))) as shards:
+    with local_shards(inputs, _asked(request_of(format=format, html=html, url=url)), size=None) as shards:
         return learn(*_pages(shards, rejected)), rejected
 
 

@@ -20,8 +20,8 @@ from neardup.pipeline.run_settings import RunSettings
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
 from neardup.sources.formats import PAGE_FORMATS, common_format, expand
-from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, output_kind, write_file
+from neardup.sources.output_places import InputPaths
 from neardup.sources.tables import check_representable
 
 DOCUMENT: Final = "\0id"  # the column of ids, a name that no field has: the field may rank documents, by its numbers

@@ -58,8 +58,8 @@ from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
 from neardup.sources.formats import SPOOLED, STDIN, kind
-from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
+from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import extracting
 from neardup.sources.remote import fetch, place
 from neardup.sources.shards import SHARD, Shards, is_distant

@@ -33,8 +33,8 @@ from neardup.sources.formats import (
     is_url,
     kind,
 )
-from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import check_target, output_kind
+from neardup.sources.output_places import InputPaths
 from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards

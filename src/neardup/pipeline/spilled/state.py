@@ -35,7 +35,7 @@ from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlie
 from neardup.pipeline.spilled.run_inputs import RecordedRuns, RunInputs
 from neardup.schemes import terms
 from neardup.sources.formats import local_folder
-from neardup.sources.own_folders import require_outside
+from neardup.sources.output_places import require_outside
 from neardup.text.extraction import Extraction, other_extraction
 from neardup.text.host_templates import kept_templates
 
