@@ -62,7 +62,6 @@ ORIGINALS: Final = {"path": pa.string(), "offset": pa.int64()}
 _IDS: Final = {DEFAULT_ID: "url", "record": "record_id"}
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _PLAIN: Final = "text/plain"
-_PLAIN_TYPES: Final = frozenset({_PLAIN, ""})
 _ACCESSORIES: Final = frozenset({"warcinfo", "request", "metadata"})
 _ROW: Final = 1 << 10  # bytes that an empty record counts as
 _TEMPLATED: Final = frozenset({"response", "resource", "conversion"})
@@ -73,7 +72,6 @@ _MANY: Final = 1 << 14  # accessories that are held together, if their captures 
 _MOST: Final = 1 << 16  # accessories that are held together, even of one capture
 _SUCCESS: Final = range(200, 300)
 _SNIFFED: Final = 512
-_HTTP: Final = frozenset({"canonical", "noindex"})  # which HTTP may have, too
 _NO_RECORDS: Final = (  # an archive of no pages; its id and date do not change, so that equal runs write equal bytes
     b"WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:uuid:0b7c5f0e-6d0f-5d8a-9c43-5a2d6f1f6a10>\r\n"
     b"WARC-Date: 2000-01-01T00:00:00Z\r\nContent-Type: application/warc-fields\r\nContent-Length: 49\r\n\r\n"
@@ -143,10 +141,6 @@ class _Pages:
         """Whether the memory of the accessories counts, as in an archive without pages."""
         return len(self.accessories) >= _MANY
 
-    @property
-    def size(self) -> int:
-        return sum(table["texts"].nbytes for table in self.found)
-
 
 class Archives(InputPiece):
     """The pages of an archive.
@@ -174,11 +168,10 @@ class Archives(InputPiece):
             name: found[PAGE_FIELDS[name]].combine_chunks() if name in PAGE_FIELDS else pages.column(name)
             for name in _FIELDS
         }
-        said = {name: pages.column(name) for name in _HTTP}
-        named = pa.compute.coalesce(self._columns["canonical"], said["canonical"])
+        named = pa.compute.coalesce(self._columns["canonical"], pages.column("canonical"))  # HTTP may have it, too
         self._columns["canonical"] = without_empty(named)  # of pages that name several
         known = pa.compute.coalesce(self._columns["noindex"], pa.scalar(0, pa.int64()))
-        self._columns["noindex"] = pa.compute.max_element_wise(known, said["noindex"])
+        self._columns["noindex"] = pa.compute.max_element_wise(known, pages.column("noindex"))
         ids = self._ids(request, request.name_of(path))
         super().__init__([path], WARC, found["texts"], pa.chunked_array([ids]), pages.rejected)
         self.sites = None if request.extraction.templates is None else found["sites"]
@@ -256,7 +249,7 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
     """
     pages = _Pages(path)
     for more, found in _read(path, request, begin, end, markup=markup):
-        if pages.found and (pages.size >= size or pages.has_many):
+        if pages.found and (pages.has_many or sum(table["texts"].nbytes for table in pages.found) >= size):
             yield Archives(path, request, pages)
             pages = _Pages(path)
         pages.append(more, found)
@@ -441,7 +434,7 @@ def _page(headers: dict[str, str], block: bytes) -> tuple[dict[str, object], Res
     mime = media_type(headers.get("warc-identified-payload-type", ""))[0] or found.type
     if not mime and found.body[:_SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         mime = "text/html"
-    if kind_ == "conversion" and mime not in _PLAIN_TYPES:
+    if kind_ == "conversion" and mime not in {_PLAIN, ""}:
         return f"conversion of {mime if mime in _HTML else 'another type'} (only text/plain is read)"
     if kind_ != "conversion" and mime not in _HTML | {_PLAIN}:
         top = mime.partition("/")[0]  # servers may declare any type, but the reasons are few

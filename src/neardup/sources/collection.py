@@ -127,11 +127,11 @@ def silent(_done: float) -> None:
 class Collection(ABC):
     """Documents of one format, in input order: an ``InputPiece`` or, for whole inputs, ``WholeInputs``.
 
-    *texts* is a chunked array of strings, null if a record has no text; *ids* one of strings, where a record without an
-    id (missing, null or empty) is named ``SOURCE:POSITION``, with the full path of the source if ``full_names`` is
-    requested. Ids need not be unique. *rejected* lists the records that are not documents; *quoted_lines* describes
-    line ends inside quotes, if there are any and quoting was not requested explicitly. *text* is the name of the text
-    field, and *has_pages* whether texts were extracted from web pages.
+    *names* are the inputs, as messages show them. *texts* is a chunked array of strings, null if a record has no text;
+    *ids* one of strings, where a record without an id (missing, null or empty) is named ``SOURCE:POSITION``, with the
+    full path of the source if ``full_names`` is requested. Ids need not be unique. *rejected* lists the records that
+    are not documents; *quoted_lines* describes line ends inside quotes, if there are any and quoting was not requested
+    explicitly. *text* is the name of the text field, and *has_pages* whether texts were extracted from web pages.
     *found* has what was found in these pages, besides the texts; ``None`` if nothing was.
     *skipped* counts, by reason, the records of archives that are not pages, and *body_faults* the pages that could not
     be read completely: of archives also those whose HTTP body could not be decoded as declared. *revisits* has a row
@@ -159,6 +159,7 @@ class Collection(ABC):
         rejected: list[Rejected],
     ) -> None:
         self.inputs = tuple(inputs)
+        self.names = tuple(map(display, inputs))
         self.format = format
         self.texts = texts
         self.ids = ids
@@ -186,11 +187,6 @@ class Collection(ABC):
     def addresses(self) -> pa.ChunkedArray:
         """The addresses of the documents, by which they may be ranked: their ids, unless there is a field for them."""
         return self.ids if self.address is None else pa.chunked_array([self.column(self.address, literal=True)])
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The inputs, as messages show them."""
-        return tuple(display(path) for path in self.inputs)
 
     @property
     def without_text(self) -> WithoutText | None:

@@ -56,9 +56,6 @@ class Batch:
         self._texts_of_pages: list[tuple[int, str]] = []  # the places of texts with a template, and their hosts
         self.size = 0
 
-    def __len__(self) -> int:
-        return len(self._texts)
-
     def add(self, content: bytes | str, name: str, charset: str | None = None, host: str | None = None) -> None:
         """Add a page, as bytes with the charset that HTTP declares, or a text; *host* is that of its template."""
         self.size += len(content)

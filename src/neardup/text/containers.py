@@ -33,7 +33,7 @@ _NOT_READ: Final = {  # containers whose rows are not in memory: their kind, and
     ("pyspark", "DataFrame"): "a Spark DataFrame is not in memory: call .toArrow() or .toPandas() first",
 }
 OF_FILES: Final = "to read files, use neardup.dedup_files, pair_files or contamination_in_files"
-_WIDE: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+WIDE: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 _NOT_ARROW: Final = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
@@ -170,7 +170,7 @@ def _of_pandas_rows(source: Any, marked: Flags) -> Any:
     except pa.ArrowNotImplementedError as error:
         if _is(source, "pandas", "Series"):
             viewed = getattr(source.dtype, "pyarrow_dtype", None)
-            if viewed not in _WIDE:
+            if viewed not in WIDE:
                 rule = f"cannot select rows of the type {source.dtype}; convert it, such as to large_string"
                 raise DataError(f"column {source.name!r}", rule) from error
             rows = type(source.array)(_filtered(source.array.__arrow_array__(), pa.array(marked)))
@@ -186,9 +186,9 @@ def _of_pandas_rows(source: Any, marked: Flags) -> Any:
 def without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Replace the dictionaries of string views, which no function of Arrow can unpack."""
     kind = column.type
-    if not pa.types.is_dictionary(kind) or kind.value_type not in _WIDE:
+    if not pa.types.is_dictionary(kind) or kind.value_type not in WIDE:
         return column
-    wide = _WIDE[kind.value_type]
+    wide = WIDE[kind.value_type]
     chunks = [
         pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(wide), ordered=kind.ordered)
         for chunk in column.chunks
@@ -300,5 +300,5 @@ def _filtered(source: Any, marked: pa.Array) -> Any:
     if isinstance(source, pa.Table):
         columns = [_filtered(column, marked) for column in source.columns]
         return pa.Table.from_arrays(columns, schema=source.schema)
-    wide = _WIDE.get(source.type)
+    wide = WIDE.get(source.type)
     return source.filter(marked) if wide is None else source.cast(wide).filter(marked).cast(source.type)
