@@ -134,11 +134,9 @@ class _Worker:
             stage = self._run.stage()
             if stage is not None:
                 seen = time.monotonic()
-                self._note(stopped=False)
             elif time.monotonic() - seen >= self._idle:
                 return "stopped"
-            else:
-                self._note(stopped=True)
+            self._note(stopped=stage is None)
             if stage is not None and self._has_done_one(stage):
                 wait = SHORTEST_WAIT
             else:

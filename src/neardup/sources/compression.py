@@ -145,7 +145,7 @@ class _File:
                 raise self._changed("cut short")
             pieces.append(piece)
             first += len(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return b"".join(pieces)
 
     def _changed(self, how: str) -> DataError:
         return DataError(self._source, f"it was {how} while it was read", "changed")

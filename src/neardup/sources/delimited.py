@@ -127,15 +127,9 @@ class DelimitedText(InputPiece):
         return _parse(self._file, self._file.spans.contents.data, names)[2]
 
     def _written_header(self, marks: pa.Table | None) -> bytes:
-        file, contents = self._file, self._file.spans.contents
-        if marks is None:
-            own = np.zeros(1, np.int64), np.array([file.header_stop]), np.ones(1, np.int64)
-            header = Spans(contents, *own, lone_returns=True)
-            with io.BytesIO() as written:
-                header.write(written)
-                return written.getvalue()
-        self.require_new(marks.column_names, file.names)
-        return file.extended(bytes(contents.read(0, file.header_stop)), marks.column_names)
+        names = [] if marks is None else marks.column_names
+        self.require_new(names, self.header)
+        return self._file.extended(bytes(self._file.spans.contents.read(0, self._file.header_stop)), names)
 
     def _append(self, output: BinaryIO, mask: Flags, marks: pa.Table | None) -> None:
         spans = self._file.spans.where(mask)

@@ -53,7 +53,7 @@ class HeldBytes:
             size += len(piece)
             if begin >= size:  # skipped bytes are not needed
                 pieces, self.begin = [], size
-        self._held = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        self._held = b"".join(pieces)
 
     def forget(self, begin: int) -> None:
         """Let the bytes before *begin* go."""

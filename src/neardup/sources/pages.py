@@ -81,7 +81,9 @@ class Batch:
         if extraction.templates is not None and self._texts_of_pages:
             places, hosts = zip(*self._texts_of_pages, strict=True)
             given = texts.take(pa.array(places))
-            left, sites = texts_without_templates(extraction.templates, given.to_pylist(), hosts)
+            shown = given.to_pylist()  # compared like pages that ``auto`` reads by their visible text
+            every = [True] * len(shown)
+            left, sites = texts_without_templates(extraction.templates, shown, hosts, every, shown.__getitem__)
             mask = np.zeros(len(texts), np.bool_)
             mask[[*places]] = True
             for name, values in {"texts": left, "sites": sites, **({"whole": given} if whole else {})}.items():

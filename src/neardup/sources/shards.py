@@ -172,7 +172,7 @@ class Shards:
                 firsts = [1, *(1 + np.cumsum(rows)).tolist()]
                 shards += [
                     Shard(source=source, begin=b, end=e, first=firsts[b], size=sum(sizes[b:e]))
-                    for b, e in _ranges(sizes, size) or [(0, 0)]
+                    for b, e in _ranges(sizes, size)
                 ]
             elif found.format == WARC:
                 from neardup.sources.archives import ranges_of
@@ -492,14 +492,14 @@ def _tables(path: str, request: Request) -> tuple[list[str], int]:
 
 
 def _ranges(sizes: Sequence[int], limit: int) -> list[tuple[int, int]]:
-    """Cut neighbours into ranges of at most *limit* bytes, or one that is larger."""
+    """Cut neighbours into ranges of at most *limit* bytes, or one that is larger; nothing is one range."""
     edges, held = [0], 0
     for place, size in enumerate(sizes):
         if held and held + size > limit:
             edges.append(place)
             held = 0
         held += size
-    return list(pairwise([*edges, len(sizes)])) if sizes else []
+    return list(pairwise([*edges, len(sizes)]))
 
 
 def _line_count(data: bytes) -> int:

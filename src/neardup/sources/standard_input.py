@@ -53,28 +53,24 @@ def arriving(descriptor: int, source: str, most: int = MOST_BYTES) -> Iterator[l
     """
     waiting = select.poll()
     waiting.register(descriptor, select.POLLIN)
-    begun: list[bytes] = []  # the pieces of an incomplete line
-    size, too_long, ended = 0, False, False
+    begun: list[bytes] = []  # the pieces of an incomplete line, unless it is too long already
+    size, ended = 0, False
     while not ended:
         while not waiting.poll(_PATIENCE):
             pass
         data, ended = _waiting(descriptor, waiting, source)
-        head, newline, rest = data.rpartition(b"\n")
+        first, *others = data.split(b"\n")
+        begun.append(first)
+        size += len(first)
         lines: list[bytes | None] = []
-        if newline:
-            first, *others = head.split(b"\n")
-            begun.append(first)
-            size += len(first)
-            lines = [None if too_long or size > most else b"".join(begun)]
-            lines += [line if len(line) <= most else None for line in others]
-            begun, size, too_long = [], 0, False
-        begun.append(rest)
-        size += len(rest)
-        too_long = too_long or size > most
-        if too_long:
+        if others:
+            lines = [None if size > most else b"".join(begun)]
+            lines += [line if len(line) <= most else None for line in others[:-1]]
+            begun, size = others[-1:], len(others[-1])
+        if size > most:
             begun = []
         if ended and size:
-            lines.append(None if too_long else b"".join(begun))
+            lines.append(None if size > most else b"".join(begun))
         if lines:
             yield lines
 

@@ -208,7 +208,7 @@ class Extraction:
 
         if self.templates is not None and hosts:
             all_shown = [view == "visible" != self.view for view in views]
-            texts, sites = _without_templates(self.templates, read, hosts, all_shown, shown)
+            texts, sites = texts_without_templates(self.templates, read, hosts, all_shown, shown)
         templates = learned if whole and learned else [None] * len(texts)
         return Pages(
             texts,
@@ -284,23 +284,13 @@ def _closest(page: bytes, text: str) -> str:
 
 
 def texts_without_templates(
-    templates: HostTemplates, texts: Sequence[str], hosts: Sequence[str]
-) -> tuple[list[str], list[int]]:
-    """Return visible texts of pages, as in WET files, without the templates of their hosts, and their sites.
-
-    They are compared like pages that ``auto`` reads by their visible text.
-    """
-    return _without_templates(templates, texts, hosts, [True] * len(texts), texts.__getitem__)
-
-
-def _without_templates(
     templates: HostTemplates,
     texts: Sequence[str],
     hosts: Sequence[str | None],
     all_shown: Sequence[bool],
     shown: Callable[[int], str],
 ) -> tuple[list[str], list[int]]:
-    """Return the texts without templates, and the sites of the pages.
+    """Return texts of pages without the templates of their hosts, and the sites of the pages.
 
     Those of thin pages are all visible text, which *shown* returns. *all_shown* are the pages whose texts are all
     visible text because there is hardly any main text.
