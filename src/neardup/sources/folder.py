@@ -80,6 +80,7 @@ class Folder(InputPiece):
         for name in sorted({request.text, request.id} - {DEFAULT_TEXT, DEFAULT_ID}):
             raise missing_field(display(path), name, _FIELDS)
         prefix = f"{_name(path)}/" if prefixed else ""
+        self.has_pages = any(map(_is_page, files))
         self._documents: list[_Document] = []
         rejected: list[Rejected] = []
         faults: Counter[str] = Counter()
@@ -87,7 +88,6 @@ class Folder(InputPiece):
         def batches() -> Iterator[tuple[Batch, pa.Table, float]]:
             batch = Batch()
             for number, relative in enumerate(files, 1):
-                self.has_pages = self.has_pages or _is_page(relative)
                 outcome = _read(Path(path, relative), prefix + relative, request.max_bytes, markup=markup)
                 if isinstance(outcome, Rejected):
                     rejected.append(outcome)
