@@ -268,7 +268,7 @@ def undecoded(path: str, rejected: list[Rejected]) -> Iterator[tuple[pa.Table, i
         columns = zip(*rows, strict=True) if rows else [()] * len(_RECORDS)
         return pa.table([*map(pa.array, columns, _RECORDS.types)], _RECORDS)
 
-    for one in _records(path, 0, None):
+    for one in records(path):
         if isinstance(one, Gap):
             rejected.append(_rejection(path, one))
             continue
@@ -304,7 +304,7 @@ def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
     whole = Path(path).stat().st_size
     edges, address, reach = [0], "", 0
     if whole > size:
-        for one in _records(path, 0, None):
+        for one in records(path):
             own = _address(one, address)
             if isinstance(one, Gap):
                 reach = max(reach, one.reach)
@@ -312,10 +312,6 @@ def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
                 edges.append(one.offset)
             address = own
     return [*zip(edges, [*edges[1:], whole], strict=True)]
-
-
-def _records(path: str, begin: int, end: int | None) -> Iterator[Record | Gap]:
-    return records(path, compression_of(path), begin, end)
 
 
 def _address(one: Record | Gap, before: str) -> str:
@@ -340,7 +336,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
 
     def batches() -> Iterator[tuple[_Pages, pa.Table, float]]:
         pages, address = _Pages(path), ""
-        for one in _records(path, begin, end):
+        for one in records(path, begin, end):
             own = _address(one, address)
             full = pages.contents.size >= BATCH or pages.has_many
             if full and (own != address or len(pages.accessories) >= _MOST):
@@ -481,7 +477,7 @@ def _record(capture: _Capture, members: Members) -> Record:
     """Read a record again."""
     if capture.span[1]:
         return read_record(capture.path, members.read(capture.path, capture.offset, capture.span))
-    found = next(_records(capture.path, capture.offset, capture.offset + 1), None)
+    found = next(records(capture.path, capture.offset, capture.offset + 1), None)
     if not isinstance(found, Record):
         raise DataError(display(capture.path), CHANGED, "changed")
     return found
