@@ -9,12 +9,14 @@ On Linux, the workers are forks of a single new interpreter, which has loaded th
 import gc
 import json
 import os
+import resource
 import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
+from fcntl import F_DUPFD_CLOEXEC, fcntl
 from importlib import import_module
 from queue import SimpleQueue
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
@@ -305,8 +307,6 @@ def open_processes(processes: Processes | None, number: int) -> AbstractContextM
 
 def _above_standard_streams(end: int) -> int:
     """Return a copy of a descriptor above 2, and close it: a program with closed standard streams gets lower ones."""
-    from fcntl import F_DUPFD_CLOEXEC, fcntl
-
     try:
         return fcntl(end, F_DUPFD_CLOEXEC, 3)
     finally:
@@ -366,8 +366,6 @@ def _forked(pairs: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
 
 
 def _limit_memory() -> None:
-    import resource
-
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     most = min(one for one in (soft, hard, _MEMORY) if one != resource.RLIM_INFINITY)
     with suppress(OSError, ValueError):  # not on every system

@@ -26,6 +26,7 @@ from neardup.sources import remote
 from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected, Request, require_used, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.fields import joined
+from neardup.sources.folder import Folder, documents_in, require_other_names, state_of, unreadable
 from neardup.sources.formats import (
     FOLDER,
     SPOOLED,
@@ -117,8 +118,6 @@ class Shards:
             twice = path == STDIN or Path(path).is_file() or Path(path).is_dir() or not Path(path).exists()
             rule = "cannot be a pipe, because a run in pieces reads its inputs more than once; use - and standard input"
             require(twice, "inputs", display(path), rule)
-        from neardup.sources.folder import documents_in, require_other_names, state_of
-
         require_other_names([path for path in paths if Path(path).is_dir()])
         found = cls(tuple(paths), request, ignored=sum(others for _, others in there))
         identities: list[Any] = []
@@ -152,8 +151,6 @@ class Shards:
 
     def cut(self, size: int) -> Self:
         """Return the same inputs, cut into shards of about *size* bytes. The lines of JSON lines are counted."""
-        from neardup.sources.folder import documents_in, state_of
-
         shards: list[Shard] = []
         identities = [*self.identities]
         ignored = self.ignored
@@ -267,8 +264,6 @@ class Shards:
         """Raise ``DataError`` if the input of a shard, or of a folder the files of the shard, have changed."""
         path, then = self.inputs[shard.source], self.identities[shard.source]
         if self.kinds[shard.source].format == FOLDER:
-            from neardup.sources.folder import state_of
-
             files = self._files(shard.source)
             now: Any = [len(files), state_of(path, files[shard.begin : shard.end])[1]]
             then = [then[0], then[1 + self.of(shard.source).index(shard)]]
@@ -279,8 +274,6 @@ class Shards:
 
     def _files(self, source: int) -> list[str]:
         if source not in self._listed:
-            from neardup.sources.folder import documents_in
-
             self._listed[source] = documents_in(self.inputs[source], self.request.globs)[0]
         return self._listed[source]
 
@@ -354,8 +347,6 @@ class Shards:
 
                 yield from archives.pieces_of(path, self.request, shard.begin, shard.end, self.size, markup=markup)
             case "folder":
-                from neardup.sources.folder import Folder
-
                 files = self._files(shard.source)[shard.begin : shard.end]
                 folders = sum(one.format == FOLDER for one in self.kinds)
                 yield Folder(path, self.request, files, prefixed=folders > 1, markup=markup)
@@ -471,8 +462,6 @@ def _tables(path: str, request: Request) -> tuple[list[str], int]:
     """
     if path == STDIN or not Path(path).is_dir():
         return [path], 0
-    from neardup.sources.folder import unreadable
-
     found: list[str] = []
     others = 0
     for folder, subfolders, names in os.walk(path, onerror=unreadable):
