@@ -27,7 +27,7 @@ from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.members import CHANGED, CUT, Members, packed
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic
-from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, host_of, without_empty
+from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, Batch, extracted, host_of, without_empty
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
 from neardup.sources.warc import UNENDED, Gap, Record, read_record, records
@@ -46,10 +46,7 @@ PLACES: Final = {
 """The fields with the address of a page and the place of its record, named as in the indexes of Common Crawl."""
 
 _FIELDS: Final = PLACES | {
-    "title": pa.large_string(),
-    "canonical": pa.large_string(),
-    "lang": pa.large_string(),
-    "noindex": pa.int64(),
+    **{name: FOUND[column] for name, column in PAGE_FIELDS.items()},
     "fetch_status": pa.int64(),
     "content_mime_type": pa.string(),
     "content_charset": pa.string(),

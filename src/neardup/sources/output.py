@@ -345,7 +345,7 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str]) -
         return
     if not folder:
         _refuse_folder(path)
-    if folder and not Path(path).is_dir():
+    elif not Path(path).is_dir():
         raise OutputRefused(path, "it is a file, and the output is a folder")
     if not force:
         raise OutputRefused(path, "it exists already", "exists")
