@@ -24,21 +24,19 @@ class InputPaths:
         self._folders: dict[str, str] = {}
         self._above: dict[str, str] = {}
         for path in inputs:
-            if path != STDIN:
-                self._add(path)
-
-    def _add(self, path: str) -> None:
-        real = _real(path)
-        self._places.add(real)
-        if is_url(path):
-            return
-        self._files |= _numbers(real)
-        if Path(real).is_dir():
-            self._folders[real] = path
-        for folder in map(str, Path(real).parents):
-            if folder in self._above:
-                break
-            self._above[folder] = path
+            if path == STDIN:
+                continue
+            real = _real(path)
+            self._places.add(real)
+            if is_url(path):
+                continue
+            self._files |= _numbers(real)
+            if Path(real).is_dir():
+                self._folders[real] = path
+            for folder in map(str, Path(real).parents):
+                if folder in self._above:
+                    break
+                self._above[folder] = path
 
     def check(self, path: str) -> None:
         """Raise ``OutputRefused`` for an output that is an input, also by a link, is inside one, or contains one."""

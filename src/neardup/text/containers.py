@@ -145,9 +145,6 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
     found: Any
     if isinstance(source, pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray):
         found = _filtered(source, pa.array(marked))
-    elif isinstance(source, tuple | list):
-        chosen = compress(source, marked.tolist())
-        found = tuple(chosen) if isinstance(source, tuple) else list(chosen)
     elif _is(source, "polars"):
         found = source.filter(marked)
     elif _is(source, "datasets", "Dataset"):
@@ -157,7 +154,8 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
     elif isinstance(source, np.ndarray):
         found = source[marked]
     elif isinstance(source, Sequence):
-        found = list(compress(source, marked.tolist()))
+        chosen = compress(source, marked.tolist())
+        found = tuple(chosen) if isinstance(source, tuple) else list(chosen)
     else:
         raise DataError("rows", f"cannot be selected from {kind_of(source)}; read it into a table or list first")
     return found  # type: ignore[no-any-return]  # the kind of container that came in
