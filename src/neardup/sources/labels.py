@@ -149,24 +149,20 @@ class LabelFile(AbstractContextManager["LabelFile"]):
 def _parsed(name: str, data: bytes) -> tuple[list[LabelledPair], int]:
     """Return the answers, and the number of bytes before an incomplete last line."""
     answers = []
-    begin = len(BOM) if data.startswith(BOM) else 0
-    number = 0
-    while begin < len(data):
-        number += 1
-        end = data.find(b"\n", begin) + 1 or len(data)
-        line = data[begin:end]
-        if line.strip():
-            try:
-                answers.append(_answer(line))
-            except ParameterError as error:
-                raise DataError(f"{name}:{number}", f"its {error}") from error
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                begun = line.startswith(_BEGIN) or _BEGIN.startswith(line) or not line.strip(b"\0")
-                if begun and not line.endswith(b"\n"):  # by ``append``, or zeros after a power failure
-                    return answers, begin
-                rule = f"it is not a labelled pair: {_reason(line, error)}"
-                raise DataError(f"{name}:{number}", rule, "label") from error
-        begin = end
+    lines = data.removeprefix(BOM).split(b"\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            answers.append(_answer(line))
+        except ParameterError as error:
+            raise DataError(f"{name}:{number}", f"its {error}") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            begun = line.startswith(_BEGIN) or _BEGIN.startswith(line) or not line.strip(b"\0")
+            if begun and number == len(lines):  # by ``append``, or zeros after a power failure
+                return answers, len(data) - len(line)
+            rule = f"it is not a labelled pair: {_reason(line, error)}"
+            raise DataError(f"{name}:{number}", rule, "label") from error
     return answers, len(data)
 
 
