@@ -107,8 +107,8 @@ def _of_lines(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
     """Answer the lines of standard input as they arrive; a summary is printed if some are invalid, or on a terminal."""
     from neardup.pipeline.crawl.stream import TOGETHER, Answering
     from neardup.pipeline.index.page_terms import extraction_for
-    from neardup.sources.arriving import arriving
     from neardup.sources.jsonl import HEAD, require_lines
+    from neardup.sources.standard_input import arriving
 
     html = vars(arguments).get("html")
     extraction = None if html is None else extraction_for(index, options.extraction_if_given(arguments))

@@ -44,8 +44,8 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.sources.collection import Quoting, Rejected, WholeInputs
 from neardup.sources.formats import STDIN, WARC, Kind, expand, is_url, kind, local, local_folder, require_once
-from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import AnyPath, check_separate, is_special
+from neardup.sources.output_places import InputPaths
 from neardup.sources.read import AUTO, MAX_BYTES, read_requested, request_of
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction

@@ -21,6 +21,7 @@ from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
 from neardup.sources.formats import PAGE_FORMATS, common_format, expand
 from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, output_kind, write_file
+from neardup.sources.output_places import InputPaths
 from neardup.sources.tables import check_representable
 from neardup.text.columns import text_column
 
@@ -33,7 +34,7 @@ def check_outputs(inputs: Sequence[AnyPath], settings: RunSettings, *, or_page: 
         if name == "report":
             check_table(path, paths, force=settings.force, or_page=or_page)
         else:
-            check_target(path, paths, found, force=settings.force, glob=request.globs)
+            check_target(path, InputPaths(paths), found, force=settings.force, glob=request.globs)
     if (mark := settings.outputs.get("mark")) is not None:
         check_marks(mark, {found})
 

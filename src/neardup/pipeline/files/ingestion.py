@@ -49,7 +49,7 @@ from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, Collection, Quot
 from neardup.sources.formats import WARC, common_format, expand
 from neardup.sources.missing_fields import WithoutText
 from neardup.sources.output import AnyPath
-from neardup.sources.own_folders import require_outside
+from neardup.sources.output_places import require_outside
 from neardup.sources.read import AUTO, nothing_left, read, request_of
 from neardup.text.extraction import Extraction
 

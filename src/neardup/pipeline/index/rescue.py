@@ -28,7 +28,7 @@ from neardup.pipeline.index.inputs import TOGETHER
 from neardup.pipeline.index.page_terms import templates_in
 from neardup.pipeline.index.verification import Asked
 from neardup.schemes.terms import common_of
-from neardup.sources.own_folders import require_outside
+from neardup.sources.output_places import require_outside
 from neardup.text.sites import NO_SITES
 
 _BOTH_DAMAGED: Final = (

@@ -55,8 +55,8 @@ from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
 from neardup.sources.formats import SPOOLED, STDIN, kind
-from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
+from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import extracting
 from neardup.sources.remote import fetch, place
 from neardup.sources.shards import SHARD, Shards, is_distant
@@ -242,7 +242,7 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
     """
     indexes = {index.path: index for index in settings.earlier.indexes}
     names = {path: f"index-{number}.jsonl" for number, path in enumerate(indexes)} | {
-        path: f"{SPOOLED}.{shards.kind(source).format}" if path == STDIN else place(path)
+        path: f"{SPOOLED}.{shards.kinds[source].format}" if path == STDIN else place(path)
         for source, path in enumerate(shards.inputs)
         if is_distant(path)
     }
@@ -344,7 +344,7 @@ def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -
     needed: Counter[Path] = Counter()
     for output in outputs:
         size = shards.bytes_of(output.sources)
-        same = all(kind(output.path) == shards.kind(source) for source in output.sources)
+        same = all(kind(output.path) == shards.kinds[source] for source in output.sources)
         if same and not is_special(output.path) and not Path(output.path).exists():
             share = {"out": kept, "dropped": 1 - kept}.get(output.target, 1.0)
             needed[Path(os.path.realpath(output.path)).parent] += round(_SURE * share * size)

@@ -46,7 +46,7 @@ from neardup.pipeline.spilled.earlier import (
 )
 from neardup.schemes import terms
 from neardup.sources.formats import local_folder
-from neardup.sources.own_folders import require_outside
+from neardup.sources.output_places import require_outside
 from neardup.text.extraction import Extraction, other_extraction
 from neardup.text.host_templates import kept_templates
 
