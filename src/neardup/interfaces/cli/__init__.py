@@ -73,9 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except NeardupError as error:
         ended = isinstance(error.__cause__, BrokenPipeError) and getattr(error, "where", "") == STDOUT
-        return _end_quietly() if ended else _report(error, parsed)
+        return _abandon_stdout() if ended else _report(error, parsed)
     except BrokenPipeError:
-        return _end_quietly()
+        return _abandon_stdout()
     except OSError as error:  # reading and writing documents raises own errors
         _abandon_stdout()
         return _report(_failure(error), parsed)
@@ -257,16 +257,11 @@ def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str
     return parser, verbs.choices
 
 
-def _end_quietly() -> int:
-    """Return the exit code if the reader of standard output has ended; it needs no message."""
-    _abandon_stdout()
-    return 1
-
-
-def _abandon_stdout() -> None:
-    """Discard output that cannot be printed, or the interpreter would try again at its end."""
+def _abandon_stdout() -> int:
+    """Discard output that cannot be printed, or the interpreter would try again at its end; return the exit code."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
 
 
 def _report(error: NeardupError, parsed: argparse.Namespace) -> int:

@@ -52,19 +52,7 @@ _ENCODINGS = {  # by the code of an error or a rejected record
     name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
     for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
 }
-_OUTPUTS = (
-    "out",
-    "report",
-    "dropped",
-    "mark",
-    "to",
-    "items",
-    "documents",
-    "html",
-    "svg",
-    "common",
-    "templates",
-)  # options
+_OUTPUTS = ("out", "report", "dropped", "mark", "to", "items", "documents", "html", "svg", "common", "templates")
 _OTHER_USER = "change its permissions, or run this as another user"
 _NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code of an error or of a rejected record
     "": {  # of any error

@@ -1,14 +1,23 @@
 """Label pairs of documents as same or different, side by side, in the terminal or on a local page."""
 
 import argparse
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.keys import END, key_reader
-from neardup.interfaces.cli.terminal import complain, console, progress_bars, show_lines, show_rejected, side_by_side
+from neardup.interfaces.cli.serve import loaded
+from neardup.interfaces.cli.terminal import (
+    complain,
+    console,
+    progress_bars,
+    show_lines,
+    show_rejected,
+    show_side_by_side,
+    summarise,
+)
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, place_of
+from neardup.interfaces.pieces import compared
 from neardup.model.errors import DataError, InputRefused, ParameterError, counted, require
 
 if TYPE_CHECKING:
@@ -24,8 +33,8 @@ _STDIN = "-"
 _FILES = (".jsonl", ".ndjson")
 _LABELS = 50
 _SAMPLE = 20_000
-_SHOWN: dict[str, Any] = {"context": 80, "characters": 1_500, "lines": True}  # of each text
-_WHOLE: dict[str, Any] = {"context": 1_000_000, "characters": 1_000_000, "lines": True}  # after the key m
+_SHOWN = {"context": 80, "characters": 1_500}  # of each text
+_WHOLE = {"context": 1_000_000, "characters": 1_000_000}  # after the key m
 _MOST = 200_000  # characters of a text that are shown and compared
 _TWO = 2
 _HELP = "s same, d different, u unsure, b back, m more of the texts, q quit"
@@ -75,7 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.inputs:
         options.refuse_reading(arguments, "needs INPUT: it describes how documents are read")
     options.drawn(arguments)
-    serve = _server() if arguments.serve else None
+    if arguments.serve:
+        loaded()  # or an error that names the library that is missing
     _check_out(arguments)
     source, collection = _liked(arguments) if "like" in given else _drawn(arguments)
     from neardup.pipeline.labels.labelling import Labelling
@@ -85,10 +95,12 @@ def run(arguments: argparse.Namespace) -> int:
         if labelling.foreign:
             words = "of other pairs than those that are drawn now; they keep their weights"
             complain(f"{arguments.out}: {counted(labelling.foreign, 'label')} {words}")
-        if serve is None:
-            _ask(labelling)
-        else:
+        if arguments.serve:
+            from neardup.interfaces.http.labelling import serve
+
             serve(labelling, given.get("port", 0), _announce)
+        else:
+            _ask(labelling)
         answers = labelling.answers
     show_lines([f"{arguments.out}: {counts_of(answers)}"])
     rejected = [] if collection is None else collection.rejected
@@ -111,11 +123,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     from neardup.sources.labels import read_labels
 
     found = compare_labels(*(read_labels(file) for file in files))
-    if arguments.json:
-        print(json.dumps(found.as_dict()))
-    else:
-        show_lines(agreement_lines(found))
-    return 0
+    return summarise(arguments, found.as_dict(), lines=agreement_lines(found))
 
 
 def _refuse_drawing(arguments: argparse.Namespace, rule: str) -> None:
@@ -196,7 +204,7 @@ def _ask(labelling: "Labelling") -> None:
             screen.print()
             screen.rule(place_of(labelling), align="left", characters="-")
             texts = pair.text_a[:_MOST], pair.text_b[:_MOST]
-            screen.print(side_by_side(screen, (pair.a, pair.b), texts, **_SHOWN))
+            show_side_by_side(screen, (pair.a, pair.b), compared(*texts, **_SHOWN), lines=True)
             if texts != (pair.text_a, pair.text_b):
                 show_lines([f"Only the first {_MOST:,} characters of a text are shown."])
             show_lines([f"{QUESTION}  {_HELP}"])
@@ -221,19 +229,10 @@ def _answered(labelling: "Labelling", texts: tuple[str, str], read_key: "Callabl
                 return True
             show_lines(["This is the first pair."])
         elif key in {"m", "more"}:
-            screen.print(side_by_side(screen, ("", ""), texts, **_WHOLE))
+            show_side_by_side(screen, ("", ""), compared(*texts, **_WHOLE), lines=True)
             show_lines([_HELP])
         elif key:
             show_lines([f"Unknown key. {_HELP}"])
-
-
-def _server() -> "Callable[[Labelling, int, Callable[[str], None]], None]":
-    from neardup.interfaces.cli.serve import loaded
-
-    loaded()  # or an error that names the library that is missing
-    from neardup.interfaces.http.labelling import serve
-
-    return serve
 
 
 def _announce(address: str) -> None:

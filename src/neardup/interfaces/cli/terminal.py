@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     from neardup.interfaces.pieces import Excerpt
@@ -168,32 +167,20 @@ def complain(message: str) -> None:
         print(f"neardup: {printable(message)}", file=sys.stderr, flush=True)
 
 
-def side_by_side(  # noqa: PLR0913 - what is shown of both, and where
-    screen: "Console",
-    headings: tuple[str, str],
-    texts: tuple[str, str],
-    *,
-    context: int,
-    characters: int,
-    lines: bool = False,
-) -> "Table":
-    """Return two texts as columns, with what only one of them has marked; see ``marked``.
-
-    At most *context* characters are shown at each end of a shared passage, and about *characters* of each text.
-    """
+def show_side_by_side(
+    screen: "Console", headings: tuple[str, str], sides: "Iterable[Excerpt]", *, more: str = "", lines: bool = False
+) -> None:
+    """Print two texts as columns, with what only one of them has marked; see ``marked``."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    from neardup.interfaces.pieces import compared
-
-    sides = compared(*texts, context, characters=characters)
     plain = screen.no_color or screen.color_system is None
     table = Table(expand=True, box=box.SIMPLE, show_header=any(headings))
     for heading in headings:
-        table.add_column(Text(printable(heading)), ratio=1, overflow="fold")
-    table.add_row(*(marked(one, plain=plain, lines=lines) for one in sides))
-    return table
+        table.add_column(Text(printable(heading)), ratio=1, overflow="fold")  # a text may have no spaces
+    table.add_row(*(marked(one, plain=plain, more=more, lines=lines) for one in sides))
+    screen.print(table)
 
 
 def marked(found: "Excerpt", *, plain: bool, more: str = "", lines: bool = False) -> "Text":
