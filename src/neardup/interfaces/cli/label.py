@@ -1,7 +1,7 @@
 """Label pairs of documents as same or different, side by side, in the terminal or on a local page."""
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.keys import END, key_reader
@@ -33,8 +33,8 @@ _STDIN = "-"
 _FILES = (".jsonl", ".ndjson")
 _LABELS = 50
 _SAMPLE = 20_000
-_SHOWN = {"context": 80, "characters": 1_500}  # of each text
-_WHOLE = {"context": 1_000_000, "characters": 1_000_000}  # after the key m
+_SHOWN: dict[str, Any] = {"context": 80, "characters": 1_500}  # of each text
+_WHOLE: dict[str, Any] = {"context": 1_000_000, "characters": 1_000_000}  # after the key m
 _MOST = 200_000  # characters of a text that are shown and compared
 _TWO = 2
 _HELP = "s same, d different, u unsure, b back, m more of the texts, q quit"

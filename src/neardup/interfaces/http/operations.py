@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Any, Final, NamedTuple, get_type_hints
+from typing import Any, Final, get_type_hints
 
 import msgspec
 from starlette.authentication import requires
@@ -36,13 +36,6 @@ def rounded(number: float | None) -> float | None:
     return shown if number >= 1 or shown < 1 else 1 - 1 / _DIGITS
 
 
-class RequestKey(NamedTuple):
-    """What identifies a request when it is repeated: the name in its header, if any, and its body."""
-
-    name: str | None
-    content: bytes | bytearray
-
-
 @dataclass(frozen=True)
 class Operation:
     """An operation of the service.
@@ -52,7 +45,8 @@ class Operation:
     token must allow, ``None`` for operations without a token. Changes are long work, and so are bodies of more than
     *short* bytes, each body that *compares_texts* where the index keeps texts, and each request of a *long* operation.
     *problems* are further ones than all operations of its kind have. A *probe* is answered however busy the service is.
-    *run* of a *keyed* operation takes the ``RequestKey``, too. The input of one that *searches* has a query ``q``.
+    *run* of a *keyed* operation also takes what identifies a request that is repeated: the name in its header, if any,
+    and its body. The input of an operation that *searches* has a query ``q``.
     Where one process writes and others read, the writer does the operations of the scope ``write``, and those with
     *writer_query* in their query.
     """
@@ -119,7 +113,7 @@ class Operation:
             query_of(request, Nothing)  # which refuses it
         name = _key_of(request) if self.keyed else None
         body = await received(request, service)
-        more = (RequestKey(name, body),) if self.keyed else ()
+        more = (name, body) if self.keyed else ()
         try:
             long = self.scope == "write" or len(body) > self.short
             long = long or (self.compares_texts and service.index.keeps_texts)

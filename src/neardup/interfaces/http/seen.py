@@ -5,7 +5,6 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from neardup.interfaces.http.documents import Fields, VerdictsAnswer, changing, columns_of, verdicts_of
-from neardup.interfaces.http.operations import RequestKey
 from neardup.interfaces.http.problems import INVALID, Refusal
 from neardup.interfaces.http.requests import Id, Input, Threshold, batch, characters
 from neardup.interfaces.http.service import Service
@@ -68,7 +67,7 @@ class AdmissionsAnswer(msgspec.Struct):
     next: int
 
 
-def seen(service: Service, given: PagesBody, key: RequestKey) -> VerdictsAnswer:
+def seen(service: Service, given: PagesBody, key: str | None, content: bytes | bytearray) -> VerdictsAnswer:
     """Record fetched pages, and report for each whether its address or its content is known.
 
     The id of a page is its URL in normal form. A page may be dropped if its verdict has a *representative*. An answer
@@ -80,7 +79,7 @@ def seen(service: Service, given: PagesBody, key: RequestKey) -> VerdictsAnswer:
     with changing(service):
         visits = service.visits()
         ids = visits.filter().ids_of(urls)
-        verdicts = visits.judge_and_admit(urls, own, fields, key.name, key.content, given.changed_at_least, ids=ids)
+        verdicts = visits.judge_and_admit(urls, own, fields, key, content, given.changed_at_least, ids=ids)
     return verdicts_of(service, "seen", ids, verdicts)
 
 

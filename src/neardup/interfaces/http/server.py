@@ -207,12 +207,8 @@ class _Access:
         self._file = deployment.token_file
         self._tokens = None if self._file is None else Tokens.in_file(self._file)
         self._log = None if deployment.access_log is None else AccessLog(deployment.access_log)
-        self._hosts = Hosts(deployment.host, deployment.allow_hosts)
-
-    @property
-    def parts(self) -> dict[str, Any]:
-        """The parts of the application."""
-        return {"tokens": self._tokens, "hosts": self._hosts, "log": self._log}
+        hosts = Hosts(deployment.host, deployment.allow_hosts)
+        self.parts: dict[str, Any] = {"tokens": self._tokens, "hosts": hosts, "log": self._log}  # of the application
 
     def reload(self, report: Report) -> None:
         """Read the tokens again, and open the log again; after an error, those before are used."""

@@ -5,7 +5,8 @@ whatever the run.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -37,6 +38,7 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
     exact = decisions["exact"].to_numpy().astype(np.bool_)
     seen = overview(done.result.representatives, resemblance, exact)
     sample = [*seen.sample.tolist(), *([seen.exact] if seen.exact >= 0 else [])]
+    title = "How many clusters are how large"
     reason = f"only signatures were compared, and they estimate the {scheme.measure}"
     return render(
         "report",
@@ -58,7 +60,7 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
         lawful=scheme.measure == "resemblance",
         histogram=_histogram(seen, scheme, thresholded=summary.measure == "resemblance"),
         representatives=int(seen.clusters.sum()),
-        loglog=_loglog(seen),
+        loglog=safe(loglog_svg(seen.sizes.tolist(), seen.clusters.tolist(), title=title)) if len(seen.sizes) else None,
         lines=cluster_lines(summary),
         clusters=[(one, [_pair(done, int(place)) for place in one.shown]) for one in seen.largest],
         sample=[_pair(done, position) for position in sample],
@@ -86,20 +88,15 @@ def _histogram(seen: Overview, scheme: "Scheme", *, thresholded: bool) -> str | 
     law = (
         curve_of(f"a match by {scheme.name}", scheme.measure, _SHARES, scheme.probability(_SHARES)) if lawful else None
     )
-    chart = histogram_svg(
-        seen.counts.tolist(),
-        seen.edges.tolist(),
-        title="Resemblance of near duplicates to their representatives",
-        threshold=scheme.threshold if thresholded else None,
-        curve=law,
+    return safe(
+        histogram_svg(
+            seen.counts.tolist(),
+            seen.edges.tolist(),
+            title="Resemblance of near duplicates to their representatives",
+            threshold=scheme.threshold if thresholded else None,
+            curve=law,
+        )
     )
-    return safe(chart)
-
-
-def _loglog(seen: Overview) -> str | None:
-    if not len(seen.sizes):
-        return None
-    return safe(loglog_svg(seen.sizes.tolist(), seen.clusters.tolist(), title="How many clusters are how large"))
 
 
 def _parameters(scheme: Any) -> Iterable[tuple[str, str]]:
@@ -112,17 +109,8 @@ def _parameters(scheme: Any) -> Iterable[tuple[str, str]]:
             yield parameter.name, str(getattr(scheme, parameter.name))
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """A dropped document next to the kept one: their ids, its row of the decisions, and titles, texts and sizes."""
-
-    dropped: str
-    kept: str
-    row: dict[str, Any]
-    sides: tuple[tuple[str, Excerpt, int], ...]
-
-
-def _pair(done: "FilesResult", dropped: int) -> _Pair:
+def _pair(done: "FilesResult", dropped: int) -> SimpleNamespace:
+    """Return a dropped document next to the kept one: ids, its row of the decisions, and titles, texts and sizes."""
     row = done.result.decisions.slice(dropped, 1).to_pylist()[0]
     kept = int(done.result.representatives[dropped])
     left, left_bytes = _beginning(done, kept)
@@ -135,7 +123,7 @@ def _pair(done: "FilesResult", dropped: int) -> _Pair:
         shown, other = compared(left, right, _CONTEXT, characters=_SHOWN)
         sides = ("kept", shown, left_bytes), ("dropped", other, right_bytes)
     ids = done.documents.ids
-    return _Pair(str(ids[dropped].as_py()), str(ids[kept].as_py()), row, sides)
+    return SimpleNamespace(dropped=ids[dropped].as_py(), kept=ids[kept].as_py(), row=row, sides=sides)
 
 
 def _beginning(done: "FilesResult", position: int) -> tuple[str, int]:

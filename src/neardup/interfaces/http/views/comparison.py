@@ -1,14 +1,12 @@
 """Two documents side by side: shared and unshared passages, and the decision of the scheme of the index."""
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.http.links import COMPARE, linked
+from neardup.interfaces.http.links import COMPARE, LinkChoice, linked
 from neardup.interfaces.http.views.documents import entry_of
-from neardup.interfaces.http.views.entries import Entry
-from neardup.interfaces.http.views.paging import LinkChoice
-from neardup.interfaces.http.views.results import PageQuery, search_box
+from neardup.interfaces.http.views.results import PageQuery
 from neardup.interfaces.pieces import Excerpt
 from neardup.interfaces.rulings import estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals, percent
@@ -22,16 +20,6 @@ Shown = Literal["auto", "whole", "differences"]
 MOST: Final = 200_000  # characters of a text that are compared and shown
 PIECES: Final = 4_000  # of a text that are shown
 CONTEXT: Final = 2_000  # characters of a shared passage that are shown at each end
-
-
-class Side(NamedTuple):
-    """One of the two documents; *anchors* are the letters of the anchors of its passages and of their targets."""
-
-    letter: str
-    label: str
-    entry: Entry
-    text: Excerpt
-    anchors: str
 
 
 def comparison_view(
@@ -68,10 +56,11 @@ def comparison_view(
             LinkChoice(label, linked(COMPARE, back, a=a.id, b=b.id, shown=way), way == shown)
             for way, label in (("whole", "whole texts"), ("differences", "differences only"))
         ),
-        search=search_box(asked),
+        search=asked,
     )
 
 
-def _side(back: str, letter: str, document: "Document", excerpted: Excerpt, anchors: str) -> Side:
-    left = excerpted.left + max(0, len(document.text or "") - MOST)
-    return Side(letter, f"document {letter}", entry_of(document, back), excerpted._replace(left=left), anchors)
+def _side(back: str, letter: str, document: "Document", excerpted: Excerpt, anchors: str) -> SimpleNamespace:
+    """Return a document; *anchors* are the letters of the anchors of its passages and of their targets."""
+    text = excerpted._replace(left=excerpted.left + max(0, len(document.text or "") - MOST))
+    return SimpleNamespace(letter=letter, entry=entry_of(document, back), text=text, anchors=anchors)

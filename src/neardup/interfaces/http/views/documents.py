@@ -1,13 +1,12 @@
 """A document of the index, and the documents that it represents."""
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces.escaping import printable_lines, shortened
-from neardup.interfaces.http.links import COMPARE, DOCUMENT, linked
+from neardup.interfaces.http.links import COMPARE, DOCUMENT, linked, paging
 from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened
-from neardup.interfaces.http.views.paging import paging
-from neardup.interfaces.http.views.results import PageQuery, RepeatView, search_box
+from neardup.interfaces.http.views.results import PageQuery, RepeatView
 from neardup.interfaces.wording import decimals
 
 if TYPE_CHECKING:
@@ -20,14 +19,6 @@ SIZE: Final = 20  # represented documents on a page
 
 _NAME: Final = 120  # characters
 _VALUE: Final = 1_000
-
-
-class Representative(NamedTuple):
-    """The representative of a document, with the URLs of its page and of the comparison with it."""
-
-    label: str
-    href: str | None
-    compare: str | None
 
 
 def entry_of(document: "Document", back: str = "") -> Entry:
@@ -54,17 +45,17 @@ def document_view(  # noqa: PLR0913 - all that is shown
     """Return what the page of a document shows, which represents a *number* of others, *members* on this page.
 
     A member is a document with their estimated similarity, if known. *status* is a sentence on its cluster,
-    *representative* the document that represents it. *measure* is what the scheme estimates, and *asked* the search
-    that the page links back to.
+    *representative* the document that represents it, with the URLs of its page and of their comparison. *measure* is
+    what the scheme estimates, and *asked* the search that the page links back to.
     """
     own, back = document.id, asked.back if asked else ""
-    stands = document.representative == own
-    compares = document.text is not None
-    representative = None
-    if not stands:
-        kept = document.representative
-        compare = linked(COMPARE, back, a=kept, b=own) if compares else None
-        representative = Representative(middle_shortened(kept, _NAME), linked(DOCUMENT, back, id=kept), compare)
+    kept, compares, representative = document.representative, document.text is not None, None
+    if kept != own:
+        representative = SimpleNamespace(
+            label=middle_shortened(kept, _NAME),
+            href=linked(DOCUMENT, back, id=kept),
+            compare=linked(COMPARE, back, a=kept, b=own) if compares else None,
+        )
 
     def repeat(member: "Document", estimate: float | None) -> RepeatView:
         compare = linked(COMPARE, back, a=own, b=member.id) if compares else None
@@ -73,7 +64,7 @@ def document_view(  # noqa: PLR0913 - all that is shown
 
     return SimpleNamespace(
         entry=entry_of(document, back),
-        status=_status(number if stands else None),
+        status=_status(number if kept == own else None),
         representative=representative,
         fields=tuple(
             (shortened(name, _NAME), shortened(str(value), _VALUE))
@@ -84,11 +75,10 @@ def document_view(  # noqa: PLR0913 - all that is shown
         note=_note(document.text),
         number=f"{number:,}",
         others=tuple(repeat(*member) for member in members),
-        compares=compares,
         pages=paging(
             page, -(-number // SIZE), lambda other: linked(DOCUMENT, back, id=own, page=other if other > 1 else None)
         ),
-        search=search_box(asked),
+        search=asked,
     )
 
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import msgspec
 
 from neardup.interfaces.escaping import parts, printable, shortened
-from neardup.interfaces.http.links import COMPARE, START, link, linked
+from neardup.interfaces.http.links import COMPARE, START, LinkChoice, link, linked, paging
 from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
 from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened
-from neardup.interfaces.http.views.paging import LinkChoice, paging
 from neardup.interfaces.wording import decimals
 from neardup.model.errors import counted
 from neardup.pipeline.query.search import Sort, site_of
@@ -56,6 +55,11 @@ class PageQuery(Input):
         return self.link().partition("?")[2]
 
     @property
+    def typed(self) -> str:
+        """The query for a form field, without control characters."""
+        return "".join(letter if letter.isprintable() or ord(letter) > 0x9F else " " for letter in self.q)  # noqa: PLR2004
+
+    @property
     def ways(self) -> dict[str, str]:
         """The parameters of the URL that choose how repeats are handled, without defaults."""
         return {name: value for name in _HOW if (value := getattr(self, name)) != _DEFAULTS[name]}
@@ -87,19 +91,6 @@ class ResultView(NamedTuple):
     repeats: tuple[RepeatView, ...]
     others: LinkChoice | None
     site: LinkChoice | None
-
-
-class SearchBox(NamedTuple):
-    """The search that a page links back to: the query as *typed*, the other parameters, and the URL of its results."""
-
-    typed: str
-    kept: tuple[tuple[str, str], ...]
-    results: str
-
-
-def search_box(asked: PageQuery | None) -> SearchBox | None:
-    """Return the search for the box of another page."""
-    return None if asked is None else SearchBox(typed(asked.q), tuple(asked.ways.items()), asked.link())
 
 
 def results_view(
@@ -175,17 +166,11 @@ def because(one: "Repeat") -> str:
     return f"Near-duplicate, {verified}: {value}, at least {_short(one.threshold)} by {one.rule}"
 
 
-def typed(query: str) -> str:
-    """Return a query for a form field, without control characters."""
-    return "".join(letter if letter.isprintable() or ord(letter) > 0x9F else " " for letter in query)  # noqa: PLR2004
-
-
 def _common(asked: PageQuery, answer: "Answer", total: str) -> dict[str, Any]:
-    """Return what all pages of a search have: the query, as shown and as *typed*, the other parameters, and pages."""
+    """Return what all pages of a search have."""
     return {
         "query": _said(asked.q),
-        "typed": typed(asked.q),
-        "kept": tuple(asked.ways.items()),
+        "search": asked,
         "total": total,
         "pages": paging(answer.page, answer.pages, lambda number: asked.link(page=number)),
     }
