@@ -162,14 +162,22 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
 
     summary, read = done.result.summary, done.documents
     quoted, without = read.quoted_lines, read.without_text
-    unsigned = _unsigned_fields if named(summary.scheme).rule == "checksum" else _unsigned
+    if named(summary.scheme).rule == "checksum":
+        lacking = summary.empty + summary.too_short
+        unsigned = [(lacking, "without a field that the scheme requires, kept"), *without_text(without)]
+    else:
+        unsigned = [
+            (summary.empty - (without.records if without else 0), "empty, kept"),
+            *without_text(without, ", kept"),
+            (summary.too_short, "no words to compare, kept unless equal byte by byte"),
+        ]
     lines, repeated = quoted.records if quoted else 0, summary.duplicate_ids
     lost, where = summary.revisits_missing, "a state, an index, or records compressed together"
     rows = [
         (summary.canonical_kept, "kept that a dropped document names as canonical"),
         (summary.canonical_contradicted, "name another document as canonical that they do not match"),
         (lost, f"exact {plural(lost, 'duplicate')} without a revisit record: the kept page is only known from {where}"),
-        *unsigned(summary, without),
+        *unsigned,
         (repeated, f"{plural(repeated, 'document')} with the id of an earlier document"),
         (0 if summary.common is None else len(summary.common), common_words(summary)),
         *rejected_rows(done.rejected, ", in no output"),
@@ -178,21 +186,6 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
         *page_totals(read),
     ]
     return [row for row in rows if row[0]]
-
-
-def _unsigned(summary: "Summary", without: "WithoutText | None") -> list[tuple[int, str]]:
-    return [
-        (summary.empty - (without.records if without else 0), "empty, kept"),
-        *([(without.records, without_text(without, ", kept"))] if without else []),
-        (summary.too_short, "no words to compare, kept unless equal byte by byte"),
-    ]
-
-
-def _unsigned_fields(summary: "Summary", without: "WithoutText | None") -> list[tuple[int, str]]:
-    return [
-        (summary.empty + summary.too_short, "without a field that the scheme requires, kept"),
-        *([(without.records, without_text(without))] if without else []),
-    ]
 
 
 def extraction_line(known: "Mapping[str, str | None]", folder: str) -> str:
@@ -263,6 +256,9 @@ def _reasons(counts: "Mapping[str, int]") -> str:
     return ", ".join(f"{number:,} {reason}" for reason, number in sorted(counts.items()))
 
 
-def without_text(found: "WithoutText", outcome: str = "") -> str:
-    """Describe the records without the text field, and the place of the first one."""
-    return f"without text{outcome}: field {found.field!r} missing or null, first in {found.source}:{found.position}"
+def without_text(found: "WithoutText | None", outcome: str = "") -> list[tuple[int, str]]:
+    """Return the number of records without the text field, with the place of the first one, if there are any."""
+    if found is None:
+        return []
+    place = f"{found.source}:{found.position}"
+    return [(found.records, f"without text{outcome}: field {found.field!r} missing or null, first in {place}")]

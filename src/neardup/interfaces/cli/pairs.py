@@ -53,14 +53,16 @@ def run(arguments: argparse.Namespace) -> int:
     ways = options.chosen(arguments, "measure clusters threads") | {"threshold": threshold, "scheme": scheme}
     found = _in_pieces(arguments, ways) if "work" in given else _in_memory(arguments, ways)
     rule = f"{plural(found.pairs, 'pair')}, {arguments.measure} at least {threshold:g}"
-    rows: list[Row] = [(found.documents, plural(found.documents, "document"), True), (found.pairs, rule, True)]
-    without = found.without_text
-    rows += [(without.records, without_text(without))] if without else []
+    rows: list[Row] = [
+        (found.documents, plural(found.documents, "document"), True),
+        (found.pairs, rule, True),
+        *without_text(found.without_text),
+    ]
     record = {
         "documents": found.documents,
         "pairs": found.pairs,
         "measure": arguments.measure,
-        "without_text": asdict(without) if without else None,
+        "without_text": asdict(found.without_text) if found.without_text else None,
     }
     return summarise(arguments, {**record, "threshold": threshold}, rows, rejected=found.rejected)
 

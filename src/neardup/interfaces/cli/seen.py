@@ -73,9 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
         options.opened(arguments, "w" if admit else "r") as index,
         keeping_up(index) if admit else nullcontext() as catch_up,
     ):
-        ways: dict[str, Any] = {"url": arguments.url, "id": arguments.id, "admit": admit, "catch_up": catch_up}
-        ways |= {"addresses": options.addresses_of(arguments)}
-        ways |= {"changed_at_least": vars(arguments).get("changed_at_least")}
+        ways = options.chosen(arguments, "url id admit changed_at_least")
+        ways |= {"addresses": options.addresses_of(arguments), "catch_up": catch_up}
         return (_of_files if files else _of_lines)(arguments, index, ways)
 
 

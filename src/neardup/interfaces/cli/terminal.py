@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -72,7 +72,9 @@ def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int],
 
     from neardup.pipeline.progress import bars
 
-    terminal = _terminal()
+    terminal = None
+    with suppress(OSError, AttributeError):  # it has no name, or is not a system file, and cannot be opened again
+        terminal = PatientTerminal(sys.stderr)  # which delays no signal
     screen = Console(file=cast("IO[str]", terminal or sys.stderr), highlight=False, soft_wrap=False)
     with closing(terminal) if terminal else nullcontext(), bars(screen) as update:
         yield update
@@ -97,14 +99,6 @@ def progress_lines() -> "Callable[[str, int, int], None]":
             print(line, file=sys.stderr, flush=True)
 
     return report
-
-
-def _terminal() -> PatientTerminal | None:
-    """Return standard error as a terminal that delays no signal; ``None`` if it cannot be opened again."""
-    try:
-        return PatientTerminal(sys.stderr)
-    except (OSError, AttributeError):  # it has no name, or is not a system file
-        return None
 
 
 def summarise(

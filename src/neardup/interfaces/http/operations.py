@@ -96,17 +96,14 @@ class Operation:
         bound = partial(endpoint, service)
 
         async def answered(request: Request) -> Response:
-            if service.writer is not None and self._is_for_writer(request):
+            asks = self.writer_query is not None and self.writer_query in request.scope["query_string"]
+            if service.writer is not None and (self.scope == "write" or asks):
                 return await forwarded(request, service, service.writer)
             return Response(await bound(request), media_type=self.media)
 
         if self.scope == "write":
             answered = requires("write")(answered)
         return Route(self.path.replace("{id}", "{id:id}"), answered, methods=[self.method], name=self.name)
-
-    def _is_for_writer(self, request: Request) -> bool:
-        asks = self.writer_query is not None and self.writer_query in request.scope["query_string"]
-        return self.scope == "write" or asks
 
     async def _answer_body(self, service: Service, request: Request) -> bytes:
         if request.scope["query_string"]:

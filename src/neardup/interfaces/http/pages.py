@@ -1,6 +1,7 @@
 """The pages for browsers: search, comparison, documents, and their static files."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
@@ -22,7 +23,6 @@ from neardup.interfaces.http.views.documents import SIZE as MEMBERS
 from neardup.interfaces.http.views.documents import document_view
 from neardup.interfaces.http.views.results import SIZE, PageQuery, members_view, results_view
 from neardup.model.errors import QueryTimeout
-from neardup.pipeline.query.search import Search
 from neardup.pipeline.query.strictness import steps_of
 
 if TYPE_CHECKING:
@@ -71,15 +71,11 @@ def search_page(service: Service, given: PageQuery) -> bytes:
     )
     if given.include is not None:
         return render("members", view=members_view(given, answer))
-    shorter = [] if answer.total else _shorter(search, given, service.limits.query_seconds)
+    shorter: list[tuple[str, str, int]] = []
+    if not answer.total:
+        with suppress(QueryTimeout):
+            shorter = search.shorter(given.q, service.limits.query_seconds, site=given.site)
     return render("results", view=results_view(given, answer, thresholds, shorter))
-
-
-def _shorter(search: Search, given: PageQuery, seconds: float) -> list[tuple[str, str, int]]:
-    try:
-        return search.shorter(given.q, seconds, site=given.site)
-    except QueryTimeout:
-        return []
 
 
 def _searched(back: str) -> PageQuery | None:
