@@ -202,13 +202,12 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     if error.code == StorageDamaged.code and (
         (hasattr(arguments, "index") and arguments.verb not in {"check", "rescue"}) or arguments.verb == "index"
     ):
-        return f"{message}; restore the index from a copy, or save what is intact: neardup rescue DIR TO"
-    if isinstance(error, StorageError) and (ending := folder_advice(error, arguments)):
-        return f"{message}{ending}"
-    if isinstance(error, StorageError) and error.code == "too few keys":
+        following = "restore the index from a copy, or save what is intact: neardup rescue DIR TO"
+    elif isinstance(error, StorageError) and error.code == "too few keys":
         following = _about_keys(arguments)
     elif isinstance(error, StorageError):
-        following = _NEXT["storage"].get(error.code) or (_about_room(arguments) if _is_full(error) else "")
+        following = folder_advice(error, arguments) or _NEXT["storage"].get(error.code, "")
+        following = following or (_about_room(arguments) if _is_full(error) else "")
     else:
         following = _next(error, arguments)
     return f"{message}; {following}" if following else message

@@ -20,7 +20,7 @@ from neardup.interfaces.cli.terminal import (
 )
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, pairs_not_compared, rule_of, totals_of
-from neardup.model.errors import OutputRefused, ParameterError, plural, require
+from neardup.model.errors import ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_RUN
 
 if TYPE_CHECKING:
@@ -80,9 +80,6 @@ EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.json
 def run(arguments: argparse.Namespace) -> int:
     """Deduplicate and summarise; return 1 if records were rejected."""
     given = vars(arguments)
-    for name in _OUTPUTS:
-        if given.get(name) == "":
-            raise OutputRefused(f"--{name}", "the path is empty")
     if arguments.dry_run:
         given.pop("out", None)
     elif "out" not in given:

@@ -61,10 +61,7 @@ def input_advice(error: DataError, arguments: argparse.Namespace) -> str:
 
 
 def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:
-    """Return what is in the folder that cannot be used, and the command for it, as the end of a message.
-
-    The result is empty for other errors.
-    """
+    """Return what is in the folder that cannot be used, and the command for it; empty for other errors."""
     verb, action = getattr(arguments, "verb", ""), getattr(arguments, "action", "")
     folder = Path(error.where)
     if error.code not in {NOT_INDEX, NOT_STATE, NOT_WORK}:
@@ -80,7 +77,7 @@ def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:
         following = _FOR_INDEX.get(action if verb == "state" else verb, "")
     else:
         following = "use a new folder for one" if verb == "dedup" else _NEW_STATE
-    return following and f"; {following.format(shlex.quote(error.where), shlex.quote(str(folder / 'work')))}"
+    return following.format(shlex.quote(error.where), shlex.quote(str(folder / "work")))
 
 
 def _kind(folder: Path) -> str:

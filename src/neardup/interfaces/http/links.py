@@ -1,6 +1,7 @@
 """Links to the pages, with any text as a parameter, and to other sites, if their URLs may become links."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Final, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -65,16 +66,10 @@ class LinkChoice(NamedTuple):
     chosen: bool = False
 
 
-class Paging(NamedTuple):
-    """Links to pages; ``None`` among the numbers is a gap."""
-
-    previous: str | None
-    following: str | None
-    numbers: tuple[LinkChoice | None, ...]
-
-
-def paging(page: int, pages: int, href: Callable[[int], str | None]) -> Paging | None:
+def paging(page: int, pages: int, href: Callable[[int], str | None]) -> SimpleNamespace | None:
     """Return links to the neighbors of a page, the first and the last; ``None`` if there are no other pages.
+
+    ``None`` among the *numbers* is a gap.
 
     >>> [choice and choice.label for choice in paging(6, 11, str).numbers]
     ['1', None, '4', '5', '6', '7', '8', None, '11']
@@ -90,4 +85,5 @@ def paging(page: int, pages: int, href: Callable[[int], str | None]) -> Paging |
         elif gap > 1:
             numbers.append(None)
         numbers.append(LinkChoice(f"{number:,}", href(number), number == page))
-    return Paging(href(page - 1) if page > 1 else None, href(page + 1) if page < pages else None, tuple(numbers))
+    previous, following = href(page - 1) if page > 1 else None, href(page + 1) if page < pages else None
+    return SimpleNamespace(previous=previous, following=following, numbers=numbers)

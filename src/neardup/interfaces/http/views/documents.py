@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces.escaping import printable_lines, shortened
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, linked, paging
-from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened
+from neardup.interfaces.http.views.entries import entry, middle_shortened
 from neardup.interfaces.http.views.results import PageQuery, RepeatView
 from neardup.interfaces.wording import decimals
 
@@ -21,7 +21,7 @@ _NAME: Final = 120  # characters
 _VALUE: Final = 1_000
 
 
-def entry_of(document: "Document", back: str = "") -> Entry:
+def entry_of(document: "Document", back: str = "") -> SimpleNamespace:
     """Return the entry of a stored document; its title and URL are the fields of these names."""
     title, url = (document.fields.get(name) for name in ("title", "url"))
     return entry(

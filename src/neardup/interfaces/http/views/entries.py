@@ -1,7 +1,7 @@
 """A document in a list: its title, URL, time of admission, and a passage of its text."""
 
-from dataclasses import dataclass
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Final
 
 from neardup.interfaces.escaping import Part, printable, shortened
@@ -13,20 +13,6 @@ _HEAD: Final = 270  # a scheme and the longest host
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # in any locale
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A document: *href* links to its source on the web, *document* to its page."""
-
-    name: str
-    title: tuple[Part, ...]
-    href: str | None
-    address: str
-    document: str | None
-    stamp: str
-    day: str
-    snippet: tuple[Part, ...] = ()
-
-
 def entry(  # noqa: PLR0913 - all that is shown
     *,
     id: str,  # noqa: A002 - the word users know
@@ -36,14 +22,14 @@ def entry(  # noqa: PLR0913 - all that is shown
     marked: tuple[Part, ...] = (),
     snippet: tuple[Part, ...] = (),
     back: str = "",
-) -> Entry:
+) -> SimpleNamespace:
     """Return an entry; *marked* is the title with the words of the query. Without a title, the URL is shown.
 
-    *back* is the search to which the page of the document links back.
+    *href* links to the source of the document on the web, *document* to its page, which links *back* to a search.
     """
     address = url or id
     name = shortened(title or address, _TITLE)
-    return Entry(
+    return SimpleNamespace(
         name=name,
         title=marked or ((name, False),),
         href=elsewhere(address),

@@ -9,7 +9,7 @@ import msgspec
 from neardup.interfaces.escaping import parts, printable, shortened
 from neardup.interfaces.http.links import COMPARE, START, LinkChoice, link, linked, paging
 from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
-from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened
+from neardup.interfaces.http.views.entries import entry, middle_shortened
 from neardup.interfaces.wording import decimals
 from neardup.model.errors import counted
 from neardup.pipeline.query.search import Sort, site_of
@@ -77,20 +77,10 @@ _DEFAULTS: Final = {field.name: field.default for field in msgspec.structs.field
 class RepeatView(NamedTuple):
     """A hidden hit: the reason, the name of the matched hit *of*, and the URL of their comparison."""
 
-    entry: Entry
+    entry: SimpleNamespace
     why: str
     of: str
     compare: str | None
-
-
-class ResultView(NamedTuple):
-    """A result with the heading and the first of its hidden hits; *others* links to all, *site* searches its site."""
-
-    entry: Entry
-    hidden: str
-    repeats: tuple[RepeatView, ...]
-    others: LinkChoice | None
-    site: LinkChoice | None
 
 
 def results_view(
@@ -189,17 +179,21 @@ def _steps(asked: PageQuery, thresholds: Mapping[str, float]) -> dict[str, str]:
     return {step: f"{step} {_short(each)}" if step == asked.strictness else step for step, each in thresholds.items()}
 
 
-def _result(asked: PageQuery, group: "AnswerGroup") -> ResultView:
-    best = group.shown[0]
+def _result(asked: PageQuery, group: "AnswerGroup") -> SimpleNamespace:
+    """Return a result with the heading and the first of its hidden hits, and links to all of them and to its site."""
+    best, others = group.shown[0], None
     listed = tuple(_repeat(asked, one, group) for one in group.repeats[:LISTED])
-    hidden = hidden_of(asked.rule, group.hides) if group.hides else ""
-    others = None
     if group.hides > len(listed):
         listing = f"List all {group.hides:,}" + (" duplicates" if asked.rule != "site" else " from this site")
         others = LinkChoice(listing, asked.link(include=group.id, page=1, from_page=asked.page))
     site = None if asked.site else site_of(best.hit.url)
-    within = LinkChoice(shortened(site, _VALUE), asked.link(site=site, page=1)) if site else None
-    return ResultView(_entry(asked, best.hit, best), _begun(hidden), listed, others, within)
+    return SimpleNamespace(
+        entry=_entry(asked, best.hit, best),
+        hidden=_begun(hidden_of(asked.rule, group.hides)) if group.hides else "",
+        repeats=listed,
+        others=others,
+        site=LinkChoice(shortened(site, _VALUE), asked.link(site=site, page=1)) if site else None,
+    )
 
 
 def _chosen(asked: PageQuery) -> str:
@@ -220,7 +214,7 @@ def _repeat(asked: PageQuery, one: "Repeat", group: "AnswerGroup") -> RepeatView
     return RepeatView(_entry(asked, one.hit), because(one), of, linked(COMPARE, asked.back, a=one.of, b=one.hit.id))
 
 
-def _entry(asked: PageQuery, hit: "FoundHit", shown: "ShownHit | None" = None) -> Entry:
+def _entry(asked: PageQuery, hit: "FoundHit", shown: "ShownHit | None" = None) -> SimpleNamespace:
     title, snippet = ((shown.snippet.title, shown.snippet.body)) if shown else (None, None)
     return entry(
         id=hit.id,
