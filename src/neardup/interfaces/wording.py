@@ -207,6 +207,11 @@ def rejected_rows(rejected: "Sequence[Rejected]", where: str = "") -> list[tuple
     ]
 
 
+def any_of(names: "Sequence[str]") -> str:
+    """Return names as a list with "or" before the last; empty without names."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def decimals(share: float, places: int = 2) -> str:
     """Return a share as a decimal; a share below 1 never reads as 1, and a share above 0 never as 0.
 

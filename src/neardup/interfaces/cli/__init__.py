@@ -24,10 +24,11 @@ from typing import Any, NoReturn
 from neardup import __version__
 from neardup.interfaces.cli.advice import advice
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
-from neardup.interfaces.cli.options import SCHEME, add_scheme_options, any_of, settings_of
+from neardup.interfaces.cli.options import SCHEME, add_scheme_options, settings_of
 from neardup.interfaces.cli.terminal import STDOUT, complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.escaping import printable
+from neardup.interfaces.wording import any_of
 from neardup.model.errors import (
     ExtraMissing,
     InputRefused,
@@ -80,10 +81,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _abandon_stdout()
         return _report(_failure(error), parsed)
     except (Interrupted, KeyboardInterrupt):
-        words = getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED)
-        return _complain(words, SIGNALLED + signal.SIGINT)
+        complain(getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED))
+        return SIGNALLED + signal.SIGINT
     except MemoryError:
-        return _complain("not enough memory for this input; split it, or use a machine with more", 1)
+        complain("not enough memory for this input; split it, or use a machine with more")
+        return 1
     return int(code)
 
 
@@ -267,9 +269,5 @@ def _abandon_stdout() -> int:
 def _report(error: NeardupError, parsed: argparse.Namespace) -> int:
     """Print an error for users of the command line; return its exit code."""
     usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
-    return _complain(advice(error, parsed), 0 if isinstance(error, RunComplete) else 2 if usage else 1)
-
-
-def _complain(message: str, code: int) -> int:
-    complain(message)
-    return code
+    complain(advice(error, parsed))
+    return 0 if isinstance(error, RunComplete) else 2 if usage else 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from neardup.interfaces.cli.amounts import share, size_words, whole
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage
+from neardup.interfaces.wording import any_of
 from neardup.model.errors import InputRefused, ParameterError, counted, require, require_whole
 from neardup.model.memory import LEAST_OF_RUN, OF_INDEX, OF_RUN
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD
@@ -427,11 +428,6 @@ def key_of(arguments: argparse.Namespace) -> bytes | None:
 
     path = vars(arguments).get("key_file")
     return None if path is None else key_in(path)
-
-
-def any_of(names: Sequence[str]) -> str:
-    """Return names as a list with "or" before the last; empty without names."""
-    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from neardup.interfaces.cli import amounts, chart
-from neardup.interfaces.cli.options import any_of
 from neardup.interfaces.cli.terminal import name_standard_output
 from neardup.interfaces.cli.usage import add_usage
+from neardup.interfaces.wording import any_of
 from neardup.model.errors import ParameterError, require
 
 if TYPE_CHECKING:

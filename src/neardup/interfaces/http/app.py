@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
 
-from neardup.interfaces.http import collapse, comparison, contents, documents, health, pages, search, seen
+from neardup.interfaces.http import collapse, comparison, documents, health, pages, search, seen
 from neardup.interfaces.http.access_log import AccessLog
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.metrics import MEDIA
@@ -47,8 +47,8 @@ OPERATIONS: Final = (
     Operation("GET", "/v1/documents/{id}", documents.document),
     Operation("DELETE", "/v1/documents/{id}", documents.remove, scope="write"),
     Operation("GET", "/v1/groups/{id}", documents.group, long=True),
-    Operation("GET", "/v1/index", contents.index, long=True),
-    Operation("POST", "/v1/expire", contents.expire, scope="write"),
+    Operation("GET", "/v1/index", health.index, long=True),
+    Operation("POST", "/v1/expire", documents.expire, scope="write"),
     Operation("POST", "/v1/compare", comparison.compare, short=4 << 10, compares_texts=True, problems=(NO_DOCUMENT,)),
     Operation("POST", "/v1/explain", comparison.explain, short=4 << 10, compares_texts=True, problems=(NO_DOCUMENT,)),
     Operation("GET", "/healthz", health.healthz, scope=None, probe=True),
