@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from neardup.pipeline.files.dedup import FilesResult
 
 _OUTPUTS = ("out", "report", "dropped", "mark")
-_IN_PIECES = ("work", "memory", "part_size", "out_format")
-_PARAMETERS = "keep verify gather representative ignore_common force threads restart keep_work state for_index against"
+_IN_PIECES = ("work", "memory", "part_size", "out_format", "restart", "keep_work")
+_PARAMETERS = "keep verify gather representative ignore_common force threads state for_index against"
 
 USAGE = f"""
 {options.INPUTS}
@@ -128,7 +128,7 @@ def _in_pieces(given: dict[str, Any]) -> bool:
     requested = not {"work", "state", "against"}.isdisjoint(given)
     options.require_memory(given, LEAST_OF_RUN)
     if not requested:
-        options.refuse_without_work(given, _IN_PIECES)
+        options.refuse(given, _IN_PIECES, options.NEEDS_WORK)
     require("state" in given or not given.get("for_index"), "for_index", None, "can only be used with --state DIR")
     rule = "cannot be used with --dry-run, which writes no --out and so no revisit records"
     require(not (given.get("revisits") and given["dry_run"]), "revisits", None, rule)

@@ -128,8 +128,7 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 def _refuse_drawing(arguments: argparse.Namespace, rule: str) -> None:
     """Raise ``ParameterError`` with this *rule* for an option that decides which pairs are drawn."""
-    for name in ("sample", "draw", "threads"):
-        require(name not in vars(arguments), name, vars(arguments).get(name), rule)
+    options.refuse(vars(arguments), ("sample", "draw", "threads"), rule)
     options.refuse_scheme(arguments, rule)
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from neardup.sources.collection import Collection
     from neardup.text.extraction import Extraction
 
+_SIZES: Final = {"memory", "part_size", "max_bytes"}  # options whose value is a number of bytes
 _TYPES: dict[Any, Any] = {"whole": whole, "number": share, "text": str}
 _OF_LENGTH: Final = {option.name for option in SHORT}
 _OF_FEATURES: Final = {"words", *(option.name for option in (THRESHOLD, SHINGLE, BAG, *ANALYSIS))}
 
+NEEDS_WORK: Final = "can only be used with a work folder (--work DIR)"
 REPORTS: Final = (".html", ".htm", ".json")  # endings
 
 JSON: Final = "--json: print the summary as JSON\n"
@@ -170,12 +172,12 @@ def require_memory(given: Mapping[str, Any], least: int) -> None:
         raise ParameterError("memory", size_words(memory), f"must be at least {size_words(least)}; {units}")
 
 
-def refuse_without_work(given: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Raise ``ParameterError`` for one of the options of these *names*, ``--restart`` or ``--keep-work``."""
-    for name in (*names, *(flag for flag in ("restart", "keep_work") if given.get(flag))):
-        if name in given:
-            value = size_words(given[name]) if name in {"memory", "part_size"} else given[name]
-            raise ParameterError(name, value, "can only be used with a work folder (--work DIR)")
+def refuse(given: Mapping[str, Any], names: Iterable[str], rule: str) -> None:
+    """Raise ``ParameterError`` with this *rule* for one of the options of these *names* that is given."""
+    for name in names:
+        value = given.get(name, False)
+        if value is not False:
+            raise ParameterError(name, size_words(value) if name in _SIZES else value, rule)
 
 
 def refuse_reading(arguments: argparse.Namespace, rule: str, but: Sequence[str] = ()) -> None:
@@ -183,10 +185,9 @@ def refuse_reading(arguments: argparse.Namespace, rule: str, but: Sequence[str] 
     plain = argparse.ArgumentParser()
     add_usage(plain, READING + LEARN + PLAIN)
     given, defaults = vars(arguments), vars(plain.parse_args([]))
-    for name in ("html", "url", "templates", "format", "glob", "max_bytes", *defaults):
-        if name not in but and given.get(name, defaults.get(name)) != defaults.get(name):
-            value = size_words(given[name]) if name == "max_bytes" else given[name]
-            raise ParameterError(name, None if value is True else value, rule)
+    names = ("html", "url", "templates", "format", "glob", "max_bytes", *defaults)
+    changed = [name for name in names if given.get(name, defaults.get(name)) != defaults.get(name)]
+    refuse(given, [name for name in changed if name not in but], rule)
 
 
 def drawn(arguments: argparse.Namespace) -> int:
@@ -344,7 +345,7 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     for name, owners in _owners().items():
         if name in given and scheme not in owners:
             rule = f"cannot be used with --scheme {scheme}, only with {any_of(list(owners))}"
-            raise ParameterError(name, None if given[name] is True else given[name], rule)
+            raise ParameterError(name, given[name], rule)
     return _with_list(scheme_from(given), arguments)
 
 
@@ -408,9 +409,7 @@ def _with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
 
 def refuse_scheme(arguments: argparse.Namespace, rule: str) -> None:
     """Raise ``ParameterError`` with this *rule* for an option of the scheme."""
-    given = vars(arguments)
-    for name in ("config", *_describing(), "key_file"):
-        require(name not in given, name, None if given.get(name) is True else given.get(name), rule)
+    refuse(vars(arguments), ("config", *_describing(), "key_file"), rule)
 
 
 def describes_scheme(arguments: argparse.Namespace) -> bool:

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     options.require_memory(given, LEAST_OF_RUN)
     if "work" not in given:
-        options.refuse_without_work(given, ("memory",))
+        options.refuse(given, ("memory", "restart"), options.NEEDS_WORK)
     options.apply_preset(arguments)
     threshold = given.pop("threshold", None)  # pairs are exact: no signature has to find it
     scheme = options.scheme_of(arguments)

@@ -56,9 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     rule = "can only be used with standard input; files are read again, and pages admitted before are known"
     require(not files or not arguments.skip, "skip", arguments.skip, rule)
     html = vars(arguments).get("html")
-    for name in ("text_view", "templates"):
-        known = files or html is not None or name not in arguments
-        require(known, name, vars(arguments).get(name), "needs --html FIELD, or files of pages")
+    if not files and html is None:
+        options.refuse(vars(arguments), ("text_view", "templates"), "needs --html FIELD, or files of pages")
     rule = "cannot be used with --html FIELD: the text is that of the page"
     require(html is None or arguments.text == "text", "text", arguments.text, rule)
     if sys.stdout is None:
