@@ -7,17 +7,8 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli import options
+from neardup.interfaces.cli import options, terminal
 from neardup.interfaces.cli.advice import advice_on_quotes
-from neardup.interfaces.cli.terminal import (
-    complain,
-    name_standard_output,
-    progress_bars,
-    progress_lines,
-    show_counts,
-    show_lines,
-    show_rejected,
-)
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, pairs_not_compared, rule_of, totals_of
 from neardup.model.errors import ParameterError, plural, require
@@ -84,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         given.pop("out", None)
     elif "out" not in given:
         raise ParameterError("out", None, "is needed: a path for the kept documents, or --dry-run to write none")
-    name_standard_output(arguments, *_OUTPUTS)
+    terminal.name_standard_output(arguments, *_OUTPUTS)
     from neardup.sources.formats import expand
     from neardup.sources.output import ARRAYS, check_file, write_file
 
@@ -96,8 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.files.dedup import dedup_files
 
     started = time.monotonic()
-    printed = progress_lines() if arguments.json and in_pieces else None
-    with progress_bars(wanted=printed is None) as bars:
+    printed = terminal.progress_lines() if arguments.json and in_pieces else None
+    with terminal.progress_bars(wanted=printed is None) as bars:
         done = dedup_files(
             arguments.inputs,
             scheme=scheme,
@@ -112,14 +103,14 @@ def run(arguments: argparse.Namespace) -> int:
     if common is not None and options.writes_list(arguments):
         write_file(given["common"], common.to_bytes(), ARRAYS, force=arguments.force)
     if done.documents.quoted_lines:
-        complain(advice_on_quotes(done.documents.quoted_lines))
+        terminal.complain(advice_on_quotes(done.documents.quoted_lines))
     if arguments.json:
         print(json.dumps(summary_of(done, seconds)))
     else:
         show_summary(done, seconds)
         hosts = None if done.templates is None else len(done.templates)
         learned = options.learned_line(arguments, hosts, done.hosts_learned)
-        show_lines([*learned, *_without_templates(given, done), *_kept_folder(given)])
+        terminal.show_lines([*learned, *_without_templates(given, done), *_kept_folder(given)])
     return 1 if done.rejected else 0
 
 
@@ -189,7 +180,7 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
 def show_summary(done: "FilesResult", seconds: float) -> None:
     """Print the run in numbers, for people."""
     summary = done.result.summary
-    show_counts(
+    terminal.show_counts(
         [
             (summary.documents, plural(summary.documents, "document"), True),
             (summary.kept, "kept", True),
@@ -200,10 +191,10 @@ def show_summary(done: "FilesResult", seconds: float) -> None:
         ]
     )
     if summary.not_compared:
-        show_lines([pairs_not_compared(summary.not_compared)])
-    show_lines(cluster_lines(summary))
-    show_rejected(done.rejected)
+        terminal.show_lines([pairs_not_compared(summary.not_compared)])
+    terminal.show_lines(cluster_lines(summary))
+    terminal.show_rejected(done.rejected)
     megabytes = done.documents.text_bytes / 1e6
     worth_telling = megabytes > seconds >= 1  # for a small collection, start-up would dominate
     rate = f", {megabytes / seconds:,.0f} MB of text per second" if worth_telling else ""
-    show_lines([f"{seconds:.1f} s{rate}"])
+    terminal.show_lines([f"{seconds:.1f} s{rate}"])

@@ -3,18 +3,9 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli import options
+from neardup.interfaces.cli import options, terminal
 from neardup.interfaces.cli.keys import END, key_reader
 from neardup.interfaces.cli.serve import loaded
-from neardup.interfaces.cli.terminal import (
-    complain,
-    console,
-    progress_bars,
-    show_lines,
-    show_rejected,
-    show_side_by_side,
-    summarise,
-)
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, place_of
 from neardup.interfaces.pieces import compared
@@ -94,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     with Labelling(source, arguments.out, wanted=len(source) if wanted is None else wanted) as labelling:
         if labelling.foreign:
             words = "of other pairs than those that are drawn now; they keep their weights"
-            complain(f"{arguments.out}: {counted(labelling.foreign, 'label')} {words}")
+            terminal.complain(f"{arguments.out}: {counted(labelling.foreign, 'label')} {words}")
         if arguments.serve:
             from neardup.interfaces.http.labelling import serve
 
@@ -102,9 +93,9 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             _ask(labelling)
         answers = labelling.answers
-    show_lines([f"{arguments.out}: {counts_of(answers)}"])
+    terminal.show_lines([f"{arguments.out}: {counts_of(answers)}"])
     rejected = [] if collection is None else collection.rejected
-    show_rejected(rejected)
+    terminal.show_rejected(rejected)
     return 1 if rejected else 0
 
 
@@ -123,7 +114,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     from neardup.sources.labels import read_labels
 
     found = compare_labels(*(read_labels(file) for file in files))
-    return summarise(arguments, found.as_dict(), lines=agreement_lines(found))
+    return terminal.summarise(arguments, found.as_dict(), lines=agreement_lines(found))
 
 
 def _refuse_drawing(arguments: argparse.Namespace, rule: str) -> None:
@@ -155,7 +146,7 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
 
     from neardup.pipeline.labels.pool import draw_pairs
 
-    with progress_bars() as bars:
+    with terminal.progress_bars() as bars:
         collection = options.read_inputs(arguments, bars)
         try:
             pool = draw_pairs(
@@ -171,7 +162,7 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
     sampled = f"{pool.sample:,} of {counted(pool.documents, 'document')} compared with all of them"
     left = len(collection) - pool.documents
     more = [f"{counted(left, 'document')} left out, with the id of an earlier document"] if left else []
-    show_lines([f"{sampled}: {counted(len(pool), 'pair')} to draw from", *more])
+    terminal.show_lines([f"{sampled}: {counted(len(pool), 'pair')} to draw from", *more])
     return pool, collection
 
 
@@ -188,7 +179,7 @@ def _liked(arguments: argparse.Namespace) -> "tuple[PairSource, Collection | Non
     lacking = {name for one in labels for name, text in ((one.a, one.text_a), (one.b, one.text_b)) if text is None}
     if not arguments.inputs or not lacking:
         return LabelledPairs(labels), None
-    with progress_bars() as bars:
+    with terminal.progress_bars() as bars:
         collection = options.read_inputs(arguments, bars)
     names = collection.ids.to_pylist()
     texts = {names[row]: collection.texts[row].as_py() or "" for row in range(len(names)) if names[row] in lacking}
@@ -197,19 +188,19 @@ def _liked(arguments: argparse.Namespace) -> "tuple[PairSource, Collection | Non
 
 def _ask(labelling: "Labelling") -> None:
     """Show one pair after the other, and read the answers."""
-    screen = console()
+    screen = terminal.console()
     with key_reader() as read_key:
         while (pair := labelling.current) is not None:
             screen.print()
             screen.rule(place_of(labelling), align="left", characters="-")
             texts = pair.text_a[:_MOST], pair.text_b[:_MOST]
-            show_side_by_side(screen, (pair.a, pair.b), compared(*texts, **_SHOWN), lines=True)
+            terminal.show_side_by_side(screen, (pair.a, pair.b), compared(*texts, **_SHOWN), lines=True)
             if texts != (pair.text_a, pair.text_b):
-                show_lines([f"Only the first {_MOST:,} characters of a text are shown."])
-            show_lines([f"{QUESTION}  {_HELP}"])
+                terminal.show_lines([f"Only the first {_MOST:,} characters of a text are shown."])
+            terminal.show_lines([f"{QUESTION}  {_HELP}"])
             if not _answered(labelling, texts, read_key, screen):
                 return
-        show_lines(["No more pairs to label."])
+        terminal.show_lines(["No more pairs to label."])
 
 
 def _answered(labelling: "Labelling", texts: tuple[str, str], read_key: "Callable[[], str]", screen: "Console") -> bool:
@@ -221,17 +212,17 @@ def _answered(labelling: "Labelling", texts: tuple[str, str], read_key: "Callabl
         label = KEYS.get(key, key)
         if label in KEYS.values():
             labelling.answer(label)  # type: ignore[arg-type]  # a label
-            show_lines([label])
+            terminal.show_lines([label])
             return True
         if key in {"b", "back"}:
             if labelling.back():
                 return True
-            show_lines(["This is the first pair."])
+            terminal.show_lines(["This is the first pair."])
         elif key in {"m", "more"}:
-            show_side_by_side(screen, ("", ""), compared(*texts, **_WHOLE), lines=True)
-            show_lines([_HELP])
+            terminal.show_side_by_side(screen, ("", ""), compared(*texts, **_WHOLE), lines=True)
+            terminal.show_lines([_HELP])
         elif key:
-            show_lines([f"Unknown key. {_HELP}"])
+            terminal.show_lines([f"Unknown key. {_HELP}"])
 
 
 def _announce(address: str) -> None:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 Styled = str | tuple[str, str]  # a text, with its style
 
-_INDENT = "   "
 _MATCH = "bold yellow"
 
 EXAMPLE = "Example: neardup search seen 'storm \"over the harbour\" fish*'"
@@ -124,7 +123,7 @@ def _print(*parts: Styled, indent: int = 0, wraps: bool = False) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    screen, begin = console(), indent * len(_INDENT)
+    screen, begin = console(), 3 * indent
     if wraps and screen.is_terminal:
         screen.print(Padding(Text.assemble(*parts), (0, 0, 0, begin), expand=False))
     else:
