@@ -15,7 +15,6 @@ from neardup.model.errors import ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_RUN
 
 if TYPE_CHECKING:
-    from neardup.model.protocols import Scheme
     from neardup.pipeline.files.dedup import FilesResult
 
 _OUTPUTS = ("out", "report", "dropped", "mark")
@@ -86,13 +85,18 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from neardup.pipeline.files.dedup import dedup_files
 
+    def page(done: "FilesResult") -> bytes:
+        from neardup.interfaces.pages.report import report_page
+
+        return report_page(done, scheme)
+
     started = time.monotonic()
     printed = terminal.progress_lines() if arguments.json and in_pieces else None
     with terminal.progress_bars(wanted=printed is None) as bars:
         done = dedup_files(
             arguments.inputs,
             scheme=scheme,
-            page=lambda done: _page(done, scheme),
+            page=page,
             revisits=arguments.revisits,
             progress=printed or bars,
             **options.chosen(arguments, " ".join([_PARAMETERS, *_OUTPUTS, *_IN_PIECES])),
@@ -152,12 +156,6 @@ def _kept_folder(given: dict[str, Any]) -> list[str]:
     folder = shlex.quote(given["work"])
     audit = f"audit it with `neardup audit INPUT ... --of {folder}`"
     return [f"the work folder {folder} is kept: {audit}; delete it with `rm -r {folder}`"]
-
-
-def _page(done: "FilesResult", scheme: "Scheme") -> bytes:
-    from neardup.interfaces.pages.report import report_page
-
-    return report_page(done, scheme)
 
 
 def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:

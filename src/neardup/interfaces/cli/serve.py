@@ -58,7 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
     rule = "must be a path such as /neardup, of letters, digits and ._~-/, without a slash at the end"
     require(re.fullmatch(r"(/[\w.~-]+)*", arguments.prefix, re.ASCII) is not None, "prefix", arguments.prefix, rule)
     from neardup.interfaces.http.hosts import is_loopback, require_proxy
-    from neardup.sources.addresses import Addresses
 
     if token_file is None and not is_loopback(arguments.host):
         rule = "can be reached from elsewhere, so it needs --token-file; --new-token makes tokens"
@@ -82,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     deployment = server.Deployment(
         folder=arguments.index,
         memory=arguments.memory,
-        addresses=options.addresses_of(arguments) or Addresses(),
+        addresses=options.addresses_of(arguments),
         extraction=options.extraction_if_given(arguments),
         allow_hosts=tuple(given.get("allow_host", ())),
         proxies=tuple(given.get("trust_proxy", ())),

@@ -93,7 +93,7 @@ class Deployment:
     proxies: tuple[str, ...] = ()
     prefix: str = ""
     writer: str | None = None
-    addresses: Addresses = field(default_factory=Addresses)
+    addresses: Addresses | None = None
     extraction: Extraction | None = None
     limits: Limits = field(default_factory=Limits)
 
