@@ -2,10 +2,13 @@
 
 from datetime import datetime
 from types import SimpleNamespace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from neardup.interfaces.escaping import Part, printable, shortened
+from neardup.interfaces.escaping import parts, printable, shortened
 from neardup.interfaces.http.links import DOCUMENT, elsewhere, linked
+
+if TYPE_CHECKING:
+    from neardup.model.answers import Snippet
 
 _TITLE: Final = 300  # characters
 _ADDRESS: Final = 70
@@ -19,11 +22,10 @@ def entry(  # noqa: PLR0913 - all that is shown
     title: str | None,
     url: str | None,
     moment: datetime,
-    marked: tuple[Part, ...] = (),
-    snippet: tuple[Part, ...] = (),
+    snippet: "Snippet | None" = None,
     back: str = "",
 ) -> SimpleNamespace:
-    """Return an entry; *marked* is the title with the words of the query. Without a title, the URL is shown.
+    """Return an entry; a *snippet* marks the words of the query. Without a title, the URL is shown.
 
     *href* links to the source of the document on the web, *document* to its page, which links *back* to a search.
     """
@@ -31,13 +33,13 @@ def entry(  # noqa: PLR0913 - all that is shown
     name = shortened(title or address, _TITLE)
     return SimpleNamespace(
         name=name,
-        title=marked or ((name, False),),
+        title=(parts(*snippet.title) if snippet else ()) or ((name, False),),
         href=elsewhere(address),
         address=address_shortened(address, _ADDRESS),
         document=linked(DOCUMENT, back, id=id),
         stamp=moment.isoformat(timespec="seconds"),
         day=f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}",
-        snippet=snippet,
+        snippet=parts(*snippet.body) if snippet else (),
     )
 
 

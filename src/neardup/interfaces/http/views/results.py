@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from neardup.interfaces.escaping import parts, printable, shortened
+from neardup.interfaces.escaping import printable, shortened
 from neardup.interfaces.http.links import COMPARE, START, LinkChoice, link, linked, paging
 from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
 from neardup.interfaces.http.views.entries import entry, middle_shortened
@@ -215,16 +215,8 @@ def _repeat(asked: PageQuery, one: "Repeat", group: "AnswerGroup") -> RepeatView
 
 
 def _entry(asked: PageQuery, hit: "FoundHit", shown: "ShownHit | None" = None) -> SimpleNamespace:
-    title, snippet = ((shown.snippet.title, shown.snippet.body)) if shown else (None, None)
-    return entry(
-        id=hit.id,
-        title=hit.title,
-        url=hit.url,
-        moment=hit.changed_at,
-        marked=parts(*title) if title else (),
-        snippet=parts(*snippet) if snippet else (),
-        back=asked.back,
-    )
+    snippet = shown.snippet if shown else None
+    return entry(id=hit.id, title=hit.title, url=hit.url, moment=hit.changed_at, snippet=snippet, back=asked.back)
 
 
 def _advice(
