@@ -16,7 +16,7 @@ from neardup.evaluation.plans import curve_of
 from neardup.interfaces.pages.drawing import histogram_svg, loglog_svg
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.pieces import Excerpt, compared, excerpt
-from neardup.interfaces.wording import cluster_lines, rule_of, totals_of
+from neardup.interfaces.wording import cluster_lines, totals_of
 
 if TYPE_CHECKING:
     from neardup.model.protocols import Scheme
@@ -39,7 +39,6 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
     seen = overview(done.result.representatives, resemblance, exact)
     sample = [*seen.sample.tolist(), *([seen.exact] if seen.exact >= 0 else [])]
     title = "How many clusters are how large"
-    reason = f"only signatures were compared, and they estimate the {scheme.measure}"
     return render(
         "report",
         most=_NAME,
@@ -48,36 +47,16 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
         summary=summary,
         scheme=scheme,
         seen=seen,
-        tiles=(
-            (summary.documents, "documents", ""),
-            (summary.kept, "kept", "kept"),
-            (summary.exact, "exact duplicates dropped", "dropped"),
-            (summary.near, "near duplicates dropped", "dropped"),
-        ),
         totals=(*totals_of(done), (summary.not_compared, "pairs at most, not compared: their buckets were oversized")),
-        measured=int(seen.counts.sum()),
-        reason="nothing verified it" if summary.policy.verify == "none" else reason,
-        lawful=scheme.measure == "resemblance",
         histogram=_histogram(seen, scheme, thresholded=summary.measure == "resemblance"),
-        representatives=int(seen.clusters.sum()),
         loglog=safe(loglog_svg(seen.sizes.tolist(), seen.clusters.tolist(), title=title)) if len(seen.sizes) else None,
         lines=cluster_lines(summary),
         clusters=[(one, [_pair(done, int(place)) for place in one.shown]) for one in seen.largest],
         sample=[_pair(done, position) for position in sample],
         rejected=done.rejected[:_ASIDE],
         unlisted=len(done.rejected) - _ASIDE,
-        parameters=(
-            ("scheme", summary.scheme),
-            *_parameters(scheme),
-            ("recipe", summary.recipe),
-            ("near duplicate", rule_of(summary)),
-            ("keep", summary.policy.keep),
-            ("verify", summary.policy.verify),
-            ("gather", summary.policy.gather),
-            ("candidate pairs", f"{summary.candidates:,}"),
-            ("compared pairs", f"{summary.compared:,}"),
-            *([] if done.templates is None else [("templates", str(done.templates))]),
-        ),
+        parameters=_parameters(scheme),
+        templates_of_hosts=done.templates,
     )
 
 
