@@ -436,8 +436,6 @@ class Client:
 def _records(
     named: Sequence[Mapping[str, Any]], contents: Sequence[Mapping[str, Any]], fields: Any
 ) -> Iterator[dict[str, Any]]:
-    if len(named) != len(contents):
-        raise DataError("documents", f"there are {len(contents):,} texts for {len(named):,} names; each needs one")
     rows = fields.to_pylist() if fields.num_columns else [{}] * len(contents)
     for number, own in enumerate(rows):
         for key, value in own.items():

@@ -24,6 +24,7 @@ _SAID = {
     "same text": "same text: equal byte by byte",
     "same features": "same features: they differ in nothing that counts, such as case, spaces or punctuation",
     "shared key": "shared key: NOT VERIFIED",
+    "checksum": "checksum: equal in every signed field",
     "component": "component: connected through others only",
 }
 
@@ -137,11 +138,7 @@ def evidence_of(row: dict[str, Any]) -> str:
     rule, known = row["rule"], row["resemblance"]
     if rule in {"same text", "same features"}:
         return _SAID[rule]
-    parts = []
-    if rule in _SAID:
-        parts.append(_SAID[rule])
-    elif rule == "checksum":
-        parts.append("checksum: equal in every signed field")
+    parts = [_SAID[rule]] if rule in _SAID else []
     if known is not None:
         name = "estimated resemblance" if rule == "estimate" else "resemblance"
         parts.append(f"{name} {decimals(known)}")

@@ -1,6 +1,7 @@
 """Label pairs of documents as same or different, side by side, in the terminal or on a local page."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options, terminal
@@ -125,8 +126,6 @@ def _refuse_drawing(arguments: argparse.Namespace, rule: str) -> None:
 
 def _check_out(arguments: argparse.Namespace) -> None:
     """Refuse a file that cannot be continued, before anything else is read."""
-    from pathlib import Path
-
     from neardup.sources.labels import read_labels
     from neardup.sources.output import check_file
 

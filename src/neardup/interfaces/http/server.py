@@ -56,7 +56,7 @@ _STARTING_SECONDS: Final = 60  # after which a worker that does not answer is re
 _FILES: Final = 1 << 16  # open connections and files, as far as the system allows
 _LONGEST_PAUSE: Final = 8.0  # seconds between two attempts of a worker to start
 _RELOADING: Final = signal.SIGHUP
-ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+ENDING: Final[tuple[int, ...]] = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _OF_TERMINALS: Final = [number for number in ENDING if number != signal.SIGTERM]
 QUIET: Final[dict[str, Any]] = {
     "loop": "asyncio",
