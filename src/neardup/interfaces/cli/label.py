@@ -101,7 +101,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    """Compare the labels of two people."""
     files = arguments.inputs[1:]
     if len(files) != _TWO:
         raise InputRefused("label compare", "needs two files of labels; write ./compare for an input of this name")

@@ -293,7 +293,6 @@ class _Refused(argparse.Action):
         super().__init__(**how | {"dest": argparse.SUPPRESS, "nargs": "?"})
 
     def __call__(self, *_: object) -> None:
-        """Refuse the option."""
         rule = "is an option of signatures, which this verb does not use: all pairs are compared, so leave it out"
         raise argparse.ArgumentError(None, f"{self.option_strings[0]} {rule}")
 

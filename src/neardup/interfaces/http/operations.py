@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, Final, get_type_hints
 
 import msgspec
@@ -93,13 +93,12 @@ class Operation:
     def route(self, service: Service) -> Route:
         """Return the operation as a route."""
         endpoint = self._answer_body if self.has_body else self._answer_query
-        bound = partial(endpoint, service)
 
         async def answered(request: Request) -> Response:
             asks = self.writer_query is not None and self.writer_query in request.scope["query_string"]
             if service.writer is not None and (self.scope == "write" or asks):
                 return await forwarded(request, service, service.writer)
-            return Response(await bound(request), media_type=self.media)
+            return Response(await endpoint(service, request), media_type=self.media)
 
         if self.scope == "write":
             answered = requires("write")(answered)
