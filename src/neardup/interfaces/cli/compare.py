@@ -79,8 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     if html is not None:
         from neardup.interfaces.pages.comparison import comparison_page
 
-        wide = {} if context is None else {"context": context}
-        page = comparison_page((one.name, other.name), (one.text, other.text), found, **wide)
+        bounds = {} if context is None else {"context": context}
+        page = comparison_page((one.name, other.name), (one.text, other.text), found, **bounds)
         write_file(html, page, PAGES, force=arguments.force)
     if arguments.json:
         told = {"a": _about(one), "b": _about(other), **found.as_dict()}
@@ -100,9 +100,9 @@ def _about(source: "NamedText") -> dict[str, str | int]:
 def _show(screen: "Console", one: "NamedText", other: "NamedText", found: "Comparison", context: int) -> None:
     screen.print(_schemes(found, narrow=screen.width < _NARROW_FOR_SCHEMES))
     sets, bags = ([each for each in found.measures if each.bag == bag] for bag in (False, True))
-    kinds = {"sets": sets, "bags": bags}
-    for together in [{name: kinds[name]} for name in kinds] if screen.width < _NARROW else [kinds]:
-        screen.print(_measures(together))
+    both = {"sets": sets, "bags": bags}
+    for kinds in [{"sets": sets}, {"bags": bags}] if screen.width < _NARROW else [both]:
+        screen.print(_measures(kinds))
     screen.print(passages_of(found), markup=False)
     a, b = (side if name == side else f"{side}: {name}" for side, name in (("A", one.name), ("B", other.name)))
     shown = excerpts(found, one.text, other.text, context, most=_PIECES)

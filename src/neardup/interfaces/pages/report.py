@@ -102,7 +102,7 @@ def _pair(done: "FilesResult", dropped: int) -> SimpleNamespace:
         shown, other = compared(left, right, _CONTEXT, characters=_SHOWN)
         sides = ("kept", shown, left_bytes), ("dropped", other, right_bytes)
     ids = done.documents.ids
-    return SimpleNamespace(dropped=ids[dropped].as_py(), kept=ids[kept].as_py(), row=row, sides=sides)
+    return SimpleNamespace(dropped=str(ids[dropped]), kept=str(ids[kept]), row=row, sides=sides)
 
 
 def _beginning(done: "FilesResult", position: int) -> tuple[str, int]:
