@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -23,10 +23,8 @@ from neardup.interfaces.http.views.documents import SIZE as MEMBERS
 from neardup.interfaces.http.views.documents import document_view
 from neardup.interfaces.http.views.results import SIZE, PageQuery, members_view, results_view
 from neardup.model.errors import QueryTimeout
+from neardup.model.seen import Document
 from neardup.pipeline.query.strictness import steps_of
-
-if TYPE_CHECKING:
-    from neardup.model.seen import Document
 
 _PARAMETERS: Final = 16
 FILES: Final = {"page.css": "text/css", "icon.svg": "image/svg+xml"}
@@ -145,7 +143,7 @@ async def _opensearch(request: Request) -> Response:
     return Response(content, media_type="application/opensearchdescription+xml")
 
 
-def _documents(service: Service, *ids: str) -> "list[Document]":
+def _documents(service: Service, *ids: str) -> list[Document]:
     found = [document for document in service.index.get(ids) if document is not None]
     if len(found) < len(ids):
         raise Refusal(NO_DOCUMENT)

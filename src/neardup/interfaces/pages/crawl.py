@@ -1,25 +1,21 @@
 """A crawl as one HTML page: hosts by their repeats, mirrors, rules of addresses, and templates."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from neardup.interfaces.pages.templates import render
 from neardup.interfaces.wording import percent
-
-if TYPE_CHECKING:
-    from neardup.pipeline.crawl.mirrors import Mirrors
-    from neardup.pipeline.crawl.overview import CrawlOverview
-    from neardup.sources.url_rules import UrlRules
-    from neardup.text.host_templates import HostTemplates
+from neardup.pipeline.crawl.mirrors import Mirrors
+from neardup.pipeline.crawl.overview import CrawlOverview
+from neardup.sources.url_rules import UrlRules
+from neardup.text.host_templates import HostTemplates
 
 _LISTED: Final = 100  # rows of a table
 _SHOWN: Final = 160  # characters of a cell
 _LINES: Final = 3  # lines of a template
 
 
-def crawl_page(
-    seen: "CrawlOverview", mirrors: "Mirrors", rules: "UrlRules", templates: "HostTemplates | None"
-) -> bytes:
+def crawl_page(seen: CrawlOverview, mirrors: Mirrors, rules: UrlRules, templates: HostTemplates | None) -> bytes:
     """Render a crawl: UTF-8, of bounded size. The same crawl gives the same bytes."""
     pairs = [
         (one.host + one.prefix, one.mirror_of + one.main_prefix, one.kind, one.common, percent(one.share))
@@ -42,7 +38,7 @@ def crawl_page(
     )
 
 
-def _rules(rules: "UrlRules") -> Iterator[tuple[str, str, int, int, str]]:
+def _rules(rules: UrlRules) -> Iterator[tuple[str, str, int, int, str]]:
     for host, own in rules.hosts.items():
         named = [
             *((f"parameter {name}", rule) for name, rule in own.parameters.items()),

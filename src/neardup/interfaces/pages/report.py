@@ -7,7 +7,7 @@ whatever the run.
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from neardup.interfaces.pages.drawing import histogram_svg, loglog_svg
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.pieces import Excerpt, compared, excerpt
 from neardup.interfaces.wording import cluster_lines, totals_of
-
-if TYPE_CHECKING:
-    from neardup.model.protocols import Scheme
-    from neardup.pipeline.files.dedup import FilesResult
+from neardup.model.protocols import Scheme
+from neardup.pipeline.files.dedup import FilesResult
 
 _READ: Final = 50_000  # characters of a text that are looked at
 _SHOWN: Final = 1_600  # characters of a text, more or less, that are shown
@@ -31,7 +29,7 @@ _ASIDE: Final = 50
 _SHARES: Final = np.linspace(0.0, 1.0, 201)  # of the curve
 
 
-def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
+def report_page(done: FilesResult, scheme: Scheme) -> bytes:
     """Render a run: UTF-8, under 5 MB whatever the run. The same run gives the same bytes."""
     summary, decisions, names = done.result.summary, done.result.decisions, done.documents.names
     resemblance = decisions["resemblance"].to_numpy().astype(np.float64)
@@ -60,7 +58,7 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
     )
 
 
-def _histogram(seen: Overview, scheme: "Scheme", *, thresholded: bool) -> str | None:
+def _histogram(seen: Overview, scheme: Scheme, *, thresholded: bool) -> str | None:
     if not seen.counts.any():
         return None
     lawful = scheme.measure == "resemblance"
@@ -88,7 +86,7 @@ def _parameters(scheme: Any) -> Iterable[tuple[str, str]]:
             yield parameter.name, str(getattr(scheme, parameter.name))
 
 
-def _pair(done: "FilesResult", dropped: int) -> SimpleNamespace:
+def _pair(done: FilesResult, dropped: int) -> SimpleNamespace:
     """Return a dropped document next to the kept one: ids, its row of the decisions, and titles, texts and sizes."""
     row = done.result.decisions.slice(dropped, 1).to_pylist()[0]
     kept = int(done.result.representatives[dropped])
@@ -105,7 +103,7 @@ def _pair(done: "FilesResult", dropped: int) -> SimpleNamespace:
     return SimpleNamespace(dropped=str(ids[dropped]), kept=str(ids[kept]), row=row, sides=sides)
 
 
-def _beginning(done: "FilesResult", position: int) -> tuple[str, int]:
+def _beginning(done: FilesResult, position: int) -> tuple[str, int]:
     """Return the beginning of a text, and how many bytes all of it has: a text may be larger than any page."""
     raw = done.documents.raw_texts(np.array([position]))[0] or b""
     return raw[: 4 * _READ].decode("utf-8", errors="replace")[:_READ], len(raw)

@@ -1,8 +1,9 @@
 """Two documents side by side: shared and unshared passages, and the decision of the scheme of the index."""
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
+from neardup.evaluation.comparison import Explanation
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.http.links import COMPARE, LinkChoice, linked
 from neardup.interfaces.http.views.documents import entry_of
@@ -10,10 +11,7 @@ from neardup.interfaces.http.views.results import PageQuery
 from neardup.interfaces.pieces import Excerpt
 from neardup.interfaces.rulings import estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals, percent
-
-if TYPE_CHECKING:
-    from neardup.evaluation.comparison import Explanation
-    from neardup.model.seen import Document
+from neardup.model.seen import Document
 
 Shown = Literal["auto", "whole", "differences"]
 
@@ -23,7 +21,7 @@ CONTEXT: Final = 2_000  # characters of a shared passage that are shown at each 
 
 
 def comparison_view(
-    a: "Document", b: "Document", found: "Explanation", shown: Shown = "auto", asked: PageQuery | None = None
+    a: Document, b: Document, found: Explanation, shown: Shown = "auto", asked: PageQuery | None = None
 ) -> SimpleNamespace:
     """Return what the page of two documents shows; passages are searched in the first ``MOST`` characters.
 
@@ -60,7 +58,7 @@ def comparison_view(
     )
 
 
-def _side(back: str, letter: str, document: "Document", excerpted: Excerpt, anchors: str) -> SimpleNamespace:
+def _side(back: str, letter: str, document: Document, excerpted: Excerpt, anchors: str) -> SimpleNamespace:
     """Return a document; *anchors* are the letters of the anchors of its passages and of their targets."""
     text = excerpted._replace(left=excerpted.left + max(0, len(document.text or "") - MOST))
     return SimpleNamespace(letter=letter, entry=entry_of(document, back), text=text, anchors=anchors)

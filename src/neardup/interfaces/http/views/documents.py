@@ -1,18 +1,15 @@
 """A document of the index, and the documents that it represents."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from neardup.interfaces.escaping import printable_lines, shortened
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, linked, paging
 from neardup.interfaces.http.views.entries import entry, middle_shortened
 from neardup.interfaces.http.views.results import PageQuery, RepeatView
 from neardup.interfaces.wording import decimals
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from neardup.model.seen import Document
+from neardup.model.seen import Document
 
 MOST: Final = 200_000  # characters of a text that are shown
 SIZE: Final = 20  # represented documents on a page
@@ -21,7 +18,7 @@ _NAME: Final = 120  # characters
 _VALUE: Final = 1_000
 
 
-def entry_of(document: "Document", back: str = "") -> SimpleNamespace:
+def entry_of(document: Document, back: str = "") -> SimpleNamespace:
     """Return the entry of a stored document; its title and URL are the fields of these names."""
     title, url = (document.fields.get(name) for name in ("title", "url"))
     return entry(
@@ -34,9 +31,9 @@ def entry_of(document: "Document", back: str = "") -> SimpleNamespace:
 
 
 def document_view(  # noqa: PLR0913 - all that is shown
-    document: "Document",
+    document: Document,
     number: int,
-    members: "Sequence[tuple[Document, float | None]]",
+    members: Sequence[tuple[Document, float | None]],
     page: int,
     *,
     measure: str = "similarity",
@@ -57,7 +54,7 @@ def document_view(  # noqa: PLR0913 - all that is shown
             compare=linked(COMPARE, back, a=kept, b=own) if compares else None,
         )
 
-    def repeat(member: "Document", estimate: float | None) -> RepeatView:
+    def repeat(member: Document, estimate: float | None) -> RepeatView:
         compare = linked(COMPARE, back, a=own, b=member.id) if compares else None
         known = "" if estimate is None else f"Estimated {measure} {decimals(estimate)}"
         return RepeatView(entry_of(member, back), known, shortened(own, _NAME), compare)

@@ -2,13 +2,11 @@
 
 from datetime import datetime
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from neardup.interfaces.escaping import parts, printable, shortened
 from neardup.interfaces.http.links import DOCUMENT, elsewhere, linked
-
-if TYPE_CHECKING:
-    from neardup.model.answers import Snippet
+from neardup.model.answers import Snippet
 
 _TITLE: Final = 300  # characters
 _ADDRESS: Final = 70
@@ -22,7 +20,7 @@ def entry(  # noqa: PLR0913 - all that is shown
     title: str | None,
     url: str | None,
     moment: datetime,
-    snippet: "Snippet | None" = None,
+    snippet: Snippet | None = None,
     back: str = "",
 ) -> SimpleNamespace:
     """Return an entry; a *snippet* marks the words of the query. Without a title, the URL is shown.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -11,11 +11,9 @@ from neardup.interfaces.http.links import COMPARE, START, LinkChoice, link, link
 from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
 from neardup.interfaces.http.views.entries import entry, middle_shortened
 from neardup.interfaces.wording import decimals
+from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, ShownHit
 from neardup.model.errors import counted
 from neardup.pipeline.query.search import Sort, site_of
-
-if TYPE_CHECKING:
-    from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, ShownHit
 
 Way = Literal["near", "exact", "site"]
 Step = Literal["loose", "default", "strict", "strictest"]
@@ -84,7 +82,7 @@ class RepeatView(NamedTuple):
 
 
 def results_view(
-    asked: PageQuery, answer: "Answer", thresholds: Mapping[str, float], shorter: Sequence[tuple[str, str, int]] = ()
+    asked: PageQuery, answer: Answer, thresholds: Mapping[str, float], shorter: Sequence[tuple[str, str, int]] = ()
 ) -> SimpleNamespace:
     """Return what the page of results shows; *thresholds* are those of the steps of strictness, if there are any.
 
@@ -111,7 +109,7 @@ def results_view(
     )
 
 
-def members_view(asked: PageQuery, answer: "Answer") -> SimpleNamespace:
+def members_view(asked: PageQuery, answer: Answer) -> SimpleNamespace:
     """Return what the page of a group shows: the hits that a result hides, and *kept_hits*, which hide them."""
     return SimpleNamespace(
         **_common(asked, answer, f"Hidden among the results for: {_said(asked.q)}"),
@@ -122,7 +120,7 @@ def members_view(asked: PageQuery, answer: "Answer") -> SimpleNamespace:
     )
 
 
-def total_of(answer: "Answer") -> str:
+def total_of(answer: Answer) -> str:
     """Describe the numbers of results and repeats on all pages, and of examined hits if not all were examined."""
     said = [_count(answer.groups, "result")]
     if answer.collapse == "off":
@@ -144,7 +142,7 @@ def hidden_of(collapse: str, number: int) -> str:
     return f"{number:,} more from this site" if collapse == "site" else f"duplicates ({number:,})"
 
 
-def because(one: "Repeat") -> str:
+def because(one: Repeat) -> str:
     """Describe the rule that hides a hit, and its value."""
     if one.threshold is None:
         known = "" if one.value is None else f": {middle_shortened(str(one.value), _VALUE)}"
@@ -156,7 +154,7 @@ def because(one: "Repeat") -> str:
     return f"Near-duplicate, {verified}: {value}, at least {_short(one.threshold)} by {one.rule}"
 
 
-def _common(asked: PageQuery, answer: "Answer", total: str) -> dict[str, Any]:
+def _common(asked: PageQuery, answer: Answer, total: str) -> dict[str, Any]:
     """Return what all pages of a search have."""
     return {
         "query": _said(asked.q),
@@ -179,7 +177,7 @@ def _steps(asked: PageQuery, thresholds: Mapping[str, float]) -> dict[str, str]:
     return {step: f"{step} {_short(each)}" if step == asked.strictness else step for step, each in thresholds.items()}
 
 
-def _result(asked: PageQuery, group: "AnswerGroup") -> SimpleNamespace:
+def _result(asked: PageQuery, group: AnswerGroup) -> SimpleNamespace:
     """Return a result with the heading and the first of its hidden hits, and links to all of them and to its site."""
     best, others = group.shown[0], None
     listed = tuple(_repeat(asked, one, group) for one in group.repeats[:LISTED])
@@ -208,19 +206,19 @@ def _chosen(asked: PageQuery) -> str:
     return f"repeats hidden: {_WAYS[asked.rule]}{step}, {_SORTS[asked.sort]}"
 
 
-def _repeat(asked: PageQuery, one: "Repeat", group: "AnswerGroup") -> RepeatView:
+def _repeat(asked: PageQuery, one: Repeat, group: AnswerGroup) -> RepeatView:
     kept = next((shown.hit for shown in group.shown if shown.hit.id == one.of), None)  # may be on another page
     of = shortened(one.of, _VALUE) if kept is None else _entry(asked, kept).name
     return RepeatView(_entry(asked, one.hit), because(one), of, linked(COMPARE, asked.back, a=one.of, b=one.hit.id))
 
 
-def _entry(asked: PageQuery, hit: "FoundHit", shown: "ShownHit | None" = None) -> SimpleNamespace:
+def _entry(asked: PageQuery, hit: FoundHit, shown: ShownHit | None = None) -> SimpleNamespace:
     snippet = shown.snippet if shown else None
     return entry(id=hit.id, title=hit.title, url=hit.url, moment=hit.changed_at, snippet=snippet, back=asked.back)
 
 
 def _advice(
-    asked: PageQuery, answer: "Answer", shorter: Sequence[tuple[str, str, int]]
+    asked: PageQuery, answer: Answer, shorter: Sequence[tuple[str, str, int]]
 ) -> tuple[tuple[str, ...], tuple[LinkChoice, ...]]:
     """Explain why there are no results, and what to do instead."""
     if answer.pages and asked.page > answer.pages:
