@@ -1,13 +1,12 @@
 """Descriptions of runs and decisions, the same on the terminal and on pages."""
 
 import shlex
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.model.errors import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
     from neardup.pipeline.corpus.result import Summary
     from neardup.pipeline.corpus.same_host_drops import SameHostDrops
@@ -185,7 +184,7 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
     return [row for row in rows if row[0]]
 
 
-def extraction_line(known: "Mapping[str, str | None]", folder: str) -> str:
+def extraction_line(known: Mapping[str, str | None], folder: str) -> str:
     """Describe how web pages became texts of a state or an index in a folder."""
     view = f"web pages read in text view {known['text_view']}"
     if "templates" not in known:
@@ -204,7 +203,7 @@ def rejected_rows(rejected: "Sequence[Rejected]", where: str = "") -> list[tuple
     ]
 
 
-def any_of(names: "Sequence[str]") -> str:
+def any_of(names: Sequence[str]) -> str:
     """Return names as a list with "or" before the last; empty without names."""
     return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
@@ -254,7 +253,7 @@ def page_totals(read: "Collection | StoredDocuments | Added | FileAnswers") -> l
     ]
 
 
-def _reasons(counts: "Mapping[str, int]") -> str:
+def _reasons(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {reason}" for reason, number in sorted(counts.items()))
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+from collections.abc import Mapping, Sequence
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,8 +33,6 @@ from neardup.model.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from neardup.sources.collection import QuotedLines, Rejected
 
 _SHOWN = 200  # shown characters of an invalid value
@@ -54,7 +53,7 @@ _ENCODINGS = {  # by the code of an error or a rejected record
 }
 _OUTPUTS = ("out", "report", "dropped", "mark", "to", "items", "documents", "html", "svg", "common", "templates")
 _OTHER_USER = "change its permissions, or run this as another user"
-_NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code of an error or of a rejected record
+_NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of an error or of a rejected record
     "": {  # of any error
         **_ENCODINGS,
         "folder of tables": "name the files, such as '{pattern}'",

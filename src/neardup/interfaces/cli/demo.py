@@ -9,6 +9,7 @@ from collections import Counter
 from contextlib import suppress
 from importlib.resources import as_file, files
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.dedup import show_summary, summary_of
@@ -23,8 +24,6 @@ from neardup.interfaces.wording import evidence_of
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from neardup.pipeline.files.dedup import FilesResult
 
 _CLUSTERS = 4
@@ -67,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if running is None else _serve(running)
 
 
-def _serve(running: "ModuleType") -> int:
+def _serve(running: ModuleType) -> int:
     """Serve the collection from an index in a temporary folder, which is removed at the end."""
     from neardup.pipeline.files.ingestion import add_files
 

@@ -1,6 +1,7 @@
 """Label pairs of documents as same or different, side by side, in the terminal or on a local page."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from neardup.interfaces.pieces import compared
 from neardup.model.errors import DataError, InputRefused, ParameterError, counted, require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import Console
 
     from neardup.pipeline.labels.labelling import Labelling, PairSource
@@ -201,7 +200,7 @@ def _ask(labelling: "Labelling") -> None:
         terminal.show_lines(["No more pairs to label."])
 
 
-def _answered(labelling: "Labelling", texts: tuple[str, str], read_key: "Callable[[], str]", screen: "Console") -> bool:
+def _answered(labelling: "Labelling", texts: tuple[str, str], read_key: Callable[[], str], screen: "Console") -> bool:
     """Wait for an answer, or the way back; return false for the end."""
     while True:
         key = read_key()

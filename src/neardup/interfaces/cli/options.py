@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -12,13 +12,10 @@ from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.wording import any_of
 from neardup.model.errors import InputRefused, ParameterError, counted, require, require_whole
 from neardup.model.memory import LEAST_OF_RUN, OF_INDEX, OF_RUN
-from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD
+from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.model.presets import PRESETS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from neardup.model.options import Option
     from neardup.model.protocols import Scheme
     from neardup.pipeline.index.index import Index
     from neardup.pipeline.progress import Progress
@@ -297,7 +294,7 @@ class _Refused(argparse.Action):
         raise argparse.ArgumentError(None, f"{self.option_strings[0]} {rule}")
 
 
-def _owners() -> "dict[str, dict[str, Option]]":
+def _owners() -> dict[str, dict[str, Option]]:
     """Return the schemes of each option, and the option of each."""
     from neardup.schemes.registry import kinds
 
@@ -308,7 +305,7 @@ def _owners() -> "dict[str, dict[str, Option]]":
     return owners
 
 
-def _add_option(group: "argparse._ActionsContainer", owners: "dict[str, Option]") -> None:
+def _add_option(group: "argparse._ActionsContainer", owners: dict[str, Option]) -> None:
     """Add an option of some schemes; its help names the scheme if there is only one."""
     option = next(iter(owners.values()))
     about = option.about if len(owners) > 1 else f"{next(iter(owners))}: {option.about}"
@@ -320,7 +317,7 @@ def _add_option(group: "argparse._ActionsContainer", owners: "dict[str, Option]"
     add_usage(group, f"{name} {word}: {about} (default: {_defaults(owners)})", **{word: _TYPES.get(option.kind, str)})
 
 
-def _defaults(owners: "dict[str, Option]") -> str:
+def _defaults(owners: dict[str, Option]) -> str:
     """Return the defaults of an option: that of the first scheme, then others with the names of their schemes."""
     by_default: dict[str, list[str]] = {}
     for scheme, option in owners.items():
@@ -472,7 +469,7 @@ def read_inputs(arguments: argparse.Namespace, progress: "Progress | None") -> "
     return read(arguments.inputs, **reading_as_dedup(arguments, arguments.inputs, progress), progress=progress)
 
 
-def write_findings(arguments: argparse.Namespace, found: Any, page: "Callable[[Any], bytes]") -> None:
+def write_findings(arguments: argparse.Namespace, found: Any, page: Callable[[Any], bytes]) -> None:
     """Write what was found to the file that ``--report`` names: as JSON (.json), or rendered as a *page*."""
     from neardup.sources.output import write_file
 

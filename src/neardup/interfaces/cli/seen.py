@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from neardup.model.verdicts import NearDuplicate
 from neardup.sources.formats import STDIN, display
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from neardup.pipeline.crawl.stream import Answering
     from neardup.pipeline.files.visits import FileAnswers
     from neardup.pipeline.index.index import Index
@@ -114,7 +113,7 @@ def _of_lines(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
     answering = Answering(index, **ways)
     number = 0
 
-    def answers() -> "Iterator[list[dict[str, Any]]]":
+    def answers() -> Iterator[list[dict[str, Any]]]:
         nonlocal number
         checked = False
         for lines in arriving(sys.stdin.fileno(), display(STDIN)):
@@ -146,7 +145,7 @@ def _note_unused_rules(arguments: argparse.Namespace, answering: "Answering | Fi
         complain(f"no page has a field {arguments.url!r}, so --rules changed nothing; --url names the field of the URL")
 
 
-def _written(answers: "Iterable[list[dict[str, Any]]]", index: "Index") -> "Counter[str]":
+def _written(answers: Iterable[list[dict[str, Any]]], index: "Index") -> "Counter[str]":
     """Write answers to standard output, some at a time; return the number of each verdict."""
     import msgspec
 

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from contextlib import suppress
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli import options
@@ -14,8 +15,6 @@ from neardup.model.errors import DataError, ExtraMissing, InputRefused, Paramete
 from neardup.model.memory import LEAST_OF_INDEX
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from neardup.interfaces.http.service import Service
 
 _LIBRARIES = ("prometheus_client", "starlette", "uvicorn")
@@ -92,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def loaded() -> "ModuleType":
+def loaded() -> ModuleType:
     """Load the libraries of the service; ``ExtraMissing`` if one is not installed."""
     os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # of another program; prometheus_client reads it on loading
     try:

@@ -4,6 +4,8 @@ import json
 import os
 import sys
 import time
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from functools import partial
@@ -16,9 +18,6 @@ from neardup.interfaces.wording import rejected_rows
 from neardup.model.errors import OutputRefused, counted
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from rich.console import Console
     from rich.text import Text
 
@@ -31,7 +30,7 @@ _SHOWN = 5  # rejected records, or unknown ids, that are shown by name
 _NAME = 100  # characters of an id
 
 
-def name_standard_output(arguments: "Namespace", *options: str) -> None:
+def name_standard_output(arguments: Namespace, *options: str) -> None:
     """Replace ``-`` in options for outputs by the path of standard output.
 
     If an option has that path, the verb prints everything else on standard error. Raises ``OutputRefused`` if standard
@@ -45,7 +44,7 @@ def name_standard_output(arguments: "Namespace", *options: str) -> None:
         sys.stdout = sys.stderr  # until the verb ends
 
 
-def shown_ids(ids: "Sequence[str]") -> str:
+def shown_ids(ids: Sequence[str]) -> str:
     """Return the first ids, the long ones cut, as the end of a line.
 
     >>> shown_ids(["a", "b"]), shown_ids([*"abcdefg"])
@@ -63,7 +62,7 @@ def console() -> "Console":
 
 
 @contextmanager
-def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int], None] | None]":
+def progress_bars(*, wanted: bool = True) -> Iterator[Callable[[str, int, int], None] | None]:
     """Show one bar per stage on standard error if it is a terminal: progress, rate and remaining time."""
     if not (wanted and sys.stderr is not None and sys.stderr.isatty()):
         yield None
@@ -81,13 +80,13 @@ def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int],
 
 
 @contextmanager
-def progress_bar(stage: str) -> "Iterator[Callable[[int, int], None] | None]":
+def progress_bar(stage: str) -> Iterator[Callable[[int, int], None] | None]:
     """Show the progress of one stage as ``progress_bars`` does."""
     with progress_bars() as update:
         yield update and partial(update, stage)
 
 
-def progress_lines() -> "Callable[[str, int, int], None]":
+def progress_lines() -> Callable[[str, int, int], None]:
     """Return a function that prints progress as JSON lines on standard error: one a second at most, and each end."""
     last, printed = 0.0, ""
 
@@ -102,11 +101,11 @@ def progress_lines() -> "Callable[[str, int, int], None]":
 
 
 def summarise(
-    arguments: "Namespace",
-    record: "Mapping[str, Any]",
-    rows: "Sequence[Row]" = (),
+    arguments: Namespace,
+    record: Mapping[str, Any],
+    rows: Sequence[Row] = (),
     *,
-    lines: "Iterable[str]" = (),
+    lines: Iterable[str] = (),
     rejected: "Sequence[Rejected] | None" = None,
 ) -> int:
     """Print what a command did: with ``--json`` the record, otherwise numbers and lines; return the exit code.
@@ -123,7 +122,7 @@ def summarise(
     return 1 if rejected else 0
 
 
-def show_counts(rows: "Sequence[Row]") -> None:
+def show_counts(rows: Sequence[Row]) -> None:
     """Print numbers with their descriptions: those that are not 0, or are always shown."""
     shown = [(count, words) for count, words, *always in rows if count or any(always)]
     width = max((len(f"{count:,}") for count, _ in shown), default=0)
@@ -137,12 +136,12 @@ def show_rejected(rejected: "Sequence[Rejected]", *, listed: str = "--json lists
     show_lines([*lines, *more, *advice_on_rejected(rejected)], style="yellow")
 
 
-def show_lines(lines: "Iterable[str]", *, style: str = "") -> None:
+def show_lines(lines: Iterable[str], *, style: str = "") -> None:
     """Print lines of text, with control characters escaped."""
     _show(((printable(line), style),) for line in lines)
 
 
-def _show(lines: "Iterable[Sequence[tuple[str, str]]]") -> None:
+def _show(lines: Iterable[Sequence[tuple[str, str]]]) -> None:
     """Print lines, each of them parts with their styles, which only a terminal shows."""
     if sys.stdout is None or not (sys.stdout.isatty() or "FORCE_COLOR" in os.environ):
         for line in lines:
