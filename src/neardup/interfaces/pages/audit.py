@@ -36,7 +36,8 @@ def bands_svg(audit: Audit) -> str:
     least = min(max(0.0, int(10 * low) / 10), 0.9)  # if all documents were drawn, every recall may be exactly 1
     frame = Frame((0, len(bands)), (least, 1.0))
     ticks = [least + (1 - least) * step / 5 for step in range(6)]
-    parts = [*frame.up(ticks, percentage), *frame.names(f"{audit.measure} of the closest kept document", "recall")]
+    measure = f"{audit.measure} of the closest kept document"
+    parts = [*frame.axes(((), percentage, measure), (ticks, percentage, "recall"))]
     for number, band in enumerate(bands):
         parts += _bar(frame, number, band)
     return document("Recall by band", parts)

@@ -18,12 +18,14 @@ RIGHT: Final = 24
 TOP: Final = 44
 BOTTOM: Final = 56
 BASE: Final = HEIGHT - BOTTOM  # of the horizontal axis
+FIFTHS: Final = [step / 5 for step in range(6)]  # ticks
 
 # Told apart in light and dark and by most colour-blind eyes: the classes c0 to c5 in chart.css; dashes tell the rest.
 _COLOURS: Final = 6
 _DASHES: Final = ("", "7 4", "2 3")
 
 Scale = Callable[[float], float]
+Axis = tuple[Iterable[float], Callable[[float], str], str]  # its ticks, their labels, and its name
 _LINE: Final = 18  # of a legend
 _LETTER: Final = 7.2  # width of one, about
 
@@ -43,27 +45,22 @@ class Frame:
         self.x, self.y = _linear(*x, LEFT + inset, right), _linear(*y, BASE - inset, top)
         self.top, self.right = top, right
 
-    def across(self, ticks: Iterable[float], label: Callable[[float], str]) -> Iterable[str]:
-        """Rule and label the horizontal axis."""
+    def axes(self, across: Axis, up: Axis) -> Iterable[str]:
+        """Rule, label and name both axes."""
+        ticks, label, name = across
         for tick in ticks:
             x = self.x(tick)
             yield f'<line class="grid" x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{BASE}"/>'
             yield text(x, BASE + 20, label(tick), "middle")
-
-    def up(self, ticks: Iterable[float], label: Callable[[float], str]) -> Iterable[str]:
-        """Rule and label the vertical axis."""
+        ticks, label, upright = up
         for tick in ticks:
             y = self.y(tick)
             yield f'<line class="grid" x1="{LEFT}" y1="{y:.1f}" x2="{self.right}" y2="{y:.1f}"/>'
             yield text(LEFT - 8, y + 4, label(tick), "end")
-
-    def names(self, across: str, up: str) -> Iterable[str]:
-        """Say what both axes mean."""
-        middle = (LEFT + self.right) / 2
-        yield text(middle, HEIGHT - 12, across, "middle name")
+        yield text((LEFT + self.right) / 2, HEIGHT - 12, name, "middle name")
         y = (self.top + BASE) / 2
         turned = f'transform="rotate(-90 16 {y:.1f})"'
-        yield f'<text class="middle name" x="16" y="{y:.1f}" {turned}>{printed(up)}</text>'
+        yield f'<text class="middle name" x="16" y="{y:.1f}" {turned}>{printed(upright)}</text>'
 
     def threshold(self, value: float) -> Iterable[str]:
         """Mark the threshold by a line and its value, towards the middle."""
@@ -141,11 +138,8 @@ def curve_svg(curves: Sequence[Curve], *, title: str, threshold: float | None = 
     names = [curve.name for curve in curves]
     top = TOP + _LINE * (1 + max(row for _, row, _ in _places(names)))
     frame = Frame((low, high), (0, 1), top=top)
-    parts = [
-        *frame.across([step / 10 * (high - low) + low for step in range(11)], percentage),
-        *frame.up([step / 5 for step in range(6)], percentage),
-        *frame.names(curves[0].measure, "probability"),
-    ]
+    across: Axis = ([step / 10 * (high - low) + low for step in range(11)], percentage, curves[0].measure)
+    parts = [*frame.axes(across, (FIFTHS, percentage, "probability"))]
     parts += [path(curve, frame, number, len(curves)) for number, curve in enumerate(curves)]
     if threshold is not None and low <= threshold <= high:
         parts += frame.threshold(threshold)
@@ -191,11 +185,8 @@ def histogram_svg(
     right = WIDTH - RIGHT - (40 if curve else 0)
     frame = Frame((low, high), (0, ticks[-1]), right=right)
     step = ceil(len(counts) / 10)
-    parts = [
-        *frame.across([*edges[:-1:step], high], percentage),
-        *frame.up(ticks, lambda value: f"{value:,.0f}"),
-        *frame.names("resemblance", "near duplicates"),
-    ]
+    across: Axis = ([*edges[:-1:step], high], percentage, "resemblance")
+    parts = [*frame.axes(across, (ticks, lambda value: f"{value:,.0f}", "near duplicates"))]
     for count, begin, end in zip(counts, edges, edges[1:], strict=False):
         if count:
             x, y = frame.x(begin), frame.y(count)
@@ -215,11 +206,11 @@ def loglog_svg(sizes: Sequence[int], counts: Sequence[int], *, title: str) -> st
     """Draw how many clusters there are of each size, both axes by powers of ten."""
     wide, tall = (max(1, ceil(log10(max(values)))) for values in (sizes, counts))
     frame = Frame((0, wide), (0, tall), inset=8)
-    parts = [
-        *frame.across(range(wide + 1), lambda power: f"{10 ** int(power):,}"),
-        *frame.up(range(tall + 1), lambda power: f"{10 ** int(power):,}"),
-        *frame.names("documents in a cluster", "clusters"),
-    ]
+
+    def number(power: float) -> str:
+        return f"{10 ** int(power):,}"
+
+    parts = [*frame.axes((range(wide + 1), number, "documents in a cluster"), (range(tall + 1), number, "clusters"))]
     for size, count in sorted(zip(sizes, counts, strict=True)):
         label = f"<title>{size:,}: {count:,}</title>"
         x, y = frame.x(log10(size)), frame.y(log10(count))
