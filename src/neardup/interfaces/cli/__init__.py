@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
-from textwrap import fill, wrap
+from textwrap import wrap
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -181,8 +181,7 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter):
         return wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        filled = fill(" ".join(text.split()), width, break_on_hyphens=False)
-        return "\n".join(f"{indent}{line}" for line in filled.splitlines())
+        return "\n".join(f"{indent}{line}" for line in self._split_lines(text, width))
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:

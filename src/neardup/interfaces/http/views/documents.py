@@ -20,14 +20,9 @@ _VALUE: Final = 1_000
 
 def entry_of(document: Document, back: str = "") -> SimpleNamespace:
     """Return the entry of a stored document; its title and URL are the fields of these names."""
-    title, url = (document.fields.get(name) for name in ("title", "url"))
-    return entry(
-        id=document.id,
-        title=title if isinstance(title, str) else None,
-        url=url if isinstance(url, str) else None,
-        moment=document.changed_at,
-        back=back,
-    )
+    known = {name: value for name, value in document.fields.items() if isinstance(value, str)}
+    title, url = known.get("title"), known.get("url")
+    return entry(id=document.id, title=title, url=url, moment=document.changed_at, back=back)
 
 
 def document_view(  # noqa: PLR0913 - all that is shown
