@@ -154,8 +154,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     """
     require_other_fields(text, id=id)
     archives = common_format(expand(inputs), reading.get("format")) == WARC
-    if archives and url is None and id == DEFAULT_ID:
-        url = DEFAULT_URL
+    url = DEFAULT_URL if archives and url is None and id == DEFAULT_ID else url
     kinds = dict(field_kinds(fields or {}))
     ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
     with ExitStack() as stack:
