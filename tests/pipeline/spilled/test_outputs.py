@@ -319,6 +319,23 @@ def test_inputs_with_other_types_are_written_to_several_files(tmp_path):
     assert sorted(path.name for path in out.iterdir()) == ["a.jsonl", "b.jsonl"]
 
 
+def test_fields_are_those_of_the_inputs_that_are_converted(tmp_path, small_parts):
+    """Neither those of earlier files nor those of copies need one type."""
+    small_parts(60)
+    old, mixed, plain = (tmp_path / name for name in ("old.jsonl", "mixed.jsonl", "plain.csv"))
+    old.write_text('{"text": "one two", "n": 1}\n{"text": "three four", "n": "x"}\n')
+    mixed.write_text('{"text": "five six", "n": 1}\n{"text": "seven eight", "n": "x"}\n')
+    plain.write_text("text,n\none two,3\nnine ten,4\n")
+    dedup_files([plain], tmp_path / "a.parquet", against=old)
+    assert pq.read_table(tmp_path / "a.parquet").to_pylist() == [{"text": "nine ten", "n": "4"}]
+    dedup_files([mixed, plain], tmp_path / "out", work=tmp_path / "w", out_format="jsonl")
+    assert (tmp_path / "out/mixed.jsonl").read_text() == mixed.read_text()
+    assert len((tmp_path / "out/plain.jsonl").read_text().splitlines()) == 2
+    rule = "which only JSON lines can represent; write these, and inputs of other formats to other files"
+    with pytest.raises(DataError, match=rf"mixed\.jsonl:2: its 'n' has values of several types, {rule}"):
+        dedup_files([mixed, plain], tmp_path / "all.jsonl", work=tmp_path / "w")
+
+
 @pytest.mark.parametrize(("size", "form"), [(1000, None), (5000, "parquet"), (5000, "csv.gz"), (1 << 30, None)])
 def test_parts_have_all_records_in_order_whatever_the_shards(tmp_path, sources, small_parts, size, form):
     rows = [json.loads(line) for path in sources for line in path.read_text().splitlines() if line.endswith("}")]

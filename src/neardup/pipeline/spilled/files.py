@@ -291,9 +291,10 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
         if converted:  # other formats than those of the inputs need the types of all fields, and may lack some
             stage, _, of = FIELDS.partition("-")
             sizes = [shard.size for shard in job.shards.shards]
-            records = stages.each(stage, of, partial(fields, job.shards), sizes)
+            numbers = sorted({number for output in converted for number in job.shards.numbers(output.sources)})
+            stages.each(stage, of, partial(fields, job.shards), sizes, only=numbers)
             for output in converted:
-                schema_of(job.shards, output, records)
+                schema_of(job.shards, output, journal.records(FIELDS, job.shards.numbers(output.sources)))
     except NeardupError:
         if journal.kept or not _has_read(journal):
             journal.abandon()

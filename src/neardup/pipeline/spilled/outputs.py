@@ -203,11 +203,13 @@ def check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
             require_unmarked(piece)
 
 
-def schema_of(shards: Shards, output: Output, records: Sequence[dict[str, Any]]) -> pa.Schema:
-    """Return the schema of an output of converted records; ``DataError`` for records that it cannot represent."""
-    own = [records[number] for number in shards.numbers(output.sources)]
+def schema_of(shards: Shards, output: Output, records: Iterable[dict[str, Any]]) -> pa.Schema:
+    """Return the schema of an output of converted records; ``DataError`` for records that it cannot represent.
+
+    *records* are those of ``fields`` for its shards.
+    """
     names = ", ".join(display(shards.inputs[source]) for source in output.sources)
-    read = (pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))) for record in own)
+    read = (pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))) for record in records)
     schema = united(names, read, _TOGETHER) if len(output.sources) > 1 else united(names, read)
     check_representable(names, schema, output_kind(output.path, "jsonl").format)
     return schema
@@ -297,7 +299,9 @@ def write(
     group = groups[task]
     output, alone = group[0].output, len(group) == 1
     form = own_format(job.shards, output)
-    schema = None if form is not None else schema_of(job.shards, output, job.journal.records(FIELDS))
+    schema = None
+    if form is None:
+        schema = schema_of(job.shards, output, job.journal.records(FIELDS, job.shards.numbers(output.sources)))
     found = _records(job, result, group, copied=form is not None)
     found = ahead(found) if reading_ahead and alone else found
     files: dict[str, int] = {}
