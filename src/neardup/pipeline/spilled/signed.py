@@ -133,8 +133,8 @@ class Signed:
 
     def places(self) -> pa.Table | None:
         """Return where the documents are from that are not earlier ones; ``None`` if their ids are enough."""
-        every = zip(self._tables(IDS, _ID), self.edges[1:].tolist(), strict=True)
-        own = [table for table, end in every if end > self.first]
+        every = zip(self._tables(IDS, _ID), self._job.shards.shards, strict=False)
+        own = [table for table, shard in every if shard.source >= self._job.compared]
         whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
         return whole.drop_columns("id") if whole.num_columns > 1 else None
 
