@@ -1,12 +1,11 @@
 """Where inputs are: no output may replace one, be inside an input folder, or contain an input."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from neardup.model.errors import OutputRefused
-from neardup.sources.formats import STDIN, is_url
+from neardup.sources.formats import STDIN, is_url, real_path
 
 _INPUTS: Final = "one of the inputs"
 _NEXT: Final = "name a path elsewhere"
@@ -26,7 +25,7 @@ class InputPaths:
                 self._add(path)
 
     def _add(self, path: str) -> None:
-        real = _real(path)
+        real = real_path(path)
         self._places.add(real)
         if is_url(path):
             return
@@ -40,7 +39,7 @@ class InputPaths:
 
     def check(self, path: str) -> None:
         """Raise ``OutputRefused`` for an output that is an input, also by a link, is inside one, or contains one."""
-        real = _real(path)
+        real = real_path(path)
         if real in self._places or (not is_url(path) and _numbers(real) & self._files):
             raise OutputRefused(path, f"it is {self._name}; {_NEXT}")
         if is_url(path):
@@ -50,12 +49,6 @@ class InputPaths:
                 raise OutputRefused(path, f"it is inside the input folder {self._folders[folder]}; {_NEXT}")
         if real in self._above and Path(real).is_dir():
             raise OutputRefused(path, f"it contains the input {self._above[real]}; {_NEXT}")
-
-
-def _real(path: str) -> str:
-    """Return the path without links, or the URL without empty parts: file systems write these differently."""
-    scheme, _, rest = path.partition("://")
-    return "/".join([f"{scheme}:/", *filter(None, rest.split("/"))]) if is_url(path) else os.path.realpath(path)
 
 
 def _numbers(path: str) -> set[tuple[int, int]]:
