@@ -24,7 +24,7 @@ _ROWS: Final = 1 << 14
 _BYTES: Final = 1 << 23
 _GROUP_ROWS: Final = 1 << 20  # of a row group of Parquet
 _GROUP_BYTES: Final = 1 << 27
-ONLY_LINES: Final = "which only JSON lines can represent; write these, and inputs of other formats to other files"
+ONLY_LINES: Final = "which only JSON lines can represent; write JSON lines, and inputs of other formats to other files"
 _BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
 
 

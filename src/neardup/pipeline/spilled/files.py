@@ -290,9 +290,9 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
         converted = [output for output in outputs if own_format(job.shards, output) is None]
         if converted:  # other formats than those of the inputs need the types of all fields, and may lack some
             stage, _, of = FIELDS.partition("-")
-            sizes = [shard.size for shard in job.shards.shards]
-            numbers = sorted({number for output in converted for number in job.shards.numbers(output.sources)})
-            stages.each(stage, of, partial(fields, job.shards), sizes, only=numbers)
+            numbers = {number for output in converted for number in job.shards.numbers(output.sources)}
+            sizes = [shard.size if number in numbers else 0 for number, shard in enumerate(job.shards.shards)]
+            stages.each(stage, of, partial(fields, job.shards), sizes, only=sorted(numbers))
             for output in converted:
                 schema_of(job.shards, output, journal.records(FIELDS, job.shards.numbers(output.sources)))
     except NeardupError:
