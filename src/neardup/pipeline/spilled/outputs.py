@@ -43,9 +43,7 @@ from neardup.sources.tables import check_representable, united
 
 FIELDS: Final = "fields-"  # the stage that finds the types of fields for outputs of other formats than the inputs
 _PART: Final = "part-"
-_DIGITS: Final = (
-    5  # of the number of a part; in runs of more than 100,000 parts, all have more, so that the names are in order
-)
+_DIGITS: Final = 5  # of the number of a part; with more than 100,000 parts, all numbers have more, to be in order
 _TOGETHER: Final = (
     "and inputs that are written together need one type for each field; write one file for each input, to a folder"
 )
