@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo quick test tests boundscheck check spark bench soak docs clean
+.PHONY: help demo quick test tests boundscheck check spark oldest bench soak docs clean
 
 BIN := .venv/bin
 VENV := .venv/made
@@ -11,6 +11,7 @@ INSTALLED := .venv/ready
 WARMED := .venv/warmed
 REWRITTEN := .venv/rewritten
 SPARK := .cache/spark
+OLDEST := .cache/oldest
 HAS_JAVA := { command -v java >/dev/null || [ -n "$$JAVA_HOME" ]; }
 SPARK_TESTS := tests/engines/test_spark.py tests/pipeline/files/test_spark.py tests/pipeline/test_table_joins.py tests/test_docs.py::test_examples_run[docs/guide/spark.md]
 QUICK := tests/model tests/kernels tests/text tests/schemes tests/decisions tests/evaluation tests/sources tests/test_contracts.py
@@ -49,6 +50,10 @@ spark: $(SPARK)/installed $(WARMED) ## run the tests on Spark, if there is Java;
 	@if ! $(HAS_JAVA); then \
 	    echo "The tests on Spark are left out: there is no Java. Install Java 17 or newer, or set JAVA_HOME."; exit 0; fi; \
 	PYTHONPATH="$(CURDIR)/$(SPARK)" $(BIN)/pytest -q -m "not soak" $(SPARK_TESTS)
+
+oldest: $(OLDEST)/installed $(INSTALLED) ## run the tests with the oldest supported releases of all libraries (long)
+	PYTHONPATH="$(CURDIR)/$(OLDEST)" NUMBA_CACHE_DIR="$(CURDIR)/$(OLDEST)/kernels" $(BIN)/neardup warm
+	PYTHONPATH="$(CURDIR)/$(OLDEST)" NUMBA_CACHE_DIR="$(CURDIR)/$(OLDEST)/kernels" $(BIN)/pytest -q -m "not soak" --numprocesses 2
 
 check: $(INSTALLED) ## formatting, lint, types, import contracts
 	$(BIN)/ruff format --check
@@ -101,6 +106,12 @@ $(SPARK)/installed: pyproject.toml constraints.txt | $(VENV)
 	    echo "Installing PySpark into $(SPARK) (about a minute)." && mkdir -p $(SPARK) && \
 	    $(PIP_INSTALL) --target $(SPARK) pyspark && touch $@; \
 	fi
+
+$(OLDEST)/installed: pyproject.toml tools/oldest_releases.py | $(VENV)
+	@rm -rf $(OLDEST)
+	@mkdir -p $(OLDEST) && $(BIN)/python tools/oldest_releases.py >$(OLDEST)/releases.txt
+	@$(BIN)/python -m pip install --quiet --no-compile --only-binary :all: --target $(OLDEST) -r $(OLDEST)/releases.txt
+	@touch $@
 
 # Bytecode of what a command loads and compiled kernels are kept next to their sources, so the first command a person
 # runs is as fast as the second, also where PYTHONDONTWRITEBYTECODE is set.

@@ -76,8 +76,7 @@ def record(number: int, page: bytes, host: str = "example.org") -> bytes:
 
 
 def read(path: Path) -> int:
-    compression = "gzip" if path.suffix == ".gz" else None
-    found = (one for one in records(str(path), compression) if isinstance(one, Record))
+    found = (one for one in records(str(path)) if isinstance(one, Record))
     return sum(len(response(one.block).body) for one in found)
 
 

@@ -36,7 +36,7 @@ from neardup.sources.http_response import response
 from neardup.sources.warc import Record, records
 
 started = time.process_time()
-sizes = [len(response(one.block).body) for one in records(sys.argv[1], "gzip") if isinstance(one, Record)]
+sizes = [len(response(one.block).body) for one in records(sys.argv[1]) if isinstance(one, Record)]
 seconds = time.process_time() - started
 (line,) = (one for one in Path("/proc/self/status").read_text().splitlines() if one.startswith("VmHWM"))
 print(json.dumps([seconds, 1024 * int(line.split()[1]) / 1e6, sizes]))

@@ -3,8 +3,7 @@
 from neardup.pipeline.crawl.mirrors import find_mirrors
 from neardup.pipeline.crawl.url_rules import find_url_rules
 from neardup.sources.addresses import Addresses
-from neardup.sources.domains import registered_domain
-from neardup.sources.hosts import host, path_levels
+from neardup.sources.hosts import host, path_levels, registered_domain
 from neardup.sources.url_rules import UrlRules
 
 __all__ = [

@@ -792,7 +792,7 @@ def test_a_broken_mark_is_told(pipeline, tmp_path):
 def test_signatures_are_refused_by_a_service_with_templates():
     plain = Extraction()
     client = SimpleNamespace(about={"extraction": scrapy._with_templates(plain).identity})
-    settings = SimpleNamespace(signatures=True, templates=None, text_view="auto")
+    settings = scrapy.Settings(signatures=True)
     with pytest.raises(
         ParameterError, match="NEARDUP_SIGNATURES=True cannot be used with this service, which has templ"
     ):

@@ -111,7 +111,7 @@ def test_a_single_position_selects_no_rows():
 
 def test_every_row_has_a_flag():
     rows, recipe = np.zeros((2, 3), np.uint32), MinHash().recipe
-    for present in (np.ones(1, np.bool_), np.ones((2, 1), np.bool_), True):
+    for present in (np.ones(1, np.bool_), np.ones((2, 1), np.bool_), np.ones(2, np.int64), True):
         with pytest.raises(ParameterError, match="must have 2 flags, one per row"):
             Signatures(rows, present, recipe)
 

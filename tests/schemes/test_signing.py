@@ -8,10 +8,12 @@ from neardup import (
     Checksum,
     Combined,
     DataError,
+    Features,
     FracMinHash,
     MinHash,
     ParameterError,
     Sentences,
+    Signatures,
     SimHash,
     TermWeights,
     Trials,
@@ -58,6 +60,59 @@ def test_sets_of_other_lengths_or_recipes_are_refused(scheme):
             question(signed, signed[:2])
     with pytest.raises(RecipeMismatch):
         scheme.match_pairs(replace(scheme, seed=2).sign(TEXTS), np.array([0]), np.array([1]))
+
+
+KINDS = [MinHash(), FracMinHash(), Trials(), Sentences(), SimHash(), Combined(), Checksum.for_texts()]
+
+
+@pytest.mark.parametrize("scheme", KINDS, ids=lambda scheme: scheme.name)
+def test_rows_that_the_scheme_does_not_make_are_refused(scheme):
+    signed = scheme.sign(TEXTS)
+    rows = signed.rows
+    assert (rows.shape[1], rows.dtype) == scheme.row_format[:2]
+    signed_type = np.dtype(f"i{rows.itemsize}")
+    two, rule = (np.array([0]), np.array([2])), f"must have rows of {rows.shape[1]} {rows.dtype}, as this scheme makes"
+    for other in (np.hstack([rows, rows]), rows[:, :0], rows.view(signed_type), rows.astype(rows.dtype.newbyteorder())):
+        wrong = Signatures(other, signed.present, signed.recipe)
+        for question, given in (
+            (scheme.estimate, (wrong, signed)),
+            (scheme.matches, (signed, wrong)),
+            (scheme.match_pairs, (wrong, *two)),
+            (scheme.estimate_pairs, (wrong, *two)),
+            (scheme.keys, (wrong,)),
+            (scheme.ranked_rule, (wrong,)),
+        ):
+            with pytest.raises(ParameterError, match=rule):
+                question(*given)
+
+
+def test_short_and_whole_rows_are_not_compared():
+    scheme = MinHash()
+    signed = scheme.sign(TEXTS)
+    short = scheme.shortened(signed)
+    assert (scheme.keys(short)[signed.present] == scheme.keys(signed)[signed.present]).all()
+    with pytest.raises(DataError, match="rows of uint32 cannot be compared with rows of uint16"):
+        scheme.estimate(signed, short)
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("values", np.zeros(3, np.int64)),
+        ("values", np.zeros((3, 1), np.uint64)),
+        ("offsets", np.array([0, 3], np.int32)),
+        ("offsets", np.array([], np.int64)),
+        ("offsets", np.array([0, 5, 1_000_000])),
+        ("offsets", np.array([-1, 3])),
+        ("offsets", np.array([0, 2, 1])),
+        ("offsets", [0, 3]),
+    ],
+)
+def test_features_that_do_not_fit_are_refused(name, array):
+    features = Features(np.zeros(3, np.uint64), np.array([0, 3]))
+    assert len(MinHash().sign(features)) == 1
+    with pytest.raises(ParameterError, match=name):
+        MinHash().sign(replace(features, **{name: array}))
 
 
 @pytest.mark.parametrize(

@@ -5,29 +5,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from neardup import dedup_files
-from neardup.model.errors import DataError, ParameterError
-from neardup.sources.collection import Rejected, named, selection
-
-
-@given(st.lists(st.booleans()))
-def test_positions_and_mask_select_the_same(mask):
-    mask = np.array(mask, np.bool_)
-    for rows in (mask, np.flatnonzero(mask), np.flatnonzero(mask).astype(np.uint32)):
-        assert selection(rows, mask.size).tolist() == mask.tolist()
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [[True], [True] * 3, [0, 2], [-1], [1, 0], [0, 0], [0.0], [[0]], ["a"]],
-    ids=str,
-)
-def test_what_selects_nothing_that_exists_is_refused(rows):
-    with pytest.raises(ParameterError, match="rows="):
-        selection(np.array(rows), 2)
+from neardup.model.errors import DataError
+from neardup.sources.collection import Rejected, named
 
 
 def test_names_of_records_without_an_id():

@@ -51,7 +51,7 @@ def test_blocks_do_not_show(data, block):
     try:
         assert find(memoryview(data), ord("a")).tolist() == whole
         first, ended, _ = data.partition(b"\n")
-        assert newline(Contents("x", memoryview(data))) == (b"\r\n" if ended and first.endswith(b"\r") else b"\n")
+        assert newline([data]) == (b"\r\n" if ended and first.endswith(b"\r") else b"\n")
     finally:
         lines._SCAN = scan
 
@@ -66,7 +66,7 @@ def test_writing_copies_the_chosen_lines_and_closes_the_last(data, lone_returns,
     if chosen.size and chosen[-1] and data.endswith(b"\r"):
         expected += b"" if lone_returns else b"\n"
     elif chosen.size and chosen[-1] and not data.endswith(b"\n"):
-        expected += newline(Contents("x", memoryview(data)))
+        expected += newline([data])
     assert out.getvalue() == expected
 
 

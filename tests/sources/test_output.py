@@ -27,13 +27,14 @@ from neardup.sources.output import (
     write_file,
     write_table,
 )
+from neardup.sources.output_places import InputPaths
 from neardup.sources.read import read
 
 
 def check_output(path, inputs, *, force):
     """Check an output before its inputs are read."""
     paths = expand(inputs)
-    check_target(path, paths, common_format(paths), force=force)
+    check_target(path, InputPaths(paths), common_format(paths), force=force)
 
 
 def test_an_output_whose_library_is_missing_is_refused_in_advance(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from neardup.sources.warc import records
 
 def made(tmp_path, *content):
     (tmp_path / "x.warc.gz").write_bytes(packed(content))
-    return [*records(str(tmp_path / "x.warc.gz"), "gzip")]
+    return [*records(str(tmp_path / "x.warc.gz"))]
 
 
 def test_an_equal_payload_is_referred_to(tmp_path):
@@ -18,7 +18,7 @@ def test_an_equal_payload_is_referred_to(tmp_path):
     original, again = made(tmp_path, page(1, "Same."), page_again)
     written = revisit(again, original)
     (tmp_path / "r.warc.gz").write_bytes(gzip.compress(written))
-    (own,) = records(str(tmp_path / "r.warc.gz"), "gzip")
+    (own,) = records(str(tmp_path / "r.warc.gz"))
     digest = own.headers.pop("warc-payload-digest")
     assert re.fullmatch("sha1:[A-Z2-7]{32}", digest)
     assert own.headers == {

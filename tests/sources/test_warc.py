@@ -21,7 +21,7 @@ PAGES = [page(number) for number in range(3)]
 def found(path, content, compression="gzip"):
     file = path / f"x{ENDINGS[compression]}"
     file.write_bytes(content)
-    return [*records(str(file), compression)]
+    return [*records(str(file))]
 
 
 def split(found):
@@ -77,8 +77,8 @@ def test_a_record_is_found_at_its_place(tmp_path, compression):
     assert [one.offset for one in own] == [0, len(made[0]), len(made[0] + made[1])]
     edge = own[1].offset
     path = str(tmp_path / f"x{ENDINGS[compression]}")
-    assert blocks(records(path, compression, 0, edge)) == EXPECTED[:1]
-    assert blocks(records(path, compression, edge)) == EXPECTED[1:]
+    assert blocks(records(path, 0, edge)) == EXPECTED[:1]
+    assert blocks(records(path, edge)) == EXPECTED[1:]
 
 
 @pytest.mark.parametrize("compression", PACK)
@@ -224,7 +224,7 @@ def test_many_empty_lines_are_not_held(tmp_path):
     path = tmp_path / "x.warc.gz"
     path.write_bytes(packed(PAGES[:1]) + lines + packed(PAGES[1:]))
     tracemalloc.start()
-    own = [*records(str(path), "gzip")]
+    own = [*records(str(path))]
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert blocks(own) == EXPECTED
@@ -375,7 +375,7 @@ def test_other_files_are_refused(tmp_path):
         with pytest.raises(DataError, match=reason):
             found(tmp_path, content, compression)
     with pytest.raises(DataError, match="cannot be read"):
-        list(records(str(tmp_path / "none.warc"), None))
+        list(records(str(tmp_path / "none.warc")))
 
 
 def test_an_empty_file_is_a_gap(tmp_path):
@@ -387,7 +387,7 @@ def test_block_digests_are_written_in_several_ways(tmp_path, encode):
     digest = hashlib.sha256(b"text").digest()
     path = tmp_path / "pages.warc"
     path.write_bytes(record(headers=[f"WARC-Block-Digest: SHA-256:{encode(digest).decode()}"], block=b"text"))
-    assert blocks(records(str(path), None)) == [b"text"]
+    assert blocks(records(str(path))) == [b"text"]
 
 
 def test_a_block_digest_is_checked_in_plain_files(tmp_path):
@@ -422,10 +422,10 @@ def test_damage_inside_damage_takes_linear_time(tmp_path, monkeypatch, compressi
 def test_records_after_nested_damage_are_those_of_any_range(tmp_path):
     path = tmp_path / "x.warc"
     path.write_bytes(b"".join([*PAGES, NESTED[None][:300_000], *PAGES * 50]))
-    whole = [*records(str(path), None)]
+    whole = [*records(str(path))]
     ranges = ranges_of(str(path), 1 << 12)
     assert len(ranges) > 2
-    assert [one for edges in ranges for one in records(str(path), None, *edges)] == whole
+    assert [one for edges in ranges for one in records(str(path), *edges)] == whole
 
 
 def test_many_records_of_a_member_are_not_all_in_memory(tmp_path):
@@ -433,7 +433,7 @@ def test_many_records_of_a_member_are_not_all_in_memory(tmp_path):
     path.write_bytes(gzip.compress(b"WARC/1.0\nContent-Length:0\n\n\n\n" * 30_000))
     tracemalloc.start()
     try:
-        assert sum(1 for _ in records(str(path), "gzip")) == 30_000
+        assert sum(1 for _ in records(str(path))) == 30_000
         assert tracemalloc.get_traced_memory()[1] < 10 << 20
     finally:
         tracemalloc.stop()

@@ -122,12 +122,12 @@ def test_lines(ending):
 
 
 def test_the_lists_are_packed_first_letter_lowest():
-    packed = abbreviations()
-    assert packed.always.dtype == packed.before_numbers.dtype == np.uint64
-    unpacked = [int(word).to_bytes(8, "little").rstrip(b"\0").decode() for word in packed.always]
+    always, before_numbers, endings = abbreviations()
+    assert always.dtype == before_numbers.dtype == np.uint64
+    unpacked = [int(word).to_bytes(8, "little").rstrip(b"\0").decode() for word in always]
     assert unpacked == ABBREVIATIONS.split()
-    assert len(packed.before_numbers) == len(BEFORE_NUMBERS.split())
-    assert len(packed.endings) == len(ENDINGS.split())
+    assert len(before_numbers) == len(BEFORE_NUMBERS.split())
+    assert len(endings) == len(ENDINGS.split())
 
 
 @pytest.mark.parametrize("words", [ABBREVIATIONS, BEFORE_NUMBERS, ENDINGS], ids=["always", "before numbers", "endings"])

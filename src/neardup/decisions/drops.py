@@ -6,7 +6,7 @@ such document. No document is dropped through a chain.
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,22 +19,11 @@ from neardup.model.candidates import Candidates, Ranks
 UNKNOWN: Final = -1
 
 
-class Matcher(Protocol):
-    """Verifies the candidates of one block; ``compared`` counts the compared pairs."""
-
-    compared: int
-
-    def settle(self, block: Candidates, matched: Positions) -> None:
-        """Drop documents that match a kept document: set ``matched[rank]`` to the best such document."""
-
-    def connect(self, block: Candidates, parents: Positions) -> None:
-        """Join all matching pairs in a union-find forest."""
-
-
 class GivenMatches:
     """Pairs that match if *holds* is true for (asking ranks, candidate ranks); *compares*: whether to count them.
 
     The match of a dropped document is the best-ranked kept document or, with *closeness* of pairs, the closest.
+    ``compared`` counts the compared pairs.
     """
 
     def __init__(
@@ -52,7 +41,7 @@ class GivenMatches:
         return self._holds(block.pairs, block.candidates)
 
     def settle(self, block: Candidates, matched: Positions) -> None:
-        """Set the first kept match of each asking document."""
+        """Drop documents of a block that match a kept document: set ``matched[rank]`` to that document."""
         holds = self._answers(block)
         kernels.first_given(block.asking, block.bounds, block.candidates, holds, matched)
         if self._closeness is not None:
@@ -63,7 +52,7 @@ class GivenMatches:
             matched[asking[firsts]] = candidates[firsts]
 
     def connect(self, block: Candidates, parents: Positions) -> None:
-        """Join all matching pairs."""
+        """Join all matching pairs in a union-find forest."""
         kernels.connect_given(block.asking, block.bounds, block.candidates, self._answers(block), parents)
 
 
@@ -123,6 +112,9 @@ class ExactResemblance:
         *span, part = span_and_part
         own = block.asking[part], block.bounds[part.start : part.stop + 1], block.candidates
         return int(kernel(*own, *span, self._sets.arrays, *self._rule, matched, self.common))
+
+
+Matcher = GivenMatches | ExactResemblance  # verifies the candidates of one block
 
 
 def represented(parents: Positions) -> Positions:

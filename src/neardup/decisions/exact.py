@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.kernels.checksum import add_field
 from neardup.kernels.sets import equal_ranges
-from neardup.model.arrays import Features, Flags, Positions, TextBatch, Words
+from neardup.model.arrays import Features, Flags, Positions, TextBatch, Words, run_starts
 
 ROUNDS: Final = 4
 
@@ -53,7 +53,7 @@ def leaders_by_digest(
         packed = (digests & ~below) | ranks.astype(np.uint64)
         packed.sort()
         members = (packed & below).astype(np.int64)
-        begins = np.concatenate([[True], (packed[1:] >> bits) != (packed[:-1] >> bits)])
+        begins = run_starts(packed >> bits)
         firsts = members[np.flatnonzero(begins)[np.cumsum(begins) - 1]]
         repeats = firsts != members
         left, right = members[repeats], firsts[repeats]

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.arrays import AnyPositions, Flags, Positions, positions_in, ragged
+from neardup.model.arrays import AnyPositions, Flags, Positions, positions_in, ragged, run_starts
 
 MOST_HOSTS: Final = 50  # contents on more hosts are licences and default pages
 LEAST: Final = 5  # common contents of a candidate pair; pages of a mirror that are the same
@@ -106,7 +106,7 @@ def candidates(pages: HostPages) -> tuple[HostPairs, int]:
     """
     packed = np.unique(_packed(pages.contents, pages.hosts))
     contents, hosts = packed >> _LOW, packed & _BELOW
-    begins = np.flatnonzero(np.concatenate([[True], contents[1:] != contents[:-1]])[: len(contents)])
+    begins = np.flatnonzero(run_starts(contents))
     sizes = np.diff(np.append(begins, len(contents)))
     found = [np.empty(0, np.int64)]
     for size in range(2, MOST_HOSTS + 1):

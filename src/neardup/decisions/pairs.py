@@ -131,8 +131,7 @@ class Join:
 def _first(sizes: Positions, share: float) -> Positions:
     """Return how many of its first features a document must have looked up if *share* of them are shared at least."""
     least = np.maximum(1, np.ceil(share * sizes - _ROUNDING)).astype(np.int64)
-    first: Positions = np.maximum(0, sizes - least + 1)
-    return first
+    return np.asarray(np.maximum(0, sizes - least + 1))
 
 
 class Families(NamedTuple):

@@ -53,8 +53,7 @@ class Partners:
     def met(self) -> npt.NDArray[np.float64]:
         """The share of the features of each document of the sample that was found among any documents so far."""
         found = np.bincount(self._owners_of, self._met[self._of], len(self._sizes))
-        shares: npt.NDArray[np.float64] = found / np.maximum(1, self._sizes)
-        return shares
+        return np.asarray(found / np.maximum(1, self._sizes))
 
     def among(self, features: Features) -> FoundPartners:
         """Return the partners among some documents, whose repeats are removed, too.

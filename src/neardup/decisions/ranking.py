@@ -1,7 +1,7 @@
 """The ranking of documents by the keep policy."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -77,34 +77,24 @@ def ranking(
     a ``RuntimeWarning`` if they look like quantities, dates or versions. White space around a string does not count.
     Bytes are strings, which must be UTF-8, as in files. Raises ``DataError`` for a column without an order.
     """
-    keys = [_key(kind, field, lengths, values, addresses) for kind, field in policy.keys]
-    order: Positions = np.lexsort(keys[::-1])
-    return order
-
-
-def _key(
-    kind: str, field: str, lengths: Positions, values: Mapping[str, pa.ChunkedArray], addresses: AddressRanks | None
-) -> Positions:
-    """Return integers by position: the smallest ranks best."""
-    if addresses is not None and kind in {CANONICAL, HTTPS, NOINDEX, SHORTEST_ID}:
-        return _of_address(kind, addresses)
-    match kind:
-        case "first":
-            return np.arange(len(lengths))
-        case "last":
-            return -np.arange(len(lengths))
-        case "longest" | "shortest":
-            return lengths if kind == "shortest" else -lengths
-        case _:
-            return _by_value(values[field], field, descending=kind == "max")
-
-
-def _of_address(kind: str, addresses: AddressRanks) -> Positions:
-    if kind == CANONICAL:
-        return -addresses.named
-    if kind == SHORTEST_ID:
-        return addresses.sizes
-    return addresses.noindex.astype(np.int64) if kind == NOINDEX else -addresses.https.astype(np.int64)
+    plain: dict[str, Callable[[], Positions]] = {  # integers by position: the smallest ranks best
+        "first": lambda: np.arange(len(lengths)),
+        "last": lambda: -np.arange(len(lengths)),
+        "longest": lambda: -lengths,
+        "shortest": lambda: lengths,
+    }
+    if addresses is not None:
+        plain |= {
+            CANONICAL: lambda: -addresses.named,
+            HTTPS: lambda: -addresses.https.astype(np.int64),
+            NOINDEX: lambda: addresses.noindex.astype(np.int64),
+            SHORTEST_ID: lambda: addresses.sizes,
+        }
+    keys = [
+        _by_value(values[field], field, descending=kind == "max") if field else plain[kind]()
+        for kind, field in policy.keys
+    ]
+    return np.asarray(np.lexsort(keys[::-1]))
 
 
 def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Positions:
@@ -119,8 +109,7 @@ def _by_value(values: pa.ChunkedArray, field: str, *, descending: bool) -> Posit
         )
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise DataError(f"column {field!r}", f"has the type {values.type}, which has no order") from error
-    found: Positions = ranks.to_numpy(zero_copy_only=False).astype(np.int64)
-    return found
+    return np.asarray(ranks.to_numpy(zero_copy_only=False).astype(np.int64))
 
 
 def _sortable(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
@@ -250,7 +239,7 @@ def date_ranks(written: pa.Array) -> pa.Array:
         return numbers
 
     months = ((number("year", 0, 9999) - 1970) * 12 + number("month", 1, 12) - 1).astype("datetime64[M]")
-    days = months.astype("datetime64[D]") + number("day", 1, 31) - 1
+    days = months.astype("datetime64[D]") + (number("day", 1, 31) - 1).astype("timedelta64[D]")
     found[days.astype("datetime64[M]") != months] = False
     sign = np.where(pc.equal(pc.struct_field(parts, "sign"), "-").to_numpy(zero_copy_only=False), -1, 1)
     ahead = sign * (number("hours", 0, 23) * _HOUR + number("minutes", 0, 59) * _MINUTE)

@@ -16,13 +16,7 @@ SHARE: Final = Fraction(1, 20)  # of all kept pages, which also have it
 PAGES: Final = 20  # kept pages of a host with a template
 POOR: Final = Fraction(1, 10)  # pages with little main text, above which a host is read by its visible text
 LITTLE: Final = Fraction(2, 5)  # of the words of the visible text
-RULE: Final = {
-    "least": LEAST,
-    "share": str(SHARE),
-    "pages": PAGES,
-    "poor": str(POOR),
-    "little": str(LITTLE),
-}
+RULE: Final = {"least": LEAST, "share": str(SHARE), "pages": PAGES, "poor": str(POOR), "little": str(LITTLE)}
 
 
 def shared_lines(hashes: Words, parts: Positions, kept: Positions) -> Words:
@@ -40,8 +34,7 @@ def shared_lines(hashes: Words, parts: Positions, kept: Positions) -> Words:
     own = [np.unique(hashes[parts[page] : parts[page + 1]]) for page in kept.tolist()]
     lines, counts = np.unique(np.concatenate(own), return_counts=True)
     wanted = max(LEAST, -(-SHARE.numerator * len(kept) // SHARE.denominator))
-    found: Words = lines[(counts >= wanted) & (lines > 0)]
-    return found
+    return np.asarray(lines[(counts >= wanted) & (lines > 0)])
 
 
 def view_of(main: Positions, visible: Positions) -> Literal["main", "visible"]:

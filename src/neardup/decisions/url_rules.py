@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from neardup.model.arrays import Flags, Positions, Words, positions_in
+from neardup.model.arrays import Flags, Positions, Words, positions_in, run_starts
 
 LEAST: Final = 10  # agreeing groups, and different contents in them
 CONFIDENCE: Final = 0.9  # the least share of groups that agree
@@ -66,8 +66,8 @@ def support(forms: Forms, own: Words, contents: Positions, number: int) -> Suppo
     rules, values, found = rules[order], values[order], found[order]
     if len(rules) == 0:
         return Support(*np.zeros((5, number), np.int64))
-    first = np.concatenate([[True], (rules[1:] != rules[:-1]) | (values[1:] != values[:-1])])
-    different = first | np.concatenate([[True], found[1:] != found[:-1]]) | (found < 0)
+    first = run_starts(rules) | run_starts(values)
+    different = first | run_starts(found) | (found < 0)
     begins = np.flatnonzero(first)
     sizes = np.diff(np.append(begins, len(rules)))
     lost = np.add.reduceat(different, begins, dtype=np.int64) - 1

@@ -12,19 +12,11 @@ def available_memory(root: Path = Path("/")) -> int | None:
     Memory that the system can free, such as cached files, counts as available; swap space does not. ``None`` if the
     system does not report it, as on all systems but Linux.
     """
-    found = [_available_in_machine(root), *_available_in_groups(root)]
-    return min((most for most in found if most is not None), default=None)
+    machine = (line.split()[1] for line in _lines(root / "proc/meminfo") if line.startswith("MemAvailable:"))
+    return min([*(int(kilobytes) * 1024 for kilobytes in machine), *_available_in_groups(root)], default=None)
 
 
-def _available_in_machine(root: Path) -> int | None:
-    for line in _lines(root / "proc/meminfo"):
-        name, _, rest = line.partition(":")
-        if name == "MemAvailable":
-            return int(rest.split()[0]) * 1024
-    return None
-
-
-def _available_in_groups(root: Path) -> Iterator[int | None]:
+def _available_in_groups(root: Path) -> Iterator[int]:
     for line in _lines(root / "proc/self/cgroup"):
         number, controllers, place = (*line.split(":", 2), "", "")[:3]
         if number == "0":
@@ -35,16 +27,11 @@ def _available_in_groups(root: Path) -> Iterator[int | None]:
             continue
         base, limit, usage, cached = files
         group = PurePosixPath(place.lstrip("/"))
-        for folder in (group, *group.parents):
-            yield _available_in_group(root / base / folder, limit, usage, cached)
-
-
-def _available_in_group(folder: Path, limit: str, usage: str, cached: str) -> int | None:
-    most, used = _number(folder / limit), _number(folder / usage)
-    if most is None or used is None or most >= _UNLIMITED:
-        return None
-    freed = sum(int(line.split()[1]) for line in _lines(folder / "memory.stat") if line.split()[:1] == [cached])
-    return max(0, most - used + freed)
+        for folder in (root / base / part for part in (group, *group.parents)):
+            most, used = _number(folder / limit), _number(folder / usage)
+            if most is not None and used is not None and most < _UNLIMITED:
+                known = (words for words in map(str.split, _lines(folder / "memory.stat")) if words[:1] == [cached])
+                yield max(0, most - used + sum(int(words[1]) for words in known))
 
 
 def _number(path: Path) -> int | None:

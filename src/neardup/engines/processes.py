@@ -9,18 +9,20 @@ On Linux, the workers are forks of a single new interpreter, which has loaded th
 import gc
 import json
 import os
+import resource
 import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
+from fcntl import F_DUPFD_CLOEXEC, fcntl
 from importlib import import_module
 from queue import SimpleQueue
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from threading import Event, Lock
 from time import perf_counter
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple, cast
 
 import pyarrow as pa
 
@@ -68,7 +70,7 @@ class Processes(AbstractContextManager["Processes"]):
 
     def __init__(self, number: int) -> None:
         self._number = number
-        self._function: TableFunction | None = None
+        self._function: TableFunction  # of ``turn_to``
         self._own: Function | None = None
         self._spent = 0.0  # seconds of this process
         self._lock, self._ready, self._closed = Lock(), Event(), False
@@ -108,7 +110,7 @@ class Processes(AbstractContextManager["Processes"]):
                 done = read()
                 yield found
                 continue
-            waiting.append(pool.submit(self._there, self._applied, table))
+            waiting.append(pool.submit(self._there, self._function, table))
             if len(waiting) >= _UNDER_WAY * self._number:
                 yield awaited(waiting.popleft())
         while waiting:
@@ -117,12 +119,6 @@ class Processes(AbstractContextManager["Processes"]):
     def expect(self, seconds: float) -> None:
         """Start the others now if *seconds* of work will come, and this saves more than their start takes."""
         self._started(seconds)
-
-    @property
-    def _applied(self) -> TableFunction:
-        if self._function is None:
-            raise ValueError("turn to a function first")
-        return self._function
 
     def _started(self, left: float) -> ThreadPoolExecutor | None:
         """Return the threads of the workers if one of these is ready; start them if many seconds of work are *left*.
@@ -148,7 +144,7 @@ class Processes(AbstractContextManager["Processes"]):
             if self._closed:
                 return ()
             try:
-                program = _Program(self._applied, number)
+                program = _Program(self._function, number)
             except OSError:
                 return ()
             self._programs.append(program)
@@ -156,7 +152,7 @@ class Processes(AbstractContextManager["Processes"]):
 
     def _here(self, table: pa.Table) -> pa.Table:
         if self._own is None:
-            self._own = _loaded(self._applied.name, self._applied.settings)
+            self._own = _loaded(self._function.name, self._function.settings)
         begin = perf_counter()
         found = self._own(table)
         with self._lock:
@@ -196,7 +192,7 @@ class Processes(AbstractContextManager["Processes"]):
 
     def _forget_ended(self) -> None:
         with self._lock:
-            ended = [program for program in self._programs if program.ended]
+            ended = [program for program in self._programs if all(worker.ended for worker in program.workers)]
             self._programs = [program for program in self._programs if program not in ended]
         for program in ended:
             program.close()
@@ -240,17 +236,11 @@ class _Program:
             for end in theirs:
                 os.close(end)
 
-    @property
-    def ended(self) -> bool:
-        return all(worker.ended for worker in self.workers)
-
     def load(self) -> "list[_Worker]":
         """Return the workers, ready; none if the program has ended."""
-        stream = self._process.stdin
         try:
-            if stream is not None:
-                with stream:
-                    stream.write(json.dumps(self._settings).encode())
+            with cast("IO[bytes]", self._process.stdin) as stream:
+                stream.write(json.dumps(self._settings).encode())
         except OSError:
             return []
         return [worker for worker in self.workers if worker.answer() is not None]
@@ -317,8 +307,6 @@ def open_processes(processes: Processes | None, number: int) -> AbstractContextM
 
 def _above_standard_streams(end: int) -> int:
     """Return a copy of a descriptor above 2, and close it: a program with closed standard streams gets lower ones."""
-    from fcntl import F_DUPFD_CLOEXEC, fcntl
-
     try:
         return fcntl(end, F_DUPFD_CLOEXEC, 3)
     finally:
@@ -378,8 +366,6 @@ def _forked(pairs: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
 
 
 def _limit_memory() -> None:
-    import resource
-
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     most = min(one for one in (soft, hard, _MEMORY) if one != resource.RLIM_INFINITY)
     with suppress(OSError, ValueError):  # not on every system

@@ -102,7 +102,7 @@ class _Worker:
         waiting: Callable[[End], None],
     ) -> None:
         self._run, self._header, self._function_of, self._idle = run, header, function_of, idle
-        self._waiting, self._stopped = waiting, threading.Lock()
+        self._waiting, self._stopped, self._lock = waiting, False, threading.Lock()
         self.stopping = threading.Event()
         self.tasks: list[int] = []
         self.ended: End = "finished"
@@ -134,11 +134,9 @@ class _Worker:
             stage = self._run.stage()
             if stage is not None:
                 seen = time.monotonic()
-                self._note(stopped=False)
             elif time.monotonic() - seen >= self._idle:
                 return "stopped"
-            else:
-                self._note(stopped=True)
+            self._note(stopped=stage is None)
             if stage is not None and self._has_done_one(stage):
                 wait = SHORTEST_WAIT
             else:
@@ -148,11 +146,10 @@ class _Worker:
 
     def _note(self, *, stopped: bool) -> None:
         """Report once, from the first thread that notices, that no coordinator is there."""
-        if stopped and self._stopped.acquire(blocking=False):
+        with self._lock:
+            known, self._stopped = self._stopped, stopped
+        if stopped and not known:
             self._waiting("stopped")
-        elif not stopped and self._stopped.locked():
-            with suppress(RuntimeError):  # another thread was faster
-                self._stopped.release()
 
     def _has_done_one(self, stage: Stage) -> bool:
         function = self._function_of(stage.name)
@@ -168,14 +165,13 @@ class _Worker:
 
 
 def _await_run(folder: Path, idle: float, waiting: Callable[[End], None]) -> Header | None:
-    if (header := read_header(folder)) is not None:
-        return header
-    check_own(folder)
-    waiting("absent")
-    end, wait = time.monotonic() + idle, SHORTEST_WAIT
-    while (header := read_header(folder)) is None and time.monotonic() < end:
-        time.sleep(wait)
-        wait = min(2 * wait, LONGEST_WAIT)
+    if (header := read_header(folder)) is None:
+        check_own(folder)
+        waiting("absent")
+        end, wait = time.monotonic() + idle, SHORTEST_WAIT
+        while (header := read_header(folder)) is None and time.monotonic() < end:
+            time.sleep(wait)
+            wait = min(2 * wait, LONGEST_WAIT)
     return header
 
 

@@ -42,9 +42,8 @@ class SparkExecutors:
         with naming_errors():
             self.session = session or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
         if not isinstance(self.session, SparkSession):
-            raise ParameterError(
-                "spark", self.session, "must be a classic SparkSession; Spark Connect is not supported"
-            )
+            rule = "must be a classic SparkSession; Spark Connect is not supported"
+            raise ParameterError("spark", self.session, rule)
 
     def each(self, opened: Opened, tasks: Sequence[int]) -> Iterator[Failure | None]:
         """Do the tasks on the executors; see ``Executors``."""

@@ -21,13 +21,9 @@ class _WithoutUnused:
 
     @staticmethod
     def find_spec(name: str, _path: object = None, _target: object = None) -> None:
-        if name in {"pandas", "cffi"} or (name == "yaml" and _is_loading("numba", "njit")):
+        numba_is_loading = "numba" in sys.modules and not hasattr(sys.modules["numba"], "njit")  # its last attribute
+        if name in {"pandas", "cffi"} or (name == "yaml" and numba_is_loading):
             raise ModuleNotFoundError(name, name=name)
-
-
-def _is_loading(name: str, last: str) -> bool:
-    """Return whether a module is being loaded, and does not have its *last* attribute yet."""
-    return name in sys.modules and not hasattr(sys.modules[name], last)
 
 
 def shorten_start() -> None:

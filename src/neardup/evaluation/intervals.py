@@ -1,5 +1,6 @@
 """Intervals of shares: what a sample shows about all documents."""
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from math import lgamma
 from typing import Final
@@ -47,24 +48,15 @@ def share(found: int, of: int, population: int) -> Share:
     if of == 0:
         return Share(found=0, of=0, value=None, low=0.0, high=1.0)
     population = min(population, max(_LARGE, of))
-    missing = of - found
-    most = _bound(missing, of, population, upper=True)
-    least = _bound(missing, of, population, upper=False)
+    numbers = range(of - found, population - found + 1)  # of missing documents in the population
+
+    def unlikely(number: int) -> float:
+        return -_at_most(of - found, of, number, population)
+
+    most = numbers[max(0, bisect_left(numbers, -_TAIL, key=unlikely) - 1)]
+    least = numbers[min(len(numbers) - 1, bisect_right(numbers, _TAIL - 1, key=unlikely))]
     low, high = ((population - number) / population for number in (most, least))
     return Share(found=found, of=of, value=found / of, low=low, high=high)
-
-
-def _bound(missing: int, of: int, population: int, *, upper: bool) -> int:
-    """Return the largest or the least number of missing documents in the population that agrees with the sample."""
-    low, high = missing, population - (of - missing)
-    while low < high:
-        if upper:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if _at_most(missing, of, middle, population) > _TAIL else (low, middle - 1)
-        else:
-            middle = (low + high) // 2
-            low, high = (low, middle) if _at_most(missing, of, middle, population) < 1 - _TAIL else (middle + 1, high)
-    return low
 
 
 def _at_most(missing: int, of: int, marked: int, population: int) -> float:

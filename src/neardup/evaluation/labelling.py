@@ -72,8 +72,7 @@ def likely_same(answers: Sequence[LabelledPair], resemblance: Values, threshold:
     logarithm = (same * np.log(told) + (1 - same) * np.log(1 - told)).sum(axis=2)
     logarithm = logarithm - ((_CENTRES[:, None] - threshold) / _PRIOR) ** 2 / 2
     weights = np.exp(logarithm - logarithm.max())
-    likely: Values = np.einsum("ck,ckn->n", weights / weights.sum(), _curves(resemblance))
-    return likely
+    return np.asarray(np.einsum("ck,ckn->n", weights / weights.sum(), _curves(resemblance)))
 
 
 def next_band(
@@ -101,5 +100,4 @@ def next_band(
 def _curves(resemblance: Values) -> npt.NDArray[np.float64]:
     """Return the probabilities at each resemblance, for every centre and steepness."""
     exponent = _STEEPNESS[None, :, None] * (resemblance[None, None, :] - _CENTRES[:, None, None])
-    curves: npt.NDArray[np.float64] = _MISTAKES + (1 - 2 * _MISTAKES) / (1 + np.exp(-exponent))
-    return curves
+    return np.asarray(_MISTAKES + (1 - 2 * _MISTAKES) / (1 + np.exp(-exponent)))

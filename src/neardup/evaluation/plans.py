@@ -1,7 +1,8 @@
 """Plans: the probability of a match by resemblance for each scheme, and parameters that meet requirements."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -10,14 +11,9 @@ from neardup.evaluation.crowding import Crowding, candidates_by_law
 from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
 from neardup.model.candidates import ROOM
 from neardup.model.errors import ParameterError, require
-from neardup.model.protocols import require_scheme
+from neardup.model.protocols import Scheme, require_scheme
 from neardup.model.requirements import Requirements
 from neardup.schemes import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from neardup.model.protocols import Scheme
 
 _CLASSIC_SCHEME: Final = "trials"
 _CLASSIC: Final = range(10, 21)  # hashes
@@ -166,7 +162,7 @@ class Plan:
 
 
 def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
-    scheme: "str | Scheme | None" = None,
+    scheme: str | Scheme | None = None,
     *,
     threshold: float | None = None,
     recall: float | None = None,
@@ -265,7 +261,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _of_numbers(name: str, numbers: dict[str, float]) -> "Scheme":
+def _of_numbers(name: str, numbers: dict[str, float]) -> Scheme:
     planned = [kind.name for kind in registry.kinds() if kind.plan_numbers]
     require(name in planned, "scheme", name, f"must be one of {', '.join(planned)}")
     kind = registry.named(name)
@@ -314,7 +310,7 @@ def _classic() -> Plan:
     return replace(_drawn(first), parameters={"trials": first.trials, "needed": first.needed}, layout={}, curves=curves)
 
 
-def _recommended(wanted: Requirements, scheme: "str | Scheme | None") -> Plan:
+def _recommended(wanted: Requirements, scheme: str | Scheme | None) -> Plan:
     require(scheme is None or isinstance(scheme, str), "scheme", scheme, "must be a name, or None for all")
     found, unreached = recommend(wanted, searched_schemes() if scheme is None else [str(scheme)])
     best = registry.named(found[0].scheme)(**found[0].parameters)
@@ -354,7 +350,7 @@ def amount(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 - two digits tell enough
 
 
-def aligned(rows: "Sequence[Sequence[str]]") -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return lines of aligned columns: words to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     words = [all(not cell[:1].isdigit() for cell in column[1:]) for column in zip(*rows, strict=True)]

@@ -124,10 +124,13 @@ def _of_fields(scheme: Scheme, texts: list[str], estimate: Estimate, reason: str
 
 
 def _estimate(scheme: Any, signed: Signatures) -> Estimate:
-    if isinstance(scheme, Combined):
-        return _of_both(scheme, signed)
     left, right = signed[1:], signed[:1]  # the better-ranked text comes first
-    measure, value, threshold, detail = scheme.reading(left, right)
+    if isinstance(scheme, Combined):
+        both = [*map(_estimate, (scheme.first, scheme.second), scheme.parts(signed))]
+        measure, value, threshold = "rules that match", float(sum(one.matches for one in both)), 2.0
+        detail: dict[str, Any] = {name: one.as_dict() for name, one in zip(("first", "second"), both, strict=True)}
+    else:
+        measure, value, threshold, detail = scheme.reading(left, right)
     missing = not signed.present.all()
     return Estimate(
         rule=scheme.signature_rule,
@@ -136,20 +139,6 @@ def _estimate(scheme: Any, signed: Signatures) -> Estimate:
         threshold=threshold,
         matches=bool(scheme.matches(left, right)[0]),
         detail={} if missing else detail,
-    )
-
-
-def _of_both(scheme: Combined, signed: Signatures) -> Estimate:
-    """Return the results of both schemes; the value is the number of rules that match."""
-    first, second = map(_estimate, (scheme.first, scheme.second), scheme.parts(signed))
-    missing = not signed.present.all()
-    return Estimate(
-        rule=f"{first.rule}; and {second.rule}",
-        measure="rules that match",
-        value=None if missing else float(first.matches + second.matches),
-        threshold=2.0,
-        matches=first.matches and second.matches,
-        detail={} if missing else {"first": first.as_dict(), "second": second.as_dict()},
     )
 
 

@@ -1,5 +1,6 @@
 """A comparison of the designs of fingerprint tables: memory and time."""
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -65,14 +66,10 @@ class TablePlan(AsDict):
         rows = [_COLUMNS, *map(_cells, self.designs)]
         if self.fingerprints <= MOST:
             rows = [(*row[:_MACHINES], *row[_MACHINES + 1 :]) for row in rows]
-        return "\n".join([self.heading, *self._division, "", *aligned(rows), "", *self.notes])
-
-    @property
-    def _division(self) -> list[str]:
-        if self.fingerprints <= MOST:
-            return []
+            return "\n".join([self.heading, "", *aligned(rows), "", *self.notes])
         least = min(one.shards for one in self.designs)
-        return [f"An index has at most 2^30 fingerprints: divide these into at least {least:,} shards, each an index."]
+        shards = f"An index has at most 2^30 fingerprints: divide these into at least {least:,} shards, each an index."
+        return "\n".join([self.heading, shards, "", *aligned(rows), "", *self.notes])
 
     @property
     def heading(self) -> str:
@@ -84,21 +81,17 @@ class TablePlan(AsDict):
     @property
     def notes(self) -> list[str]:
         """Notes on the table."""
-        costs = self.costs
+        costs, shards = self.costs, "" if self.fingerprints <= MOST else " of each machine, in all its shards"
         return [
             *([f"Not listed: {self.left_out}, which do not fit"] if self.left_out else []),
             "candidates: fingerprints that a query is compared with, if all are random",
             "bytes: of table entries, directories and positions, if all are different",
             *([] if self.fingerprints <= MOST else ["memory: of all machines together"]),
-            f"microseconds: of a lookup among many on one core{self._shards}, where",
+            f"microseconds: of a lookup among many on one core{shards}, where",
             f"  a probe takes {costs.probe:.3g} + {costs.spread:.3g} * log2(1 + bytes / 2^30) and",
             f"  a comparison {costs.compare:.3g}",
             "chosen: the smallest product of time and memory",
         ]
-
-    @property
-    def _shards(self) -> str:
-        return "" if self.fingerprints <= MOST else " of each machine, in all its shards"
 
 
 def plan_tables(
@@ -150,13 +143,8 @@ def _machines(design: TableDesign, fingerprints: int, memory: float | None) -> i
         shards, size = _shards(fingerprints, machines)
         return memory is None or shards * size * design.bytes_each(size) <= memory
 
-    least, most = 1, -(-fingerprints // _together(fingerprints))
-    if not fits(most):
-        return 0
-    while least < most:
-        middle = (least + most) // 2
-        least, most = (least, middle) if fits(middle) else (middle + 1, most)
-    return most
+    numbers = range(1, -(-fingerprints // _together(fingerprints)) + 1)
+    return numbers[bisect_left(numbers, x=True, key=fits)] if fits(numbers[-1]) else 0
 
 
 def _shards(fingerprints: int, machines: int) -> tuple[int, int]:

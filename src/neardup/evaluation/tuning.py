@@ -250,11 +250,9 @@ def chosen(scores: Values, labels: Labels, goal: Goal, usable: Flags | None = No
     variant = int(alike[len(alike) // 2])
     reached = every[variant]
     best = int(np.argmax(reached))
-    first = last = best
-    while first and reached[first - 1] >= reached[best] - _EQUAL:
-        first -= 1
-    while last + 1 < len(GRID) and reached[last + 1] >= reached[best] - _EQUAL:
-        last += 1
+    worse = np.flatnonzero(reached < reached[best] - _EQUAL)
+    first = worse[worse < best].max(initial=-1) + 1
+    last = worse[worse > best].min(initial=len(GRID)) - 1
     return Choice(variant, float(GRID[(first + last) // 2]))
 
 

@@ -1,5 +1,6 @@
 """Descriptions of audits, the same on the terminal and on pages."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces.escaping import shortened
@@ -7,8 +8,6 @@ from neardup.interfaces.wording import decimals, percentage
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from neardup.evaluation.audit import Audit, Band, Missed
     from neardup.evaluation.intervals import Share
 
@@ -76,7 +75,7 @@ def band_name(band: "Band") -> str:
     return "1" if band.low == 1 else f"{band.low:g} to {band.high:g}"
 
 
-def table_lines(rows: "Sequence[tuple[str, ...]]") -> list[str]:
+def table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Return a table as aligned lines, after an empty one."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [""] * bool(rows) + [

@@ -3,6 +3,7 @@
 import time
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -380,10 +381,8 @@ class Client:
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is not None:
-            try:
+            with suppress(ConnectionError, HTTPException):  # the service ends idle connections
                 return self._exchanged(connection, method, path, body, head)
-            except (ConnectionError, HTTPException):  # the service ends idle connections
-                pass
         kind, host, port = self._connect
         return self._exchanged(kind(host, port, timeout=self._timeout), method, path, body, head)
 
@@ -415,7 +414,6 @@ class Client:
         return StorageRefused(self._url, "does not answer as a service of neardup does")
 
     def _failure(self, response: HTTPResponse, content: bytes) -> NeardupError:
-        """Return the error of an answer."""
         try:
             problem = msgspec.json.decode(content, type=_Problem)
         except (msgspec.MsgspecError, UnicodeError):
@@ -436,8 +434,6 @@ class Client:
 def _records(
     named: Sequence[Mapping[str, Any]], contents: Sequence[Mapping[str, Any]], fields: Any
 ) -> Iterator[dict[str, Any]]:
-    if len(named) != len(contents):
-        raise DataError("documents", f"there are {len(contents):,} texts for {len(named):,} names; each needs one")
     rows = fields.to_pylist() if fields.num_columns else [{}] * len(contents)
     for number, own in enumerate(rows):
         for key, value in own.items():

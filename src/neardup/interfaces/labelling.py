@@ -1,21 +1,19 @@
 """Labelling in words, the same on the terminal and on pages."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces.audits import estimate
 from neardup.interfaces.escaping import shortened
 from neardup.interfaces.wording import decimals
 from neardup.model.errors import counted, plural
-from neardup.model.labels import LABELS
+from neardup.model.labels import LABELS, Label, LabelledPair
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from neardup.evaluation.agreement import Agreement
-    from neardup.model.labels import Label, LabelledPair
     from neardup.pipeline.labels.labelling import Labelling
 
-KEYS: Final["dict[str, Label]"] = {"s": "same", "d": "different", "u": "unsure"}
+KEYS: Final[dict[str, Label]] = {"s": "same", "d": "different", "u": "unsure"}
 QUESTION: Final = "Would you keep only one of these two?"
 
 _NAME: Final = 60  # characters of an id
@@ -28,7 +26,7 @@ def place_of(labelling: "Labelling") -> str:
     return f"{number}, labelled {labelling.given}" if labelling.given else number
 
 
-def counts_of(answers: "Sequence[LabelledPair]") -> str:
+def counts_of(answers: Sequence[LabelledPair]) -> str:
     """Return how many pairs have which label: ``3 pairs labelled: 2 same, 1 different, 0 unsure``."""
     parts = ", ".join(f"{sum(one.label == label for one in answers):,} {label}" for label in LABELS)
     return f"{counted(len(answers), 'pair')} labelled: {parts}"

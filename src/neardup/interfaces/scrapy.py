@@ -109,25 +109,24 @@ class Settings:
                 raise ParameterError(name, settings[name], rule) from error
         own = cls(**given)
         holds = isinstance(own.index, str | os.PathLike) and str(own.index) != ""
-        require(holds, "NEARDUP_INDEX", own.index, "must be the folder of the index, or the URL of a service")
+        own.require(holds, "index", "must be the folder of the index, or the URL of a service")
         for part in ("url", "text", "tag"):
-            value = getattr(own, part)
-            require(isinstance(value, str), f"NEARDUP_{part.upper()}", value, "must be the name of a field of items")
-        require(own.action in {"drop", "tag"}, "NEARDUP_ACTION", own.action, "must be drop or tag")
-        rule = "must be unfinished, never or always"
-        require(own.refetch in {"unfinished", "never", "always"}, "NEARDUP_REFETCH", own.refetch, rule)
-        if own.is_service:
-            for name in _OF_A_FOLDER:
-                value = getattr(own, name)
-                signs = name == "key_file" and own.signatures
-                rule = "cannot be used with the index of a service"
-                require(signs or not value, f"NEARDUP_{name.upper()}", value, rule)
-        rule = "needs the URL of a service in NEARDUP_INDEX"
-        require(own.is_service or not own.signatures, "NEARDUP_SIGNATURES", own.signatures, rule)
-        require(own.html or own.templates is None, "NEARDUP_TEMPLATES", own.templates, "needs NEARDUP_HTML = True")
+            own.require(isinstance(getattr(own, part), str), part, "must be the name of a field of items")
+        own.require(own.action in {"drop", "tag"}, "action", "must be drop or tag")
+        refetches = own.refetch in {"unfinished", "never", "always"}
+        own.require(refetches, "refetch", "must be unfinished, never or always")
+        for part in _OF_A_FOLDER if own.is_service else ():
+            signs = part == "key_file" and own.signatures
+            own.require(signs or not getattr(own, part), part, "cannot be used with the index of a service")
+        own.require(own.is_service or not own.signatures, "signatures", "needs the URL of a service in NEARDUP_INDEX")
+        own.require(own.html or own.templates is None, "templates", "needs NEARDUP_HTML = True")
         rule = "cannot be used with NEARDUP_SIGNATURES: a signature does not show which pages are of one site"
-        require(not own.signatures or own.templates is None, "NEARDUP_TEMPLATES", own.templates, rule)
+        own.require(not own.signatures or own.templates is None, "templates", rule)
         return own
+
+    def require(self, holds: bool, part: str, rule: str) -> None:  # noqa: FBT001 - as the function
+        """Raise ``ParameterError`` with this *rule* for a setting, unless it *holds*."""
+        require(holds, f"NEARDUP_{part.upper()}", getattr(self, part), rule)
 
     @property
     def is_service(self) -> bool:
@@ -240,7 +239,7 @@ class Crawl:
         if not self.settings.is_service:
             return Path(str(self.settings.index), UNFINISHED)
         rule = 'needs JOBDIR, or NEARDUP_REFETCH = "never" or "always"'
-        require(job is not None or self.settings.refetch != "unfinished", "NEARDUP_INDEX", self.settings.index, rule)
+        self.settings.require(job is not None or self.settings.refetch != "unfinished", "index", rule)
         return None if job is None else Path(job, UNFINISHED)
 
     def _begun(self) -> int:
@@ -408,9 +407,9 @@ def _pages_of(
     kinds = dict(field_kinds(settings.fields))
     known = ", ".join(f"{name} ({kind})" for name, kind in index.fields.items()) or "none"
     rule = f"must be fields of the index, which has {known}; only a new index can have others"
-    require(kinds.items() <= index.fields.items(), "NEARDUP_FIELDS", settings.fields, rule)
+    settings.require(kinds.items() <= index.fields.items(), "fields", rule)
     rule = "cannot be used with this index, which stores no texts; only a new index can"
-    require(index.keeps_texts or not settings.texts, "NEARDUP_TEXTS", settings.texts, rule)
+    settings.require(index.keeps_texts or not settings.texts, "texts", rule)
     if extraction is not None:
         require_extraction(index, extraction)
     return CrawlFilter(index, settings.addresses, changed_at_least=settings.changed), index.scheme.columns
@@ -447,11 +446,10 @@ def _require_same(client: Client, extraction: Extraction | None, settings: Setti
     how = how if theirs is None else "copy templates.arrow in the folder of its index"
     why = "a signature does not show which pages are of one site"
     rule = f"cannot be used with this service, which has templates: {why}"
-    require(theirs is None or not settings.signatures, "NEARDUP_SIGNATURES", settings.signatures, rule)
+    settings.require(theirs is None or not settings.signatures, "signatures", rule)
     same = theirs == extraction.identity.get("templates")
-    require(same, "NEARDUP_TEMPLATES", settings.templates, f"must be those of the service; {how}")
-    rule = f"must extract texts as the service does: {known}"
-    raise ParameterError("NEARDUP_TEXT_VIEW", settings.text_view, rule)
+    settings.require(same, "templates", f"must be those of the service; {how}")
+    raise ParameterError("NEARDUP_TEXT_VIEW", settings.text_view, f"must extract texts as the service does: {known}")
 
 
 def _digest(name: bytes) -> bytes:

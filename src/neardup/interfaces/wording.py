@@ -1,13 +1,12 @@
 """Descriptions of runs and decisions, the same on the terminal and on pages."""
 
 import shlex
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.model.errors import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
     from neardup.pipeline.corpus.result import Summary
     from neardup.pipeline.corpus.same_host_drops import SameHostDrops
@@ -24,6 +23,7 @@ _SAID = {
     "same text": "same text: equal byte by byte",
     "same features": "same features: they differ in nothing that counts, such as case, spaces or punctuation",
     "shared key": "shared key: NOT VERIFIED",
+    "checksum": "checksum: equal in every signed field",
     "component": "component: connected through others only",
 }
 
@@ -137,11 +137,7 @@ def evidence_of(row: dict[str, Any]) -> str:
     rule, known = row["rule"], row["resemblance"]
     if rule in {"same text", "same features"}:
         return _SAID[rule]
-    parts = []
-    if rule in _SAID:
-        parts.append(_SAID[rule])
-    elif rule == "checksum":
-        parts.append("checksum: equal in every signed field")
+    parts = [_SAID[rule]] if rule in _SAID else []
     if known is not None:
         name = "estimated resemblance" if rule == "estimate" else "resemblance"
         parts.append(f"{name} {decimals(known)}")
@@ -162,14 +158,22 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
 
     summary, read = done.result.summary, done.documents
     quoted, without = read.quoted_lines, read.without_text
-    unsigned = _unsigned_fields if named(summary.scheme).rule == "checksum" else _unsigned
+    if named(summary.scheme).rule == "checksum":
+        lacking = summary.empty + summary.too_short
+        unsigned = [(lacking, "without a field that the scheme requires, kept"), *without_text(without)]
+    else:
+        unsigned = [
+            (summary.empty - (without.records if without else 0), "empty, kept"),
+            *without_text(without, ", kept"),
+            (summary.too_short, "no words to compare, kept unless equal byte by byte"),
+        ]
     lines, repeated = quoted.records if quoted else 0, summary.duplicate_ids
     lost, where = summary.revisits_missing, "a state, an index, or records compressed together"
     rows = [
         (summary.canonical_kept, "kept that a dropped document names as canonical"),
         (summary.canonical_contradicted, "name another document as canonical that they do not match"),
         (lost, f"exact {plural(lost, 'duplicate')} without a revisit record: the kept page is only known from {where}"),
-        *unsigned(summary, without),
+        *unsigned,
         (repeated, f"{plural(repeated, 'document')} with the id of an earlier document"),
         (0 if summary.common is None else len(summary.common), common_words(summary)),
         *rejected_rows(done.rejected, ", in no output"),
@@ -180,22 +184,7 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
     return [row for row in rows if row[0]]
 
 
-def _unsigned(summary: "Summary", without: "WithoutText | None") -> list[tuple[int, str]]:
-    return [
-        (summary.empty - (without.records if without else 0), "empty, kept"),
-        *([(without.records, without_text(without, ", kept"))] if without else []),
-        (summary.too_short, "no words to compare, kept unless equal byte by byte"),
-    ]
-
-
-def _unsigned_fields(summary: "Summary", without: "WithoutText | None") -> list[tuple[int, str]]:
-    return [
-        (summary.empty + summary.too_short, "without a field that the scheme requires, kept"),
-        *([(without.records, without_text(without))] if without else []),
-    ]
-
-
-def extraction_line(known: "Mapping[str, str | None]", folder: str) -> str:
+def extraction_line(known: Mapping[str, str | None], folder: str) -> str:
     """Describe how web pages became texts of a state or an index in a folder."""
     view = f"web pages read in text view {known['text_view']}"
     if "templates" not in known:
@@ -212,6 +201,11 @@ def rejected_rows(rejected: "Sequence[Rejected]", where: str = "") -> list[tuple
         (number, f"{plural(number, 'record')} rejected{where}"),
         (endless, f"{plural(endless, 'archive')} without the line ends after the last record, which was read"),
     ]
+
+
+def any_of(names: Sequence[str]) -> str:
+    """Return names as a list with "or" before the last; empty without names."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def decimals(share: float, places: int = 2) -> str:
@@ -259,10 +253,13 @@ def page_totals(read: "Collection | StoredDocuments | Added | FileAnswers") -> l
     ]
 
 
-def _reasons(counts: "Mapping[str, int]") -> str:
+def _reasons(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {reason}" for reason, number in sorted(counts.items()))
 
 
-def without_text(found: "WithoutText", outcome: str = "") -> str:
-    """Describe the records without the text field, and the place of the first one."""
-    return f"without text{outcome}: field {found.field!r} missing or null, first in {found.source}:{found.position}"
+def without_text(found: "WithoutText | None", outcome: str = "") -> list[tuple[int, str]]:
+    """Return the number of records without the text field, with the place of the first one, if there are any."""
+    if found is None:
+        return []
+    place = f"{found.source}:{found.position}"
+    return [(found.records, f"without text{outcome}: field {found.field!r} missing or null, first in {place}")]

@@ -85,8 +85,11 @@ class Signatures:
     def __post_init__(self) -> None:
         rule = "must be a two-dimensional array; select rows by a slice"
         require(np.ndim(self.rows) == _TABLE, "rows", self.rows, rule)
-        fits = np.shape(self.present) == (len(self.rows),)
+        flags = np.asarray(self.present)
+        fits = flags.dtype == np.bool_ and flags.shape == (len(self.rows),)
         require(fits, "present", self.present, f"must have {len(self.rows):,} flags, one per row")
+        require(isinstance(self.recipe, str), "recipe", self.recipe, "must be the id of a recipe")
+        object.__setattr__(self, "present", flags)
         object.__setattr__(self, "rows", _read_only(self.rows))
 
     def __len__(self) -> int:
@@ -185,6 +188,17 @@ def ragged(starts: AnyPositions, sizes: AnyPositions) -> Positions:
     return np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1] if len(ends) else 0)
 
 
+def run_starts(values: npt.NDArray[np.integer[Any]]) -> Flags:
+    """Mark the first value of each run of equal values.
+
+    >>> run_starts(np.array([7, 7, 3, 7])).tolist()
+    [True, False, True, True]
+    """
+    first = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    return first
+
+
 def positions_in(ordered: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> Positions:
     """Return the position of each wanted value among sorted ones, of equal ones the first, or -1.
 
@@ -203,18 +217,42 @@ def require_same_recipe(left: RecipeId, right: RecipeId) -> None:
         raise RecipeMismatch(left, right)
 
 
-def require_signatures(name: str, value: object, recipe: RecipeId) -> None:
-    """Raise ``ParameterError`` for anything but signatures, ``RecipeMismatch`` for those of another recipe."""
+def require_features(features: Features) -> None:
+    """Raise ``ParameterError`` unless the arrays of features are of their types, and the offsets inside the values.
+
+    Kernels do not check this: they would read other memory.
+    """
+    values, offsets = features.values, features.offsets
+    rule = "must be a one-dimensional array of {}"
+    for name, array, kind in (("values", values, np.uint64), ("offsets", offsets, np.int64)):
+        listed = isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == kind
+        require(listed, name, array, rule.format(np.dtype(kind)))
+    inside = len(offsets) and offsets[0] >= 0 and offsets[-1] <= len(values) and (offsets[:-1] <= offsets[1:]).all()
+    require(bool(inside), "offsets", offsets, f"must ascend from 0 at least to {len(values):,} values at most")
+
+
+def require_signatures(name: str, value: object, scheme: Any) -> None:
+    """Raise ``RecipeMismatch`` for signatures of another recipe, ``ParameterError`` unless a *scheme* makes such rows.
+
+    Kernels do not check this: they would read and write other memory.
+    """
     require_kind(name, value, Signatures)
-    require_same_recipe(recipe, value.recipe)  # type: ignore[attr-defined]  # that is checked here
+    signatures: Any = value
+    require_same_recipe(scheme.recipe, signatures.recipe)
+    width, *kinds = scheme.row_format
+    fits = signatures.rows.shape[1] == width and signatures.rows.dtype in kinds
+    rule = f"must have rows of {width} {kinds[0]}, as this scheme makes them"
+    require(fits, name, f"rows of {_row_of(signatures.rows)}", rule)
 
 
-def require_comparable(recipe: RecipeId, left: Signatures, right: Signatures) -> None:
-    """Raise ``RecipeMismatch`` unless both were made by *recipe*, ``DataError`` unless they have equally many rows."""
-    require_signatures("left", left, recipe)
-    require_signatures("right", right, recipe)
+def require_comparable(scheme: Any, left: Signatures, right: Signatures) -> None:
+    """Raise the errors of ``require_signatures``, and ``DataError`` unless both have equally many rows of one type."""
+    require_signatures("left", left, scheme)
+    require_signatures("right", right, scheme)
     if len(left) != len(right):
         raise DataError("signatures", f"{len(left)} rows cannot be compared row by row with {len(right)}")
+    if left.rows.dtype != right.rows.dtype:
+        raise DataError("signatures", f"rows of {left.rows.dtype} cannot be compared with rows of {right.rows.dtype}")
 
 
 def require_pairs(left: AnyPositions, right: AnyPositions, number: int) -> None:

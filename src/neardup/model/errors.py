@@ -480,11 +480,12 @@ def require_whole(  # noqa: PLR0913 - the rule of one parameter
 
     Raises ``ParameterError`` for anything else; the message names the *unit*, such as ``"bytes"``, if there is one.
     """
+    flag = type(value).__name__ == "bool"  # of Python or of NumPy, which older releases take for an integer
     try:
-        whole = index(value)  # type: ignore[arg-type]  # that is checked here
+        whole = least - 1 if flag else index(value)  # type: ignore[arg-type]  # that is checked here
     except TypeError:
         whole = least - 1
-    if isinstance(value, bool) or whole < least or (most is not None and whole > most) or whole % step:
+    if whole < least or (most is not None and whole > most) or whole % step:
         kind = "an integer" if step == 1 else f"a multiple of {step}"
         bounds = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
         number = f"{kind} {bounds} ({unit})" if unit else f"{kind} {bounds}"
@@ -562,3 +563,11 @@ def require_sequence(name: str, value: Any, of: str) -> Sequence[Any]:
     """Return a list or tuple as a tuple; ``ParameterError`` for anything else, including a string."""
     require(isinstance(value, Sequence) and not isinstance(value, str | bytes), name, value, f"must be a list of {of}")
     return tuple(value)
+
+
+def require_paths(name: str, value: Any) -> Sequence[Any]:
+    """Return a list or tuple of paths as a tuple; ``ParameterError`` for anything else, including a single path."""
+    paths = require_sequence(name, value, "names")
+    for path in paths:
+        require_path(name, path)
+    return paths

@@ -141,15 +141,13 @@ class TableDesign:
         object.__setattr__(self, "distance", distance)
         least, most = (min(2, distance + 1), distance + 1) if self.kind == "probes" else (distance + 1, BITS)
         object.__setattr__(self, "pieces", require_whole("pieces", self.pieces, least, most))
-        number = self._number()
+        number = {
+            "blocks": comb(self.pieces, self.distance),
+            "nested": self.pieces**2,
+            "probes": self.pieces,
+        }[self.kind]
         rule = f"must result in at most {MOST_TABLES} tables, but results in {number}"
         require(number <= MOST_TABLES, "pieces", self.pieces, rule)
-
-    def _number(self) -> int:
-        """Return the number of tables."""
-        if self.kind == "blocks":
-            return comb(self.pieces, self.distance)
-        return self.pieces**2 if self.kind == "nested" else self.pieces
 
     @property
     def tables(self) -> tuple[FingerprintTable, ...]:

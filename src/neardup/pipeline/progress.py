@@ -1,14 +1,12 @@
 """The progress of a run: passed to a function, or shown as bars."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from neardup.model.errors import require
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from rich.console import Console
 
 Progress = Callable[[str, int, int], None]  # called with a stage's name, what is done, and the total
@@ -37,7 +35,7 @@ _IN_BYTES: Final = {"learn", "sample", "read", "gather", "write", "check"}
 _NO_RATE: Final = {"compact", "settle"}
 
 
-def followed(progress: bool | Progress | None, /) -> "AbstractContextManager[Progress]":  # noqa: FBT001 - a switch or a function, as dedup takes it
+def followed(progress: bool | Progress | None, /) -> AbstractContextManager[Progress]:  # noqa: FBT001 - a switch or a function, as dedup takes it
     """Yield the function to call: the given one, bars on standard error for ``True``, no function for ``None``.
 
     The bars appear on a terminal and in a notebook, and disappear at the end. Raises ``ParameterError`` unless it is

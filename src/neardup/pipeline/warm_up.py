@@ -15,7 +15,6 @@ from neardup.evaluation.comparison import compare
 from neardup.index.disk.columns import encoded
 from neardup.index.hamming.tables import HammingTables
 from neardup.model.errors import ExtraMissing
-from neardup.model.protocols import Scheme
 from neardup.model.query import terms_of
 from neardup.pipeline.corpus.run import dedup
 from neardup.pipeline.crawl.templates import learn_templates
@@ -79,25 +78,33 @@ def _steps() -> Sequence[Step]:
 
     The first ones are short: this process takes them while the others start.
     """
-    short = _words, _marks
-    return *short, _usual, _tables, _schemes, _markup, _partners, _policies, _pieces, _indexes, _pages
-
-
-def _words() -> None:
-    search_words(encoded(_TEXTS))
-
-
-def _marks() -> None:
-    Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2)
-
-
-def _usual() -> None:
-    dedup(_TEXTS, scheme=registry.default(), threads=1)
+    return (
+        lambda: search_words(encoded(_TEXTS)),
+        lambda: Marker(terms_of(_TEXTS[0])).mark(encoded(_TEXTS), 2),
+        lambda: dedup(_TEXTS, scheme=registry.default(), threads=1),
+        _tables,
+        _schemes,
+        _markup,
+        _partners,
+        _policies,
+        _pieces,
+        _indexes,
+        _pages,
+    )
 
 
 def _tables() -> None:
+    fingerprints = np.arange(_CROWD, dtype=np.uint64)
     for compressed in (False, True):
-        _table(compressed=compressed)
+        built = HammingTables.build(fingerprints, compressed=compressed)
+        with TemporaryDirectory() as folder:
+            built.save(Path(folder, "tables"))
+            for tables in (built, HammingTables.open(Path(folder, "tables"))):
+                tables.lookup(fingerprints)
+                tables.lookup(fingerprints, first=1)
+                tables.count(fingerprints)
+                tables.self_join()
+                tables.join(fingerprints)
 
 
 def _schemes() -> None:
@@ -106,7 +113,9 @@ def _schemes() -> None:
             dedup(_TEXTS, scheme=scheme, threads=1)
         scheme = kind.variants()[0]
         dedup(_TEXTS, scheme=scheme, verify="estimate", threads=1)
-        _ranked(scheme)
+        hits = [{"id": number, "text": text, "body": text} for number, text in enumerate(_TEXTS)]
+        for verify in get_args(HitVerify):
+            _ = collapse(hits, [NearDuplicates(scheme=scheme), SameValue("id")], verify=verify).page
     compare(_TEXTS[0], _TEXTS[1])
 
 
@@ -137,7 +146,17 @@ def _markup() -> None:
 
 def _indexes() -> None:
     for scheme in (registry.default(), FracMinHash(), SimHash()):  # keys that count in their column, and in any
-        _live(scheme)
+        with TemporaryDirectory() as folder, Index.create(Path(folder, "index"), scheme, texts=True) as index:
+            for number in range(2):
+                index.admit([f"{number}-{row}" for row in range(len(_TEXTS))], _TEXTS)
+                index.judge(_TEXTS)
+                index.flush()
+            index.judge(_TEXTS)
+            index.remove(["0-0"])
+            index.see(["0-1"])
+            index.group("0-1")
+            index.compact()
+            index.check()
     _crowd()
 
 
@@ -156,39 +175,6 @@ def _pieces() -> None:
         texts.write_text("".join(f'{{"text": "{text}"}}\n' for text in _TEXTS[:2]), "utf-8")
         dedup_files([texts], state=state, threads=1)
         dedup_files([texts], against=state, threads=1)
-
-
-def _ranked(scheme: Scheme) -> None:
-    hits = [{"id": number, "text": text, "body": text} for number, text in enumerate(_TEXTS)]
-    for verify in get_args(HitVerify):
-        _ = collapse(hits, [NearDuplicates(scheme=scheme), SameValue("id")], verify=verify).page
-
-
-def _table(*, compressed: bool) -> None:
-    fingerprints = np.arange(_CROWD, dtype=np.uint64)
-    built = HammingTables.build(fingerprints, compressed=compressed)
-    with TemporaryDirectory() as folder:
-        built.save(Path(folder, "tables"))
-        for tables in (built, HammingTables.open(Path(folder, "tables"))):
-            tables.lookup(fingerprints)
-            tables.lookup(fingerprints, first=1)
-            tables.count(fingerprints)
-            tables.self_join()
-            tables.join(fingerprints)
-
-
-def _live(scheme: Scheme) -> None:
-    with TemporaryDirectory() as folder, Index.create(Path(folder, "index"), scheme, texts=True) as index:
-        for number in range(2):
-            index.admit([f"{number}-{row}" for row in range(len(_TEXTS))], _TEXTS)
-            index.judge(_TEXTS)
-            index.flush()
-        index.judge(_TEXTS)
-        index.remove(["0-0"])
-        index.see(["0-1"])
-        index.group("0-1")
-        index.compact()
-        index.check()
 
 
 def _crowd() -> None:

@@ -201,12 +201,12 @@ class Checksum(SchemeDefaults):
 
     def keys(self, signatures: Signatures) -> Words:
         """Return the checksum itself: uint64[n, 1]. Documents that match always share a key."""
-        require_signatures("signatures", signatures, self.recipe)
+        require_signatures("signatures", signatures, self)
         return np.array(signatures.rows, np.uint64)  # a copy: kernels are compiled for keys that can be changed
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
         """Return, row by row, whether the checksums are equal; false if one is missing."""
-        require_comparable(self.recipe, left, right)
+        require_comparable(self, left, right)
         return np.asarray((left.rows[:, 0] == right.rows[:, 0]) & left.present & right.present)
 
     def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
@@ -221,7 +221,7 @@ class Checksum(SchemeDefaults):
 
     def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Return whether the checksums of documents ``left[i]`` and ``right[i]`` are equal."""
-        require_signatures("signatures", signatures, self.recipe)
+        require_signatures("signatures", signatures, self)
         require_pairs(left, right, len(signatures))
         return self.matches(signatures[left], signatures[right])
 

@@ -156,13 +156,18 @@ class Combined(SchemeDefaults):
         present = np.concatenate([part.present for part in parts])
         return self._joined(first, Signatures(rows, present, self.second.recipe))
 
+    @property
+    def row_format(self) -> tuple[Any, ...]:
+        """The numbers in a row, and their type."""
+        return _words_of(self.first) + _words_of(self.second), np.dtype(np.uint64)
+
     def _joined(self, first: Signatures, second: Signatures) -> Signatures:
         rows = np.concatenate([_as_words(first.rows), _as_words(second.rows)], axis=1)
         return Signatures(rows, first.present & second.present, self.recipe)
 
     def parts(self, signatures: Signatures) -> tuple[Signatures, Signatures]:
         """Return the signatures of the first and of the second scheme; the last result is cached."""
-        require_signatures("signatures", signatures, self.recipe)
+        require_signatures("signatures", signatures, self)
         if signatures in _apart:
             return _apart[signatures]
         bounds = np.cumsum([0, _words_of(self.first), _words_of(self.second)])
@@ -174,8 +179,7 @@ class Combined(SchemeDefaults):
 
     def keys(self, signatures: Signatures) -> Words:
         """Return the keys of the first scheme, because documents that match by both schemes match by the first."""
-        keys: Words = self.first.keys(self.parts(signatures)[0])
-        return keys
+        return np.asarray(self.first.keys(self.parts(signatures)[0]))
 
     def passes(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Return whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first one."""

@@ -106,6 +106,11 @@ class MinHash(FeatureScheme):
         """The estimate that a pair at the threshold misses with probability ``(1 - recall) / 10`` at most."""
         return _floor(self.permutations, self.threshold, (1.0 - self.recall) / 10.0)
 
+    @property
+    def row_format(self) -> tuple[Any, ...]:
+        """The numbers in a row, and their types: the second is that of short rows."""
+        return self.permutations, np.dtype(np.uint32), np.dtype(np.uint16)
+
     def _blank(self, number: int) -> npt.NDArray[np.uint32]:
         return np.empty((number, self.permutations), np.uint32)
 
@@ -130,7 +135,7 @@ class MinHash(FeatureScheme):
         hashed from the low 16 bits of their minima, so that short and whole rows have the same keys; bands of a single
         minimum from all 32 bits. The keys of rows without a signature have no meaning.
         """
-        require_signatures("signatures", signatures, self.recipe)
+        require_signatures("signatures", signatures, self)
         cut = self.layout
         if layout is not None:
             require_kind("layout", layout, Banding)

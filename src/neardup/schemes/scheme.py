@@ -84,6 +84,7 @@ class SchemeDefaults:
     short_threshold: Any = None  # the threshold of pairs with a short document
     table_distance: Any = None  # the Hamming distance within which tables of 64-bit fingerprints find its candidates
     stored_bytes: Any = None  # the bytes of a signature; ``None`` if the scheme signs columns
+    row_format: Any = (1, np.dtype(np.uint64))  # the numbers in a row of signatures, and their types
     key_count: Any = None  # the number of keys of a document, 8 bytes each; ``None`` if it depends on the documents
     curve_range: Any = (0, 100)  # the range of its measure to draw, in percent
     law_limit: Any = ""  # a sentence that describes what its law leaves out
@@ -233,7 +234,7 @@ class SchemeDefaults:
 
     def ranked_rule(self: Any, signatures: Signatures) -> RankedRule:
         """Return the rule of ``matches`` for hits in rank order; ``RecipeMismatch`` for another recipe."""
-        require_signatures("signatures", signatures, self.recipe)
+        require_signatures("signatures", signatures, self)
         rule: RankedRule = self._ranked(signatures)
         return rule
 

@@ -18,6 +18,7 @@ from neardup.model.arrays import (
     Signatures,
     Words,
     require_comparable,
+    require_features,
     require_pairs,
     require_signatures,
 )
@@ -78,6 +79,12 @@ class FeatureScheme(SchemeDefaults):
         return np.asarray(self._estimated(one, other, left, right) >= self.threshold)
 
     @property
+    def row_format(self) -> tuple[Any, ...]:
+        """The numbers in a row, and their type."""
+        rows = self._blank(0)
+        return rows.shape[1], rows.dtype
+
+    @property
     def stored_bytes(self) -> int:
         """The bytes of a signature."""
         return int(self._blank(1).nbytes)
@@ -99,9 +106,11 @@ class FeatureScheme(SchemeDefaults):
     def sign(self, documents: Any) -> Signatures:
         """Sign texts (see ``text_column`` for the accepted kinds) or features made by this scheme's shingling.
 
-        No documents return no rows. Raises ``DataError`` for invalid texts, and for features of another shingling.
+        No documents return no rows. Raises ``DataError`` for invalid texts, and for features of another shingling;
+        ``ParameterError`` for features whose arrays are of other types, or whose offsets are not inside the values.
         """
         if isinstance(documents, Features):
+            require_features(documents)
             return self._signed_at(documents, np.arange(len(documents)))
         column = text_column(documents)
         rows = self._blank(len(column))
@@ -157,12 +166,12 @@ class FeatureScheme(SchemeDefaults):
         return self._pair_by_pair(self._matching, signatures, left, right)
 
     def _row_by_row(self, answer: Answer[T], left: Signatures, right: Signatures) -> T:
-        require_comparable(self.recipe, left, right)
+        require_comparable(self, left, right)
         rows = np.arange(len(left))
         return answer(left, right, rows, rows)
 
     def _pair_by_pair(self, answer: Answer[T], signatures: Signatures, left: AnyPositions, right: AnyPositions) -> T:
-        require_signatures("signatures", signatures, self.recipe)
+        require_signatures("signatures", signatures, self)
         require_pairs(left, right, len(signatures))
         return answer(signatures, signatures, left, right)
 
@@ -191,7 +200,7 @@ class SampleScheme(FeatureScheme):
         A key counts in any column. A row with fewer numbers repeats its first one. The keys of rows without a signature
         have no meaning.
         """
-        require_signatures("signatures", signatures, self.recipe)
+        require_signatures("signatures", signatures, self)
         keys = np.empty((len(signatures), self.size), np.uint64)
         sentences.spread(signatures.rows, keys)
         return keys

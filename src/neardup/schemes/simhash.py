@@ -138,7 +138,7 @@ class SimHash(FeatureScheme):
         Fingerprints within the distance share at least one key; ``layout.meeting_probability`` is the probability for
         others. The keys of rows without a signature have no meaning.
         """
-        require_signatures("signatures", signatures, self.recipe)
+        require_signatures("signatures", signatures, self)
         if layout is not None:
             require_kind("layout", layout, Blocks)
             require(layout.bits == self.bits, "layout", layout, f"must have the scheme's bits, {self.bits}")

@@ -74,12 +74,6 @@ def common_of(scheme: Any) -> CommonShingles | None:
     return common
 
 
-def plain_shingling(scheme: Any) -> str:
-    """Return the id of the shingling that a list of common shingles for this scheme is made with."""
-    recipe: str = scheme.shingling.plain.recipe
-    return recipe
-
-
 def _value_types() -> dict[str, type[Any]]:
     """Return the types of parameters that have parameters of their own, by name."""
     own = (Analysis, *(value for kind in kinds() for value in kind.value_types))

@@ -141,7 +141,7 @@ class Trials(FeatureScheme):
 
         The keys of rows without a signature have no meaning.
         """
-        require_signatures("signatures", signatures, self.recipe)
+        require_signatures("signatures", signatures, self)
         choices = np.array([*combinations(range(self.trials), self.needed)], np.int64)
         keys = np.empty((len(signatures), len(choices)), np.uint64)
         kernels.choice_keys(signatures.rows, choices, keys)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from neardup.kernels.sets import make_distinct
 from neardup.kernels.weights import weigh
 from neardup.model.arrays import Features, Positions, Words, ragged, require_ascending
-from neardup.model.errors import counted, require, require_whole
+from neardup.model.errors import counted, is_number, require, require_whole
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, text_column, whole_batch
@@ -194,8 +194,7 @@ class _Frequencies:
 
 
 def _is_weight(value: object) -> bool:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return number and bool(1 / UNITS <= value <= MOST_UNITS / UNITS)  # type: ignore[operator]  # a number by now
+    return is_number(value) and bool(1 / UNITS <= value <= MOST_UNITS / UNITS)  # type: ignore[operator]  # a number
 
 
 def _rounded(weight: float) -> int:

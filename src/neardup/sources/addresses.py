@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from neardup.model.errors import require
-from neardup.sources.url_rules import HostRules, UrlRules, require_rules
+from neardup.sources.url_rules import HostRules, UrlRules
 
 TRACKING: Final = (
     # the campaign, for web statistics
@@ -40,8 +40,8 @@ _AROUND: Final = "".join(map(chr, range(33)))  # control characters and the spac
 _SCHEME: Final = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
 _DEFAULT_PORT: Final = {"ftp": "21", "http": "80", "https": "443"}
 _WEB: Final = ("http", "https")
+_PORT: Final = re.compile("[0-9]{0,5}")  # without leading zeros
 _LAST_PORT: Final = 65535
-_PORT_DIGITS: Final = 5
 _IPV6_LENGTH: Final = 45  # characters of the longest spelling, which ends with an IPv4 address
 _NAME_LENGTH: Final = 253  # characters of the longest host name
 _HOST_LENGTH: Final = 12 * _NAME_LENGTH  # its longest spelling: four bytes per character, each percent-encoded
@@ -166,7 +166,7 @@ class Addresses:
             starts = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
             object.__setattr__(self, name, patterns)
             object.__setattr__(self, f"_{name}", (exact, starts))
-        require_rules(self.rules)
+        require(isinstance(self.rules, UrlRules | None), "rules", self.rules, "must be UrlRules, or None")
         for host, own in {} if self.rules is None else self.rules.hosts.items():
             fits = "@" not in host and host in {self._authority(scheme, host) for scheme in _WEB}
             rule = "is not a host in normal form, such as a.example or a.example:8080, so its rules never apply"
@@ -253,7 +253,7 @@ class Addresses:
             name, _, port = place.partition(":")
             host = _name(name)
         number = port.lstrip("0") or port[:1]
-        if host is None or not _is_port(number):
+        if host is None or not _PORT.fullmatch(number) or int(number or 0) > _LAST_PORT:
             return None
         if not host:  # as in file:///
             return "" if not authority and scheme not in _DEFAULT_PORT else None
@@ -341,13 +341,6 @@ def _drawn(value: str) -> bool:
     if value.isdigit():
         return len(set(value)) >= _DIGITS  # not a number of zeros
     return (value.isalnum() and not value.isalpha()) or _UUID.fullmatch(value) is not None
-
-
-def _is_port(number: str) -> bool:
-    """Return whether this is an empty port, or a number without leading zeros."""
-    if not number:
-        return True
-    return len(number) <= _PORT_DIGITS and number.isascii() and number.isdigit() and int(number) <= _LAST_PORT
 
 
 def _ipv6(literal: str) -> str | None:

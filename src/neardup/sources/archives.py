@@ -21,22 +21,13 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
-from neardup.sources.collection import (
-    DEFAULT_ID,
-    DEFAULT_TEXT,
-    Advance,
-    Append,
-    InputPiece,
-    Rejected,
-    Request,
-    silent,
-)
-from neardup.sources.formats import WARC, display, kind
+from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, Advance, Append, InputPiece, Rejected, Request, silent
+from neardup.sources.formats import WARC, compression_of, display
 from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.members import CHANGED, CUT, Members, packed
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic
-from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, host_of, without_empty
+from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, Batch, extracted, host_of, without_empty
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
 from neardup.sources.warc import UNENDED, Gap, Record, read_record, records
@@ -55,10 +46,7 @@ PLACES: Final = {
 """The fields with the address of a page and the place of its record, named as in the indexes of Common Crawl."""
 
 _FIELDS: Final = PLACES | {
-    "title": pa.large_string(),
-    "canonical": pa.large_string(),
-    "lang": pa.large_string(),
-    "noindex": pa.int64(),
+    **{name: FOUND[column] for name, column in PAGE_FIELDS.items()},
     "fetch_status": pa.int64(),
     "content_mime_type": pa.string(),
     "content_charset": pa.string(),
@@ -71,7 +59,6 @@ ORIGINALS: Final = {"path": pa.string(), "offset": pa.int64()}
 _IDS: Final = {DEFAULT_ID: "url", "record": "record_id"}
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _PLAIN: Final = "text/plain"
-_PLAIN_TYPES: Final = frozenset({_PLAIN, ""})
 _ACCESSORIES: Final = frozenset({"warcinfo", "request", "metadata"})
 _ROW: Final = 1 << 10  # bytes that an empty record counts as
 _TEMPLATED: Final = frozenset({"response", "resource", "conversion"})
@@ -82,7 +69,6 @@ _MANY: Final = 1 << 14  # accessories that are held together, if their captures 
 _MOST: Final = 1 << 16  # accessories that are held together, even of one capture
 _SUCCESS: Final = range(200, 300)
 _SNIFFED: Final = 512
-_HTTP: Final = frozenset({"canonical", "noindex"})  # which HTTP may have, too
 _NO_RECORDS: Final = (  # an archive of no pages; its id and date do not change, so that equal runs write equal bytes
     b"WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:uuid:0b7c5f0e-6d0f-5d8a-9c43-5a2d6f1f6a10>\r\n"
     b"WARC-Date: 2000-01-01T00:00:00Z\r\nContent-Type: application/warc-fields\r\nContent-Length: 49\r\n\r\n"
@@ -152,10 +138,6 @@ class _Pages:
         """Whether the memory of the accessories counts, as in an archive without pages."""
         return len(self.accessories) >= _MANY
 
-    @property
-    def size(self) -> int:
-        return sum(table["texts"].nbytes for table in self.found)
-
 
 class Archives(InputPiece):
     """The pages of an archive.
@@ -183,14 +165,12 @@ class Archives(InputPiece):
             name: found[PAGE_FIELDS[name]].combine_chunks() if name in PAGE_FIELDS else pages.column(name)
             for name in _FIELDS
         }
-        said = {name: pages.column(name) for name in _HTTP}
-        named = pa.compute.coalesce(self._columns["canonical"], said["canonical"])
+        named = pa.compute.coalesce(self._columns["canonical"], pages.column("canonical"))  # HTTP may have it, too
         self._columns["canonical"] = without_empty(named)  # of pages that name several
         known = pa.compute.coalesce(self._columns["noindex"], pa.scalar(0, pa.int64()))
-        self._columns["noindex"] = pa.compute.max_element_wise(known, said["noindex"])
-        super().__init__(
-            [path], WARC, found["texts"], pa.chunked_array([self._ids(request, request.name_of(path))]), pages.rejected
-        )
+        self._columns["noindex"] = pa.compute.max_element_wise(known, pages.column("noindex"))
+        ids = self._ids(request, request.name_of(path))
+        super().__init__([path], WARC, found["texts"], pa.chunked_array([ids]), pages.rejected)
         self.sites = None if request.extraction.templates is None else found["sites"]
         self._whole = found["whole"]
         self.address = None if _IDS.get(request.id, request.id) == "url" else "url"
@@ -234,7 +214,7 @@ class Archives(InputPiece):
 
         The marks of dropped pages are ``originals``: if the payload is equal, a revisit record is written.
         """
-        compression, written = _compression(path), 0
+        compression, written = compression_of(path), 0
         with atomic(path) as file, closing(Members()) as members:
 
             def append(piece: Archives, mask: Flags, marks: pa.Table | None) -> None:
@@ -266,7 +246,7 @@ def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
     """
     pages = _Pages(path)
     for more, found in _read(path, request, begin, end, markup=markup):
-        if pages.found and (pages.size >= size or pages.has_many):
+        if pages.found and (pages.has_many or sum(table["texts"].nbytes for table in pages.found) >= size):
             yield Archives(path, request, pages)
             pages = _Pages(path)
         pages.append(more, found)
@@ -285,7 +265,7 @@ def undecoded(path: str, rejected: list[Rejected]) -> Iterator[tuple[pa.Table, i
         columns = zip(*rows, strict=True) if rows else [()] * len(_RECORDS)
         return pa.table([*map(pa.array, columns, _RECORDS.types)], _RECORDS)
 
-    for one in _records(path, 0, None):
+    for one in records(path):
         if isinstance(one, Gap):
             rejected.append(_rejection(path, one))
             continue
@@ -321,7 +301,7 @@ def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
     whole = Path(path).stat().st_size
     edges, address, reach = [0], "", 0
     if whole > size:
-        for one in _records(path, 0, None):
+        for one in records(path):
             own = _address(one, address)
             if isinstance(one, Gap):
                 reach = max(reach, one.reach)
@@ -329,15 +309,6 @@ def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
                 edges.append(one.offset)
             address = own
     return [*zip(edges, [*edges[1:], whole], strict=True)]
-
-
-def _compression(path: str) -> str | None:
-    found = kind(path)
-    return found.compression if found is not None else None
-
-
-def _records(path: str, begin: int, end: int | None) -> Iterator[Record | Gap]:
-    return records(path, _compression(path), begin, end)
 
 
 def _address(one: Record | Gap, before: str) -> str:
@@ -362,7 +333,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
 
     def batches() -> Iterator[tuple[_Pages, pa.Table, float]]:
         pages, address = _Pages(path), ""
-        for one in _records(path, begin, end):
+        for one in records(path, begin, end):
             own = _address(one, address)
             full = pages.contents.size >= BATCH or pages.has_many
             if full and (own != address or len(pages.accessories) >= _MOST):
@@ -423,15 +394,7 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     host = host_of(address) if is_page and request.extraction.templates is not None and not markup else None
     pages.contents.add(content, f"{pages.shown}:{one.offset}", page.charset, host)
     pages.captures.append(capture)
-    pages.fields.append(
-        places
-        | fields
-        | {
-            "content_languages": headers.get("warc-identified-content-language"),
-            "content_digest": headers.get("warc-payload-digest"),
-            "content_truncated": headers.get("warc-truncated"),
-        }
-    )
+    pages.fields.append(places | fields)
 
 
 def _rejection(path: str, one: Gap) -> Rejected:
@@ -464,7 +427,7 @@ def _page(headers: dict[str, str], block: bytes) -> tuple[dict[str, object], Res
     mime = media_type(headers.get("warc-identified-payload-type", ""))[0] or found.type
     if not mime and found.body[:_SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         mime = "text/html"
-    if kind_ == "conversion" and mime not in _PLAIN_TYPES:
+    if kind_ == "conversion" and mime not in {_PLAIN, ""}:
         return f"conversion of {mime if mime in _HTML else 'another type'} (only text/plain is read)"
     if kind_ != "conversion" and mime not in _HTML | {_PLAIN}:
         top = mime.partition("/")[0]  # servers may declare any type, but the reasons are few
@@ -475,6 +438,9 @@ def _page(headers: dict[str, str], block: bytes) -> tuple[dict[str, object], Res
         "fetch_status": found.status,
         "content_mime_type": mime or None,
         "content_charset": found.charset,
+        "content_languages": headers.get("warc-identified-content-language"),
+        "content_digest": headers.get("warc-payload-digest"),
+        "content_truncated": headers.get("warc-truncated"),
         "canonical": found.canonical,
         "noindex": int(forbids_index(found.robots)),
     }
@@ -508,7 +474,7 @@ def _record(capture: _Capture, members: Members) -> Record:
     """Read a record again."""
     if capture.span[1]:
         return read_record(capture.path, members.read(capture.path, capture.offset, capture.span))
-    found = next(_records(capture.path, capture.offset, capture.offset + 1), None)
+    found = next(records(capture.path, capture.offset, capture.offset + 1), None)
     if not isinstance(found, Record):
         raise DataError(display(capture.path), CHANGED, "changed")
     return found
@@ -538,7 +504,7 @@ def _copied(capture: _Capture, members: Members, compression: str | None) -> byt
 
     A record that is not a member of its own ends with its line ends, as another one may follow it.
     """
-    how = _compression(capture.path)
+    how = compression_of(capture.path)
     try:
         if capture.length is None:
             data = members.read(capture.path, capture.offset, capture.span)

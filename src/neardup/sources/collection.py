@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -24,6 +23,7 @@ from neardup.sources.fields import are_true, joined
 from neardup.sources.formats import FOLDER, PAGE_FORMATS, WARC, Kind, display, full_name, kind
 from neardup.sources.missing_fields import LackingFields, WithoutText
 from neardup.sources.output import atomic, check_target, output_kind
+from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
 from neardup.sources.tables import check_representable, conformed, table_writer, united
 from neardup.text.extraction import Extraction
@@ -127,11 +127,11 @@ def silent(_done: float) -> None:
 class Collection(ABC):
     """Documents of one format, in input order: an ``InputPiece`` or, for whole inputs, ``WholeInputs``.
 
-    *texts* is a chunked array of strings, null if a record has no text; *ids* one of strings, where a record without an
-    id (missing, null or empty) is named ``SOURCE:POSITION``, with the full path of the source if ``full_names`` is
-    requested. Ids need not be unique. *rejected* lists the records that are not documents; *quoted_lines* describes
-    line ends inside quotes, if there are any and quoting was not requested explicitly. *text* is the name of the text
-    field, and *has_pages* whether texts were extracted from web pages.
+    *names* are the inputs, as messages show them. *texts* is a chunked array of strings, null if a record has no text;
+    *ids* one of strings, where a record without an id (missing, null or empty) is named ``SOURCE:POSITION``, with the
+    full path of the source if ``full_names`` is requested. Ids need not be unique. *rejected* lists the records that
+    are not documents; *quoted_lines* describes line ends inside quotes, if there are any and quoting was not requested
+    explicitly. *text* is the name of the text field, and *has_pages* whether texts were extracted from web pages.
     *found* has what was found in these pages, besides the texts; ``None`` if nothing was.
     *skipped* counts, by reason, the records of archives that are not pages, and *body_faults* the pages that could not
     be read completely: of archives also those whose HTTP body could not be decoded as declared. *revisits* has a row
@@ -159,6 +159,7 @@ class Collection(ABC):
         rejected: list[Rejected],
     ) -> None:
         self.inputs = tuple(inputs)
+        self.names = tuple(map(display, inputs))
         self.format = format
         self.texts = texts
         self.ids = ids
@@ -170,8 +171,7 @@ class Collection(ABC):
     @property
     def text_bytes(self) -> int:
         """The bytes of all texts in memory."""
-        size: int = self.texts.nbytes
-        return size
+        return int(self.texts.nbytes)
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Return the texts at these positions, as bytes; null for a missing text."""
@@ -187,11 +187,6 @@ class Collection(ABC):
     def addresses(self) -> pa.ChunkedArray:
         """The addresses of the documents, by which they may be ranked: their ids, unless there is a field for them."""
         return self.ids if self.address is None else pa.chunked_array([self.column(self.address, literal=True)])
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The inputs, as messages show them."""
-        return tuple(display(path) for path in self.inputs)
 
     @property
     def without_text(self) -> WithoutText | None:
@@ -218,9 +213,9 @@ class Collection(ABC):
     def place(self, row: int) -> tuple[str, int]:
         """Return the place of a record: the source, and its line or, if that is unknown, its number."""
 
-    @abstractmethod
     def places(self) -> pa.Table | None:
         """Return columns with the place of each document; ``None`` if its id is enough."""
+        return None
 
     @abstractmethod
     def rows(self) -> Iterator[pa.Table]:
@@ -278,10 +273,6 @@ class InputPiece(Collection):
         """The input, as messages show it."""
         return self.names[0]
 
-    def places(self) -> pa.Table | None:
-        """Return columns with the place of each document; ``None`` if its id is enough."""
-        return None
-
     def raw_column(self, name: str) -> pa.ChunkedArray:
         """Return a field as it can be stored; ``neardup.sources.shards`` decides the type over all pieces.
 
@@ -333,9 +324,8 @@ class InputPiece(Collection):
         if url is None:
             return
         addresses = self.column(url, literal=True).to_pylist()
-        yield from (
-            (own, page) for own, page in zip(addresses, self.texts.to_pylist(), strict=True) if page is not None
-        )
+        pages = zip(addresses, self.texts.to_pylist(), strict=True)
+        yield from ((own, page) for own, page in pages if page is not None)
 
     def take_sites(self) -> None:
         """Read the sites of texts that were extracted before, if they have any."""
@@ -450,19 +440,21 @@ class WholeInputs(Collection):
     def write(
         self,
         path: str | os.PathLike[str],
-        rows: npt.NDArray[Any],
+        rows: Positions | Flags,
         *,
         originals: pa.Table | None = None,
         force: bool = False,
     ) -> None:
-        """Write the records that a mask or ascending positions select, in the inputs' columns and the format of *path*.
+        """Write the records at some positions, or flagged ones, in the inputs' columns and the format of *path*.
 
         With *originals*, an archive has revisit records for the others, if the payload is equal.
-        Raises the errors of ``check_target``, ``ParameterError`` for invalid *rows*, ``DataError`` if an input has
-        changed since it was read, and ``OutputError`` if the system refuses; then nothing is written.
+        Raises the errors of ``check_target``, ``DataError`` if an input has changed since it was read, and
+        ``OutputError`` if the system refuses; then nothing is written.
         """
-        check_target(path, self.inputs, self.format, force=force, glob=self.globs)
-        self._write(os.fspath(path), selection(rows, len(self)), originals)
+        check_target(path, InputPaths(self.inputs), self.format, force=force, glob=self.globs)
+        mask = np.zeros(len(self), np.bool_)
+        mask[rows] = True
+        self._write(os.fspath(path), mask, originals)
 
     def write_marked(self, path: str | os.PathLike[str], marks: pa.Table, *, force: bool = False) -> None:
         """Write all records, each with the fields of its row of *marks* added at the end.
@@ -471,7 +463,7 @@ class WholeInputs(Collection):
         the records have a field of one of these names.
         """
         check_marks(os.fspath(path), {self.format})
-        check_target(path, self.inputs, self.format, force=force)
+        check_target(path, InputPaths(self.inputs), self.format, force=force)
         self._write(os.fspath(path), np.ones(len(self), np.bool_), marks)
 
     def _write(self, path: str, mask: Flags, marks: pa.Table | None) -> None:
@@ -482,7 +474,6 @@ class WholeInputs(Collection):
                 append(piece, mask[begin:end], None if marks is None else marks[begin:end])
 
     def _row(self, row: int) -> tuple[InputPiece, int]:
-        """Return the piece of a record, and its row there."""
         number = int(np.searchsorted(self._edges, row, side="right")) - 1
         return self.pieces[number], row - int(self._edges[number])
 
@@ -532,9 +523,8 @@ def check_marks(path: str, formats: AbstractSet[str], form: str | None = None) -
     """
     found = kind(path) or (None if form is None else kind(f"x.{form}"))
     if found is None and FOLDER in formats:
-        raise ParameterError(
-            "mark", path, "must be a table, such as marked.jsonl, as files of a folder have no place for the cluster"
-        )
+        rule = "must be a table, such as marked.jsonl, as files of a folder have no place for the cluster"
+        raise ParameterError("mark", path, rule)
     if WARC in formats if found is None else found.format == WARC:
         raise ParameterError("mark", path, "adds fields, which archives do not have; write JSON lines or Parquet")
 
@@ -568,23 +558,6 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
                 begin = part.stop
 
         yield append
-
-
-def selection(rows: npt.NDArray[Any], size: int) -> Flags:
-    """Return the mask for a mask or for ascending positions."""
-    rows = np.asarray(rows)
-    if rows.dtype == np.bool_:
-        require(rows.shape == (size,), "rows", rows, f"must have one element for each of the {size} records")
-        return rows
-    integer = np.issubdtype(rows.dtype, np.integer) or not rows.size
-    require(integer and rows.ndim == 1, "rows", rows, "must be booleans or positions")
-    rows = rows.astype(np.int64)
-    inside = not rows.size or (rows[0] >= 0 and rows[-1] < size)
-    ascending = bool(np.all(rows[1:] > rows[:-1]))
-    require(bool(inside) and ascending, "rows", rows, f"must be ascending positions below {size}")
-    mask = np.zeros(size, np.bool_)
-    mask[rows] = True
-    return mask
 
 
 def named(source: str, positions: Positions) -> pa.Array:

@@ -31,11 +31,12 @@ _MOST_AT_ONCE: Final = 1 << 30  # Linux reads at most 2 GiB at once, macOS refus
 _MOST_OPEN: Final = 64  # open files: the limit of a process may be as low as 256
 _ENDS: Final = 1 << 16  # bytes at each end of a file that are digested
 HEAD: Final = 64  # bytes that show the format of a file
+ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
 
 _GZIP: Final = b"\x1f\x8b"
 _MAGIC: Final = (
     (_GZIP, "gzip"),
-    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (ZSTD_FRAME, "zstd"),
     (b"BZh", "bzip2"),
     (b"\xfd7zXZ\x00", "xz"),
     (b"PK\x03\x04", "zip"),
@@ -46,10 +47,8 @@ _MAGIC: Final = (
     (b"\xfe\xff", "UTF-16 text"),
 )
 _PADDED: Final = {"gzip", "xz"}  # zero bytes may follow: tapes and some loggers write them
-_ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _REPEATED: Final = 1  # the type of a block that is one byte, repeated
 _MOST_BLOCKS: Final = 1 << 22  # of a frame, and frames of a file: these are 512 GiB
-_SKIPPABLE: Final = b"\x2a\x4d\x18"  # a zstd stream may start with a frame of metadata: 0x5?, then these
 
 
 GzipError: Final = cast("type[Exception]", isal_zlib.error)
@@ -79,22 +78,12 @@ class Contents:
     """
 
     def __init__(
-        self,
-        source: str,
-        held: memoryview | None = None,
-        file: "_File | None" = None,
-        *,
-        first: int = 1,
-        newline: bytes | None = None,
+        self, source: str, data: "memoryview | _File", *, first: int = 1, newline: bytes | None = None
     ) -> None:
-        self.source = source
-        self.first = first
-        self.newline = newline
-        self._held = held
-        self._file = file
+        self.source, self.first, self.newline, self._data = source, first, newline, data
 
     def __len__(self) -> int:
-        return len(self._held) if self._held is not None else self._file.size if self._file else 0
+        return len(self._data)
 
     @property
     def data(self) -> memoryview:
@@ -106,14 +95,10 @@ class Contents:
 
         Replacing or removing the file has no effect, except if very many files are read.
         """
-        if self._file is None:
-            return (self._held or memoryview(b""))[first:last]
+        if isinstance(self._data, memoryview):
+            return self._data[first:last]
         with readable(self.source):
-            return memoryview(self._file.read(first, last))
-
-    def check_unchanged(self) -> None:
-        """Raise ``DataError`` if the file was changed since it was opened."""
-        self.read(0, 0)
+            return memoryview(self._data.read(first, last))
 
 
 class _File:
@@ -124,11 +109,13 @@ class _File:
     def __init__(self, source: str, path: str, descriptor: int) -> None:
         self._source, self._path = source, path
         self._then = os.fstat(descriptor)
-        self.size = self._then.st_size
         self._descriptor = None
         if _File._kept_open < _MOST_OPEN:
             self._descriptor = os.dup(descriptor)
             _File._kept_open += 1
+
+    def __len__(self) -> int:
+        return self._then.st_size
 
     def __del__(self) -> None:
         if self._descriptor is not None:
@@ -158,7 +145,7 @@ class _File:
                 raise self._changed("cut short")
             pieces.append(piece)
             first += len(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return b"".join(pieces)
 
     def _changed(self, how: str) -> DataError:
         return DataError(self._source, f"it was {how} while it was read", "changed")
@@ -180,9 +167,14 @@ def within_memory(path: str) -> Iterator[None]:
         raise DataError(display(path), rule, "memory") from error
 
 
+def is_skippable(head: bytes) -> bool:
+    """Return whether a frame of zstd or lz4 that begins so has other data, such as metadata: 0x5?, then three bytes."""
+    return head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5  # noqa: PLR2004 - 0x50 to 0x5f
+
+
 def sniff(head: bytes) -> str | None:
     """Return the format that the first bytes of a file show; ``None`` if it may be UTF-8 text."""
-    if head[1:4] == _SKIPPABLE and head[0] >> 4 == 5:  # noqa: PLR2004 - 0x50 to 0x5f
+    if is_skippable(head):
         return "zstd"
     found = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
     return found or next((f"UTF-{8 * size}{order} text" for size in (4, 2) if (order := _order(head, size))), None)
@@ -220,7 +212,7 @@ def load(path: str, compression: str | None, max_bytes: int) -> Contents:
             return _held(source, _expansion(source, file, compression), max_bytes)
         if stat.S_ISREG(about.st_mode) and about.st_size:
             check_plain(source, file.read(HEAD))
-            return Contents(source, file=_File(source, path, file.fileno()))
+            return Contents(source, _File(source, path, file.fileno()))
         return _held(source, available(file), max_bytes)
 
 
@@ -291,7 +283,7 @@ def _frame_end(file: BinaryIO, begin: int) -> int | None:
     """Return where a zstd frame ends (RFC 8878, section 3.1.1), or ``None`` if that is unknown."""
     file.seek(begin)
     head = file.read(5)
-    if len(head) < 5 or head[:4] != _ZSTD:  # noqa: PLR2004 - the magic number, and the frame's descriptor
+    if len(head) < 5 or head[:4] != ZSTD_FRAME:  # noqa: PLR2004 - the magic number, and the frame's descriptor
         return None
     single, checksum = head[4] >> 5 & 1, head[4] >> 2 & 1
     place = begin + 5 + (1 - single) + (0, 1, 2, 4)[head[4] & 3] + (single, 2, 4, 8)[head[4] >> 6]

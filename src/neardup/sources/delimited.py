@@ -71,17 +71,13 @@ class DelimitedText(InputPiece):
         kind = input_kind(path, request.format)
         file, data = _open(kind, request, contents or load(path, kind.compression, request.max_bytes))
         self._file, rejected, self._columns = _parse(file, data, _wanted(file, request))
+        self.header = self._file.names
         request.check(rejected)
         texts, ids = self._columns[request.text], _ids(self._file, self._columns.get(request.id), request.name_of(path))
         super().__init__([path], kind.format, texts, ids, rejected)
         if request.quoting == "auto":
             self.quoted_lines = _quoted_lines(self._file)
         advance(1.0)
-
-    @property
-    def header(self) -> list[str]:
-        """The names of the columns."""
-        return self._file.names
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field as strings; an empty one is null. Fields of the pages have their own type."""
@@ -104,8 +100,8 @@ class DelimitedText(InputPiece):
 
     def require_columns_of(self, first: InputPiece) -> None:
         """Raise ``DataError`` for another header than that of the *first* file."""
-        if isinstance(first, DelimitedText) and self.header != first.header:
-            raise DataError(self.path, f"its header differs from that of {first.path}", "other columns")
+        if isinstance(first, DelimitedText):
+            _require_equal(self.path, self.header, first.header, first.path)
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
@@ -122,9 +118,7 @@ class DelimitedText(InputPiece):
                 if not header:
                     header.extend(piece.header)
                     packed.write(piece._written_header(marks))
-                elif header != piece.header:
-                    rule = "its header differs from that of the inputs before it"
-                    raise DataError(piece.source, rule, "other columns")
+                _require_equal(piece.source, piece.header, header, "the inputs before it")
                 piece._append(packed, mask, marks)
 
             yield append
@@ -133,15 +127,9 @@ class DelimitedText(InputPiece):
         return _parse(self._file, self._file.spans.contents.data, names)[2]
 
     def _written_header(self, marks: pa.Table | None) -> bytes:
-        file, contents = self._file, self._file.spans.contents
-        if marks is None:
-            own = np.zeros(1, np.int64), np.array([file.header_stop]), np.ones(1, np.int64)
-            header = Spans(contents, *own, lone_returns=True)
-            with io.BytesIO() as written:
-                header.write(written)
-                return written.getvalue()
-        self.require_new(marks.column_names, file.names)
-        return file.extended(bytes(contents.read(0, file.header_stop)), marks.column_names)
+        names = [] if marks is None else marks.column_names
+        self.require_new(names, self.header)
+        return self._file.extended(bytes(self._file.spans.contents.read(0, self._file.header_stop)), names)
 
     def _append(self, output: BinaryIO, mask: Flags, marks: pa.Table | None) -> None:
         spans = self._file.spans.where(mask)
@@ -217,9 +205,8 @@ def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable
             first, rest, wanted = first + int(found.line[-1] - found.line[1]), data[cut:], 0
         else:
             rest = data[len(header) :]
-            wanted = (
-                len(data) if header else 0
-            )  # each byte of a long record is searched a few times, however short the blocks are
+            # Each byte of a long record is searched a few times, however short the blocks are.
+            wanted = len(data) if header else 0
     rest = b"".join([rest, *held])
     if rest or not header:
         yield Contents(source, memoryview(header + rest), first=first)
@@ -240,9 +227,13 @@ def check_headers(paths: Sequence[str], request: Request) -> None:
         kind = input_kind(path, request.format)
         blocks = stream(path, kind.compression, request.max_bytes, _HEAD)
         names = _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].names
-        if first is not None and names != first:
-            raise DataError(path, f"its header differs from that of {paths[0]}", "other columns")
-        first = names
+        first = first or names
+        _require_equal(path, names, first, paths[0])
+
+
+def _require_equal(source: str, header: list[str], wanted: list[str], first: str) -> None:
+    if header != wanted:
+        raise DataError(source, f"its header differs from that of {first}", "other columns")
 
 
 def _is_quoted(form: str, request: Request, data: memoryview) -> bool:
@@ -272,7 +263,6 @@ def _open(kind: Kind, request: Request, contents: Contents) -> tuple[_File, memo
 
 
 def _quoted_lines(file: _File) -> QuotedLines | None:
-    """Count the records with line ends inside quotes."""
     rows = np.flatnonzero(file.last > file.spans.line)
     if not rows.size:
         return None
@@ -351,11 +341,8 @@ def _parse(
         code = "fields" if plain else "quotes are text"
         broken.append(Rejected(spans.source, int(spans.line[index]), rule, code))
     broken.sort(key=lambda record: record.position)
-    return (
-        file.where(_without(len(spans), wrong)),
-        broken,
-        {name: table.column(str(file.names.index(name))) for name in names},
-    )
+    parsed = {name: table.column(str(file.names.index(name))) for name in names}
+    return file.where(_without(len(spans), wrong)), broken, parsed
 
 
 def _without_unreadable(file: _File, data: memoryview) -> tuple[_File, list[Rejected]]:

@@ -27,10 +27,7 @@ _TYPES: Final = (  # in this order: the first type that can represent every valu
 
 
 def joined(
-    name: str,
-    columns: Sequence[pa.ChunkedArray],
-    written: Sequence[bool],
-    place: Callable[[int, int], tuple[str, int]],
+    name: str, columns: Sequence[pa.ChunkedArray], written: Sequence[bool], place: Callable[[int, int], tuple[str, int]]
 ) -> pa.ChunkedArray:
     """Return the values of a field in several pieces as one column; those of *written* columns are JSON.
 

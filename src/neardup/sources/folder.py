@@ -29,16 +29,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError, counted, reason, require
-from neardup.sources.collection import (
-    DEFAULT_ID,
-    DEFAULT_TEXT,
-    Advance,
-    Append,
-    InputPiece,
-    Rejected,
-    Request,
-    silent,
-)
+from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, Advance, Append, InputPiece, Rejected, Request, silent
 from neardup.sources.compression import HEAD, encoding_code, sniff
 from neardup.sources.document import HTML, page_of
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, is_hidden, kind, matches
@@ -89,6 +80,7 @@ class Folder(InputPiece):
         for name in sorted({request.text, request.id} - {DEFAULT_TEXT, DEFAULT_ID}):
             raise missing_field(display(path), name, _FIELDS)
         prefix = f"{_name(path)}/" if prefixed else ""
+        self.has_pages = any(map(_is_page, files))
         self._documents: list[_Document] = []
         rejected: list[Rejected] = []
         faults: Counter[str] = Counter()
@@ -96,7 +88,6 @@ class Folder(InputPiece):
         def batches() -> Iterator[tuple[Batch, pa.Table, float]]:
             batch = Batch()
             for number, relative in enumerate(files, 1):
-                self.has_pages = self.has_pages or _is_page(relative)
                 outcome = _read(Path(path, relative), prefix + relative, request.max_bytes, markup=markup)
                 if isinstance(outcome, Rejected):
                     rejected.append(outcome)

@@ -82,6 +82,12 @@ def kind(path: str) -> Kind | None:
     return Kind(found, compression)
 
 
+def compression_of(path: str) -> str | None:
+    """Return the compression that the file's name promises; ``None`` without one, or if its ending is unknown."""
+    found = kind(path)
+    return None if found is None else found.compression
+
+
 def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     """Replace each pattern by the paths that match, sorted. An existing path is never a pattern.
 
@@ -248,12 +254,8 @@ def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - wh
     """
     require(format is None or format in NAMED, "format", format, f"must be {', '.join(NAMED[:-1])} or {NAMED[-1]}")
     if Path(path).is_dir() and path != STDIN:
-        require(
-            format is None,
-            "format",
-            format,
-            f"can only be used with files and standard input; {display(path)} is a folder",
-        )
+        rule = f"can only be used with files and standard input; {display(path)} is a folder"
+        require(format is None, "format", format, rule)
         return Kind(FOLDER)
     if format is not None:
         compression = None if format == "parquet" else COMPRESSIONS.get(PurePath(path.lower()).suffix)

@@ -1,11 +1,11 @@
-"""The host and the first path levels of an address, which identify the hits of one site."""
+"""The host, the registered domain and the first path levels of an address, which identify the hits of one site."""
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from neardup.model.errors import require_whole
+from neardup.model.errors import ExtraMissing, require_whole
 from neardup.sources.addresses import Addresses
 
 _ADDRESSES: Final = Addresses()
@@ -41,6 +41,36 @@ def named_host(name: str) -> str:
 def _host(front: str) -> str | None:
     place = _ADDRESSES.place(front)
     return None if place is None else place[0]
+
+
+def registered_domain(address: Any) -> str | None:
+    """Return the registered domain of the host of an address: one label more than a public suffix.
+
+    For a host without a registered domain, such as an IP address, ``localhost`` or a public suffix, it is the host
+    itself, so that hits of the same site have the same value. Unknown suffixes have one label. Suffixes under which
+    names are given away count as public (``github.io``). ``None`` for an address without a host; no address raises an
+    error. The list is part of the library ``publicsuffixlist``; nothing is downloaded.
+
+    Raises ``ExtraMissing`` without that library: ``pip install 'neardup[web]'``.
+
+    >>> registered_domain("https://news.example.co.uk/a"), registered_domain("http://127.0.0.1:8000/")
+    ('example.co.uk', '127.0.0.1')
+    """
+    suffixes = _suffixes()
+    own = host(address)
+    if own is None or own.rpartition(".")[2].isdigit() or own.startswith("["):
+        return own
+    found = suffixes.privatesuffix(own)  # only the number of labels counts
+    return own if found is None else ".".join(own.split(".")[-1 - found.count(".") :])
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> Any:
+    try:
+        from publicsuffixlist import PublicSuffixList
+    except ImportError as error:
+        raise ExtraMissing("publicsuffixlist", "web") from error
+    return PublicSuffixList()
 
 
 @dataclass(frozen=True, slots=True)

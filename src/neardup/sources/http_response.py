@@ -34,9 +34,7 @@ _GZIP_STEP: Final = 1 << 14  # each byte may expand to 1 KiB; most bodies are sh
 _SHORTER: Final = 1 << 7  # times shorter steps, to find damage in a step
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
 _JOINED: Final = {"content-encoding": ", ", "transfer-encoding": ", ", "link": ", ", "x-robots-tag": "\n"}
-_AGENT: Final = re.compile(
-    r"\s*(?!unavailable_after|max-)([\w*-]+)\s*:"
-)  # the crawler that the rest of a header is for
+_AGENT: Final = re.compile(r"\s*(?!unavailable_after|max-)[\w*-]+\s*:")  # the crawler that the rest is for
 _CODINGS: Final = 5  # more are an attack
 _TOO_MANY: Final = f"more than {_CODINGS} codings"
 _UNKNOWN: Final = "unknown coding"
@@ -95,18 +93,13 @@ def head_size(block: bytes) -> int:
 
 def media_type(value: str) -> tuple[str, str | None]:
     """Return the type and the charset of a ``Content-Type``."""
-    value = value[:_VALUE]
-    kind, _, rest = value.partition(";")
-    if not rest:
-        return kind.strip().lower(), None
-    if plain := _CHARSET.fullmatch(rest):
-        return kind.strip().lower(), plain[1]
-    return kind.strip().lower(), _charset(rest)
+    kind, _, rest = value[:_VALUE].partition(";")
+    plain = _CHARSET.fullmatch(rest)
+    return kind.strip().lower(), plain[1] if plain else _charset(rest) if rest else None
 
 
 @lru_cache(maxsize=256)  # nearly all records of an archive have one of a few
 def _charset(parameters: str) -> str | None:
-    """Return the charset that the parameters of a ``Content-Type`` declare."""
     message = Message()
     message["content-type"] = f"text/html;{parameters.encode('ascii', 'replace').decode()}"
     charset = message.get_param("charset")
@@ -127,9 +120,7 @@ def _fields(head: bytes) -> dict[str, str]:
     """Return the headers that are read; the values of several headers of codings or links are joined."""
     found: dict[str, str] = {}
     for name, value in _HEADERS.findall(head):
-        key, given = name.decode().lower(), value.decode("latin-1").strip()
-        if "\n" in given:
-            given = _FOLDED.sub(" ", given)
+        key, given = name.decode().lower(), _FOLDED.sub(" ", value.decode("latin-1").strip())
         if key not in found:
             found[key] = given
         elif key in _JOINED:
@@ -138,8 +129,6 @@ def _fields(head: bytes) -> dict[str, str]:
 
 
 def _listed(value: str) -> list[str]:
-    if not value:
-        return []
     return [name for part in value.lower().split(",") if (name := part.strip()) not in {"", "identity"}]
 
 

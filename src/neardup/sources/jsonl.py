@@ -123,8 +123,16 @@ class JsonLines(InputPiece):
         lines = self._spans.where(mask)
         if marks is None:
             lines.write(file)
-        else:
-            self._write_marked(file, lines, marks.filter(mask))
+            return
+        encode = msgspec.json.Encoder().encode
+        known = {name: encode(name) for name in marks.column_names}
+        rows = (row for batch in marks.filter(mask).to_batches(max_chunksize=_MARKED) for row in batch.to_pylist())
+        for line, row in zip(map(bytes, lines.each()), rows, strict=True):
+            for name, written in known.items():
+                if written in line:
+                    self.require_new([name], msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
+            own = line.rstrip()[:-1].rstrip()
+            file.write(own + (b"" if own.endswith(b"{") else b",") + encode(row)[1:] + b"\n")
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the records as tables; the types are those of the values."""
@@ -146,18 +154,6 @@ class JsonLines(InputPiece):
         if not first:
             yield pa.table({})
 
-    def _write_marked(self, file: BinaryIO, lines: Spans, marks: pa.Table) -> None:
-        names = marks.column_names
-        encode = msgspec.json.Encoder().encode
-        known = [encode(name) for name in names]
-        rows = (row for batch in marks.to_batches(max_chunksize=_MARKED) for row in batch.to_pylist())
-        for line, row in zip(map(bytes, lines.each()), rows, strict=True):
-            for name, written in zip(names, known, strict=True):
-                if written in line:
-                    self.require_new([name], msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
-            own = line.rstrip()[:-1].rstrip()
-            file.write(own + (b"" if own.endswith(b"{") else b",") + encode(row)[1:] + b"\n")
-
     def _literal(self, row: int, name: str, token: bytes) -> str | None:
         try:
             return literal_of(token)
@@ -170,8 +166,6 @@ class JsonLines(InputPiece):
 
 
 class _Reader:
-    """Collects the requested fields of a file."""
-
     def __init__(self, request: Request, name: str) -> None:
         self.request = request
         self._name = name  # of documents without an id

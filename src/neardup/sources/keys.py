@@ -1,5 +1,6 @@
 """Secret keys, read from files."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -19,12 +20,9 @@ def key_in(name: str) -> bytes:
             content = stream.read(4 * _KEY_BYTES)
     except OSError as error:
         raise DataError.by(error, path, "the key") from error
-    if len(content) == _KEY_BYTES:
-        return content
-    try:
-        key = bytes.fromhex(content.decode("ascii"))
-    except ValueError:
-        key = b""
-    if len(key) != _KEY_BYTES:
+    if len(content) != _KEY_BYTES:
+        with suppress(ValueError):
+            content = bytes.fromhex(content.decode("ascii"))
+    if len(content) != _KEY_BYTES:
         raise InputRefused(str(path), "a key file must contain 16 bytes or 32 hexadecimal digits")
-    return key
+    return content

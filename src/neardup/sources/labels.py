@@ -9,9 +9,10 @@ answers are added.
 import fcntl
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import msgspec
 
@@ -49,7 +50,7 @@ def latest(answers: Iterable[LabelledPair]) -> list[LabelledPair]:
     return [*found.values()]
 
 
-class LabelFile:
+class LabelFile(AbstractContextManager["LabelFile"]):
     """A file to which answers are appended: each is on disk when ``append`` returns.
 
     Use it as a context manager. A file that exists is continued, without its last line if that is incomplete. No two
@@ -66,9 +67,6 @@ class LabelFile:
         except BaseException:
             os.close(self._file)
             raise
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
@@ -151,25 +149,20 @@ class LabelFile:
 def _parsed(name: str, data: bytes) -> tuple[list[LabelledPair], int]:
     """Return the answers, and the number of bytes before an incomplete last line."""
     answers = []
-    begin = len(BOM) if data.startswith(BOM) else 0
-    number = 0
-    while begin < len(data):
-        number += 1
-        end = data.find(b"\n", begin) + 1 or len(data)
-        line = data[begin:end]
-        if line.strip():
-            try:
-                answers.append(_answer(line))
-            except ParameterError as error:
-                raise DataError(f"{name}:{number}", f"its {error}") from error
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                begun = line.startswith(_BEGIN) or _BEGIN.startswith(line) or not line.strip(b"\0")
-                if begun and not line.endswith(b"\n"):  # by ``append``, or zeros after a power failure
-                    return answers, begin
-                raise DataError(
-                    f"{name}:{number}", f"it is not a labelled pair: {_reason(line, error)}", "label"
-                ) from error
-        begin = end
+    lines = data.removeprefix(BOM).split(b"\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            answers.append(_answer(line))
+        except ParameterError as error:
+            raise DataError(f"{name}:{number}", f"its {error}") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            begun = line.startswith(_BEGIN) or _BEGIN.startswith(line) or not line.strip(b"\0")
+            if begun and number == len(lines):  # by ``append``, or zeros after a power failure
+                return answers, len(data) - len(line)
+            rule = f"it is not a labelled pair: {_reason(line, error)}"
+            raise DataError(f"{name}:{number}", rule, "label") from error
     return answers, len(data)
 
 

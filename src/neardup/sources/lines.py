@@ -1,6 +1,6 @@
 """The lines of a text file as spans of bytes: their places, their validity, and how chosen ones are written."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
@@ -134,7 +134,7 @@ class Spans:
 
     def write(self, file: BinaryIO) -> None:
         """Copy the records unchanged; a last line without a newline gets one, as in the rest of the file."""
-        self.contents.check_unchanged()
+        self.contents.read(0, 0)  # even if no record was chosen, the file must be unchanged
         for which, begin, data in self.blocks():
             chosen = runs(self.start[which] - begin, self.stop[which] - begin)
             for first, last in chosen:  # noqa: FURB122 - zstandard's writer has no writelines
@@ -146,7 +146,8 @@ class Spans:
         """Return what is missing at the end of a line whose last byte is not a newline."""
         if last == _RETURN:
             return b"" if self.lone_returns else b"\n"
-        return self.contents.newline or newline(self.contents)
+        blocks = (bytes(data) for _, data, _ in blocks_of_lines(self.contents, _SCAN))
+        return self.contents.newline or newline(blocks)
 
 
 def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:
@@ -163,9 +164,11 @@ def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:
     yield from zip(firsts.tolist(), lasts.tolist(), strict=True)
 
 
-def newline(contents: Contents) -> bytes:
-    r"""Return the ending of the file's first line: ``\r\n`` or, also if there is none, ``\n``."""
-    for _, data, ends in blocks_of_lines(contents, _SCAN):
-        line = bytes(data[: ends[0]])
-        return b"\r\n" if line.endswith(b"\r\n") else b"\n"
+def newline(blocks: Iterable[bytes]) -> bytes:
+    r"""Return the ending of the first line of a text in blocks: ``\r\n`` or, also if there is none, ``\n``."""
+    last = b""
+    for block in blocks:
+        if end := block.find(b"\n") + 1:
+            return b"\r\n" if (last + block[:end]).endswith(b"\r\n") else b"\n"
+        last = block[-1:]
     return b"\n"

@@ -8,8 +8,8 @@ from typing import IO, BinaryIO, Final, Protocol, cast
 import zstandard
 
 from neardup.model.errors import DataError
-from neardup.sources.compression import Expander, GzipError, inflater
-from neardup.sources.formats import display, kind
+from neardup.sources.compression import ZSTD_FRAME, Expander, GzipError, inflater, is_skippable
+from neardup.sources.formats import compression_of, display
 from neardup.sources.streams import lz4_frame, lz4_reader
 
 LARGEST: Final = 1 << 26  # bytes of a record
@@ -26,42 +26,40 @@ _MOST_READ: Final = 64  # times that bytes are read for damaged members: those o
 _CALL: Final = 64  # bytes that take as long as a call
 _WINDOW: Final = 1 << 31  # bytes of the largest window of a zstd frame
 _ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
-_ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
 _LZ4_FRAME: Final = b"\x04\x22\x4d\x18"
 _LZ4_BLOCK_SIZE: Final = (1 << 31) - 1  # the bit above it marks a block that is not compressed
-_SKIPPABLE: Final = b"\x2a\x4d\x18"  # 0x50 to 0x5f, then these: a frame of other data
 _FAULTS: Final = (GzipError, zstandard.ZstdError, OSError)
 
 Pieces = Generator[bytes, None, int]
 
 
 class HeldBytes:
-    """Bytes in memory, and those that follow, from a stream; those before ``forget`` are not needed any more."""
+    """Bytes from *begin* on in memory, and those that follow, from a stream; ``forget`` may drop some."""
 
     def __init__(self, first: bytes, more: Iterator[bytes]) -> None:
-        self._held, self._more, self._begin = first, more, 0
+        self._held, self._more, self.begin = first, more, 0
 
     def read(self, begin: int, end: int) -> bytes:
         """Return the bytes from *begin* to *end*, fewer at the end of the stream."""
-        if end > self._begin + len(self._held):
+        if end > self.begin + len(self._held):
             self._extend(begin, end)
-        return self._held[begin - self._begin : end - self._begin]
+        return self._held[begin - self.begin : end - self.begin]
 
     def _extend(self, begin: int, end: int) -> None:
         pieces = [self._held]
-        size = self._begin + len(self._held)
+        size = self.begin + len(self._held)
         while size < end and (piece := next(self._more, None)) is not None:
             pieces.append(piece)
             size += len(piece)
             if begin >= size:  # skipped bytes are not needed
-                pieces, self._begin = [], size
-        self._held = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+                pieces, self.begin = [], size
+        self._held = b"".join(pieces)
 
     def forget(self, begin: int) -> None:
         """Let the bytes before *begin* go."""
-        if 2 * (begin - self._begin) > len(self._held):  # bytes are moved once
-            self._held = self._held[begin - self._begin :]
-            self._begin = begin
+        if 2 * (begin - self.begin) > len(self._held):  # bytes are moved once
+            self._held = self._held[begin - self.begin :]
+            self.begin = begin
 
 
 class FileBytes:
@@ -152,8 +150,6 @@ class Packing(Protocol):
 
 
 class _Gzip:
-    """Gzip members."""
-
     name, magic, checked, first = "gzip member", b"\x1f\x8b\x08", True, 0
 
     def beginning(self, data: FileBytes, at: int) -> bytes:
@@ -166,7 +162,7 @@ class _Gzip:
 class _Zstd:
     """Zstd frames. The first frame of a file may be the dictionary of all others, compressed or not."""
 
-    name, magic, checked = "zstd frame", _ZSTD_FRAME, False
+    name, magic, checked = "zstd frame", ZSTD_FRAME, False
 
     def __init__(self, file: BinaryIO) -> None:
         """Read the dictionary; the errors of ``packing_of``."""
@@ -180,7 +176,7 @@ class _Zstd:
                 raise zstandard.ZstdError(f"it is larger than {LARGEST >> 20} MiB")
             if len(content) < size or len(head) < 8:  # noqa: PLR2004 - the magic number, and the size
                 raise EOFError
-            if content.startswith(_ZSTD_FRAME):
+            if content.startswith(ZSTD_FRAME):
                 content = zstandard.ZstdDecompressor().stream_reader(content).read(LARGEST)
             self.first, dictionary = 8 + size, zstandard.ZstdCompressionDict(content)
         self._expander = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=_WINDOW)
@@ -227,7 +223,7 @@ def _lz4_frame(data: FileBytes, at: int) -> tuple[int, bool]:
     head = data.read(at, at + 8)
     if len(head) < 8:  # noqa: PLR2004 - all frames are longer
         return at + 8, True
-    if head[1:4] == _SKIPPABLE and head[0] >> 4 == 5:  # noqa: PLR2004 - 0x50 to 0x5f
+    if is_skippable(head):
         return at + 8 + int.from_bytes(head[4:], "little"), False
     if not head.startswith(_LZ4_FRAME):
         return data.size, True
@@ -277,7 +273,6 @@ class PackedMember:
         self.more = self._pieces(packing, data, at)
 
     def _pieces(self, packing: Packing, data: FileBytes, at: int) -> Iterator[bytes]:
-        """Yield what follows, some at a time."""
         try:
             self.end = yield from packing.pieces(data, at)
         except EOFError:
@@ -359,7 +354,6 @@ class Members:
     def __init__(self) -> None:
         self._open: tuple[str, int] | None = None
         self._file: BinaryIO | None = None
-        self._begin = 0
         self._held = HeldBytes(b"", iter(()))
 
     def close(self) -> None:
@@ -371,12 +365,11 @@ class Members:
     def read(self, path: str, offset: int, span: tuple[int, int]) -> bytes:
         """Return some bytes of what members from *offset* on hold; ``DataError`` if they do not have them now."""
         begin, end = span
-        if self._open != (path, offset) or begin < self._begin:
+        if self._open != (path, offset) or begin < self._held.begin:
             self._held = HeldBytes(b"", JoinedMembers(*self._opened(path), offset).more)
             self._open = path, offset
         data = self._held.read(begin, end)
         self._held.forget(begin)
-        self._begin = begin
         if len(data) < end - begin:
             raise DataError(display(path), CHANGED, "changed")
         return data
@@ -392,10 +385,8 @@ class Members:
     def _opened(self, path: str) -> tuple[Packing, FileBytes]:
         self.close()
         self._file = Path(path).open("rb")  # noqa: SIM115 - it stays open for the next records
-        how = kind(path)
-        compression = how.compression if how is not None else None
         try:
-            packing = packing_of(self._file, compression or "gzip")
+            packing = packing_of(self._file, compression_of(path) or "gzip")
         except (EOFError, zstandard.ZstdError) as error:
             raise DataError(display(path), CHANGED, "changed") from error
         return packing, FileBytes(self._file)

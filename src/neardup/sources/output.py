@@ -26,20 +26,8 @@ from neardup.model.errors import (
     StorageFailed,
     require,
 )
-from neardup.sources.formats import (
-    FOLDER,
-    KNOWN,
-    WARC,
-    Kind,
-    expand,
-    is_document,
-    is_url,
-    kind,
-    local,
-    matches,
-)
-from neardup.sources.input_paths import InputPaths
-from neardup.sources.own_folders import require_outside
+from neardup.sources.formats import FOLDER, KNOWN, WARC, Kind, expand, is_document, is_url, kind, local, matches
+from neardup.sources.output_places import InputPaths, require_outside
 from neardup.sources.remote import exists, send
 from neardup.sources.streams import lz4_frame
 from neardup.sources.tables import table_writer
@@ -59,24 +47,15 @@ _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
-def check_target(  # noqa: PLR0913 - an output, and what it must not replace
-    path: AnyPath,
-    paths: Sequence[str],
-    wanted: str,
-    *,
-    force: bool,
-    glob: Sequence[str] = (),
-    inputs: InputPaths | None = None,
-) -> None:
+def check_target(path: AnyPath, inputs: InputPaths, wanted: str, *, force: bool, glob: Sequence[str] = ()) -> None:
     """Raise the errors of writing the kept records of inputs of the format *wanted* before anything is read.
 
     ``ParameterError``: the ending is unknown. ``ExtraMissing``: a library that writes it is missing. ``OutputError``:
-    the path is one of the *inputs*, by default those of these *paths* (even with *force*), is inside an input folder or
-    contains one; exists and *force* is not given; or its folder is missing or not writable. A device or a pipe may
-    exist, and accepts any format but a folder's. The inputs need not exist.
+    the path is one of the *inputs* (even with *force*), is inside an input folder or contains one; exists and *force*
+    is not given; or its folder is missing or not writable. A device or a pipe may exist, and accepts any format but a
+    folder's. The inputs need not exist.
     """
     path = local(path)
-    inputs = InputPaths(paths) if inputs is None else inputs
     if is_special(path):
         if wanted == FOLDER:
             raise ParameterError("output", path, "must be the name of a folder, as the input is one")
@@ -351,7 +330,7 @@ def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
         raise OutputRefused(path, "it exists already", "exists")
 
 
-def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = ()) -> None:
+def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str]) -> None:
     parent = Path(os.path.realpath(path)).parent
     if not _is_folder(parent, path):
         raise OutputRefused(path, f"its folder does not exist: {parent}")
@@ -361,14 +340,12 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
     require_outside(path)
     if not Path(path).exists():
         if folder and os.path.lexists(old := replaced(Path(os.path.realpath(path)))):
-            rule = (
-                f"a run was stopped while it replaced this folder, whose files are in {old} now; rename or remove that"
-            )
-            raise OutputRefused(path, rule)
+            rule = f"a run was stopped while it replaced this folder, whose files are in {old} now"
+            raise OutputRefused(path, f"{rule}; rename or remove that")
         return
     if not folder:
         _refuse_folder(path)
-    if folder and not Path(path).is_dir():
+    elif not Path(path).is_dir():
         raise OutputRefused(path, "it is a file, and the output is a folder")
     if not force:
         raise OutputRefused(path, "it exists already", "exists")
@@ -387,7 +364,6 @@ def require_names(path: AnyPath, folder: AnyPath, *, room: int = 0) -> None:
 
 
 def _is_folder(path: AnyPath, output: str) -> bool:
-    """Return whether a path, of an *output* or its folder, is that of a folder."""
     try:
         return Path(path).is_dir()
     except OSError as error:

@@ -52,15 +52,9 @@ class Batch:
 
     def __init__(self) -> None:
         self._texts: list[str | None] = []
-        self._markup: list[bytes] = []
-        self._names: list[str] = []
-        self._charsets: list[str | None] = []
-        self._hosts: list[str | None] = []
+        self._pages: list[tuple[bytes, str, str | None, str | None]] = []  # markup, name, charset and host
         self._texts_of_pages: list[tuple[int, str]] = []  # the places of texts with a template, and their hosts
         self.size = 0
-
-    def __len__(self) -> int:
-        return len(self._texts)
 
     def add(self, content: bytes | str, name: str, charset: str | None = None, host: str | None = None) -> None:
         """Add a page, as bytes with the charset that HTTP declares, or a text; *host* is that of its template."""
@@ -70,15 +64,13 @@ class Batch:
             self._texts.append(content)
             return
         self._texts.append(None)
-        self._markup.append(content)
-        self._names.append(name)
-        self._charsets.append(charset)
-        self._hosts.append(host)
+        self._pages.append((content, name, charset, host))
 
     def pages(self) -> pa.Table:
         """Return the pages, and forget their markup."""
-        markup, self._markup = self._markup, []
-        return table_of(markup, self._names, charsets=self._charsets, hosts=self._hosts)
+        markup, names, charsets, hosts = zip(*self._pages, strict=True) if self._pages else ((),) * 4
+        self._pages = []
+        return table_of(markup, names, charsets=charsets, hosts=hosts)
 
     def documents(self, found: pa.Table, extraction: Extraction, *, whole: bool = False) -> pa.Table:
         """Return what was *found* in the pages, and the texts, as a table of all documents; see ``FOUND``."""
@@ -89,7 +81,9 @@ class Batch:
         if extraction.templates is not None and self._texts_of_pages:
             places, hosts = zip(*self._texts_of_pages, strict=True)
             given = texts.take(pa.array(places))
-            left, sites = texts_without_templates(extraction.templates, given.to_pylist(), hosts)
+            shown = given.to_pylist()  # compared like pages that ``auto`` reads by their visible text
+            every = [True] * len(shown)
+            left, sites = texts_without_templates(extraction.templates, shown, hosts, every, shown.__getitem__)
             mask = np.zeros(len(texts), np.bool_)
             mask[[*places]] = True
             for name, values in {"texts": left, "sites": sites, **({"whole": given} if whole else {})}.items():
@@ -252,10 +246,7 @@ def _reader(extraction: Extraction, *, whole: bool = False) -> Reader:
         )
         if extraction.templates is not None:
             hosts = [own or host_of(None, page) for own, page in zip(hosts or repeat(None), markup, strict=False)]
-        if whole and extraction.templates is not None:
-            found, wholes = extraction.pages_with_whole_texts(markup, charsets, hosts)
-        else:
-            found, wholes = extraction.pages(markup, charsets, hosts), [None] * len(markup)
+        found, wholes = extraction.pages_with_whole_texts(markup, charsets, hosts, whole=whole)
         columns = {**found._asdict(), "whole": wholes}
         return pa.table({name: pa.array(columns[name], kind) for name, kind in FOUND.items()})
 

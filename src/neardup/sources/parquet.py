@@ -32,7 +32,7 @@ from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, is_special
-from neardup.sources.tables import slices
+from neardup.sources.tables import BINARY, slices
 
 _MAGIC: Final = b"PAR1"
 _ENDS: Final = (_MAGIC, b"PARE")  # the second one if the directory is encrypted
@@ -44,14 +44,7 @@ _PIECE: Final = 1 << 22  # bytes of rows that are held together: memory that is 
 _FILTERED: Final = 1 << 12  # rows filtered at a time: with more, Arrow copies the growing result in memory
 _GROUP: Final = 1 << 20  # rows in a group if the input has no groups
 _WAITING: Final = 1 << 23  # bytes of rows that may wait for those of the next input
-_TEXTS: Final = (
-    pa.types.is_string,
-    pa.types.is_large_string,
-    pa.types.is_string_view,
-    pa.types.is_binary,
-    pa.types.is_large_binary,
-    pa.types.is_binary_view,
-)
+_STRINGS: Final = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 _SCALARS: Final = (
     pa.types.is_integer,
     pa.types.is_floating,
@@ -449,9 +442,7 @@ def _texts(path: str, table: pa.Table, request: Request, schema: pa.Schema) -> p
         raise DataError(display(path), rule)
     short = pa.types.is_string(kind) or pa.types.is_binary(kind)
     unpacked, short = _unpacked(path, column, request), short and kind is column.type
-    if binary and not any(
-        test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    ):
+    if binary and not any(test(kind) for test in _STRINGS):
         return unpacked.cast(pa.large_binary())
     return unpacked.cast(pa.string() if short else pa.large_string(), safe=False)
 
@@ -475,9 +466,8 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
         return pa.chunked_array([named(request.name_of(path), positions)], pa.string())
     column = written_ids(_unpacked(path, _column(path, table, name, schema), request))
     if not (_is_text(column.type) or _is_scalar(column.type)) or pa.types.is_boolean(column.type):
-        raise DataError(
-            display(path), f"the column {name!r} must hold strings or numbers to be the id, not {column.type}"
-        )
+        rule = f"the column {name!r} must hold strings or numbers to be the id, not {column.type}"
+        raise DataError(display(path), rule)
     try:
         column = column.cast(pa.string(), safe=False)
     except pa.ArrowInvalid as error:
@@ -489,7 +479,7 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return any(bool(test(kind)) for test in _TEXTS)
+    return any(bool(test(kind)) for test in (*_STRINGS, *BINARY))
 
 
 def _is_scalar(kind: pa.DataType) -> bool:

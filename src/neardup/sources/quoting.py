@@ -89,12 +89,9 @@ def quoted(data: memoryview, delimiter: str) -> tuple[Positions, Positions]:
 def _walked(quotes: list[int], starts: list[bool]) -> tuple[Positions, Positions]:
     opening: list[int] = []
     closing: list[int] = []
-    inside = False
     for quote, may_open in zip(quotes, starts, strict=True):
-        if inside:
+        if len(opening) > len(closing):  # inside a field
             closing.append(quote)
-            inside = False
         elif may_open or (closing and closing[-1] == quote - 1):
             opening.append(quote)
-            inside = True
     return np.array(opening, np.int64), np.array(closing, np.int64)

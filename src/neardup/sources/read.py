@@ -19,7 +19,7 @@ from neardup.model.errors import (
     require,
     require_kind,
     require_name,
-    require_path,
+    require_paths,
     require_sequence,
     require_whole,
 )
@@ -77,8 +77,7 @@ def read(
     Raises ``DataError`` for inputs that cannot be read as a whole, and if every record was rejected; ``ParameterError``
     for wrong parameters.
     """
-    for name in require_sequence("inputs", inputs, "names"):
-        require_path("inputs", name)
+    require_paths("inputs", inputs)
     return read_requested(inputs, request_of(**reading), others=others, threads=threads, progress=progress)
 
 
@@ -94,17 +93,15 @@ def read_requested(
     extraction = request.extraction
     request = with_address(request)
     paths = require_once(expand(inputs), request.globs)
-    found = common_format(paths, request.format)
-    forms = {found, *(common_format([path], request.format) for path in (expand(others) if others else ()))}
+    form = common_format(paths, request.format)
+    forms = {form, *(common_format([path], request.format) for path in (expand(others) if others else ()))}
     require_used(request, forms, folders=FOLDER in forms)
     opened = open_processes(request.processes, thread_count(threads))
     with fetched(paths) as (local, folder), opened as processes:
         processes.turn_to(extracting(extraction, whole=request.whole_texts))
         request = replace(request, processes=processes)
         advance = _advance(local, progress)
-        documents = (
-            _of_folders(local, request, advance) if found == FOLDER else _of_files(found, local, request, advance)
-        )
+        documents = _of_folders(local, request, advance) if form == FOLDER else _of_files(form, local, request, advance)
         if folder is not None:
             finalize(documents, rmtree, folder, ignore_errors=True)
         pa.default_memory_pool().release_unused()  # of buffers, or it would be kept until the end of the run
@@ -117,7 +114,6 @@ def read_requested(
 
 
 def _of_files(form: str, paths: Sequence[str], request: Request, advance: Callable[[int, float], None]) -> WholeInputs:
-    """Read whole files of one format; tables must have equal columns."""
     pieces: list[InputPiece] = []
     for index, path in enumerate(paths):
         with within_memory(path):
@@ -127,7 +123,6 @@ def _of_files(form: str, paths: Sequence[str], request: Request, advance: Callab
 
 
 def _of_folders(paths: Sequence[str], request: Request, advance: Callable[[int, float], None]) -> WholeInputs:
-    """Read all documents of folders."""
     from neardup.sources.folder import Folder, documents_in, require_other_names
 
     require_other_names(paths)

@@ -51,7 +51,7 @@ def decoder(text: str | None, names: tuple[str, ...]) -> Decode:
                 given[head] = f"h{len(given)}"
                 fields[given[head]] = head
                 members.append((given[head], msgspec.Raw, msgspec.Raw()))
-            nested.append((field, given[head], _member(rest, is_text=field == "f0")))
+            nested.append((field, given[head], decoder(rest, ()) if field == "f0" else decoder(None, (rest,))))
     try:
         record = msgspec.defstruct("Record", members, rename=fields, gc=False)
         decode: Decode = msgspec.json.Decoder(record).decode
@@ -69,7 +69,7 @@ def _through_objects(decode: Decode, nested: list[tuple[str, str, Decode]]) -> D
         for field, head, member in nested:
             value = getattr(found, field)
             if not value and value != "" and _is_object(holder := memoryview(getattr(found, head))):
-                setattr(found, field, member(holder))
+                setattr(found, field, getattr(member(holder), "f0" if field == "f0" else "f1"))
         return found
 
     return decode_nested
@@ -77,15 +77,6 @@ def _through_objects(decode: Decode, nested: list[tuple[str, str, Decode]]) -> D
 
 def _is_object(value: memoryview) -> bool:
     return bytes(value[:1]) == b"{"
-
-
-def _member(name: str, *, is_text: bool) -> Decode:
-    """Return a decoder of one field of an object."""
-    if is_text:
-        decode = decoder(name, ())
-        return lambda data: decode(data).f0
-    decode = decoder(None, (name,))
-    return lambda data: decode(data).f1
 
 
 def field_names(line: memoryview, prefix: str = "") -> Iterator[str]:
@@ -137,14 +128,12 @@ def reason_of(line: bytes, error: Exception, text: str) -> str:
     if isinstance(error, msgspec.ValidationError):
         found = _EXPECTED.search(str(error))
         kind = _KINDS.get(found[1], "an object") if found else "a number"  # out of range
-        return (
-            f"its {text!r} must be a string, not {kind}" if "`$" in str(error) else f"it must be an object, not {kind}"
-        )
+        rule = f"its {text!r} must be a string" if "`$" in str(error) else "it must be an object"
+        return f"{rule}, not {kind}"
     return "it is nested too deeply" if isinstance(error, RecursionError) else _fault_of(line, error)
 
 
 def _fault_of(line: bytes, error: Exception) -> str:
-    """Describe why a line is not valid JSON."""
     if _SURROGATE.search(line.decode(errors="replace")) and _python_reads(line):
         return "an escape in it is half a surrogate pair"
     if "truncated" in str(error):

@@ -110,8 +110,8 @@ def send(file: str, url: str) -> None:
             if parent := path.rpartition("/")[0]:
                 system.makedirs(parent, exist_ok=True)
             system.put_file(file, path)
-    except NeardupError as error:
-        raise OutputError(url, getattr(error, "rule", str(error))) from error
+    except InputRefused as error:
+        raise OutputError(url, error.rule) from error
 
 
 @contextmanager

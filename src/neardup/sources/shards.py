@@ -11,7 +11,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -26,6 +26,7 @@ from neardup.sources import remote
 from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected, Request, require_used, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.fields import joined
+from neardup.sources.folder import Folder, documents_in, require_other_names, state_of, unreadable
 from neardup.sources.formats import (
     FOLDER,
     SPOOLED,
@@ -44,7 +45,7 @@ from neardup.sources.formats import (
     require_once,
     require_one_standard_input,
 )
-from neardup.sources.lines import blocks_of_lines
+from neardup.sources.lines import blocks_of_lines, newline
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.output import temporary_files
 from neardup.sources.standard_input import standard_input
@@ -57,7 +58,7 @@ _NEWLINE: Final = b"\n"
 _SOURCE: Final = attrgetter("source")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Shard:
     """A part of one input. *source* is the number of the input; *begin* and *end* are bytes, row groups or files.
 
@@ -77,9 +78,9 @@ class Shard:
 class Shards:
     """The shards of some inputs, in input order; *size* bounds a piece in bytes, unless one record is longer.
 
-    *inputs* are paths of files and folders of documents; *identities* show whether they have changed. The first *texts*
-    inputs are JSON lines with texts that were extracted before. *ignored* counts the files of folders that were not
-    requested.
+    *inputs* are paths of files and folders of documents, of these *kinds*; *identities* show whether they have changed.
+    The first *texts* inputs are JSON lines with texts that were extracted before. *ignored* counts the files of folders
+    that were not requested.
     """
 
     inputs: tuple[str, ...]
@@ -89,11 +90,11 @@ class Shards:
     ignored: int = 0
     size: int = SHARD
     texts: int = 0
-    _kinds: list[Kind] = field(init=False)
+    kinds: list[Kind] = field(init=False)
     _listed: dict[int, list[str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._kinds = [input_kind(path, _given(path, self.request)) for path in self.inputs]
+        self.kinds = [input_kind(path, _given(path, self.request)) for path in self.inputs]
 
     @classmethod
     def opened(
@@ -118,12 +119,10 @@ class Shards:
             twice = path == STDIN or Path(path).is_file() or Path(path).is_dir() or not Path(path).exists()
             rule = "cannot be a pipe, because a run in pieces reads its inputs more than once; use - and standard input"
             require(twice, "inputs", display(path), rule)
-        from neardup.sources.folder import documents_in, require_other_names, state_of
-
         require_other_names([path for path in paths if Path(path).is_dir()])
         found = cls(paths, request, ignored=sum(others for _, others in there))
         identities: list[Any] = []
-        for path, one in zip(paths, found._kinds, strict=True):
+        for path, one in zip(paths, found.kinds, strict=True):
             if one.format == FOLDER:
                 identities.append([state_of(path, documents_in(path, request.globs)[0])[1]])
             else:
@@ -132,7 +131,7 @@ class Shards:
         beside = expand(others) if others else ()
         require_one_standard_input((*paths, *beside))
         tables = (table for path in beside for table in _tables(path, request)[0])
-        forms = {one.format for one in (*found._kinds, *(input_kind(path, _given(path, request)) for path in tables))}
+        forms = {one.format for one in (*found.kinds, *(input_kind(path, _given(path, request)) for path in tables))}
         require_used(request, forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
         return replace(found, identities=identities)
 
@@ -153,12 +152,10 @@ class Shards:
 
     def cut(self, size: int) -> Self:
         """Return the same inputs, cut into shards of about *size* bytes. The lines of JSON lines are counted."""
-        from neardup.sources.folder import documents_in, state_of
-
         shards: list[Shard] = []
         identities = [*self.identities]
         ignored = self.ignored
-        for source, (path, found) in enumerate(zip(self.inputs, self._kinds, strict=True)):
+        for source, (path, found) in enumerate(zip(self.inputs, self.kinds, strict=True)):
             if found.format == FOLDER:
                 files, others = documents_in(path, self.request.globs)
                 ignored += others
@@ -173,7 +170,7 @@ class Shards:
                 firsts = [1, *(1 + np.cumsum(rows)).tolist()]
                 shards += [
                     Shard(source=source, begin=b, end=e, first=firsts[b], size=sum(sizes[b:e]))
-                    for b, e in _ranges(sizes, size) or [(0, 0)]
+                    for b, e in _ranges(sizes, size)
                 ]
             elif found.format == WARC:
                 from neardup.sources.archives import ranges_of
@@ -202,7 +199,7 @@ class Shards:
         Standard input and files at URLs are not checked before they are copied.
         """
         paths = [self.inputs[source] for source in sources if not is_distant(self.inputs[source])]
-        match self._kinds[sources[0]].format:
+        match self.kinds[sources[0]].format:
             case "parquet":
                 from neardup.sources.parquet import check_schemas
 
@@ -222,7 +219,7 @@ class Shards:
                 "globs": [*self.request.globs],
                 "extraction": self.request.extraction.to_dict(),
             },
-            "shards": [[s.source, s.begin, s.end, s.first, s.size, s.torn] for s in self.shards],
+            "shards": [[*astuple(shard)] for shard in self.shards],
             "identities": self.identities,
             "ignored": self.ignored,
             "size": self.size,
@@ -236,8 +233,7 @@ class Shards:
             own = given["request"]
             tuples = {name: tuple(own[name]) for name in ("columns", "globs")}
             request = Request(**own | tuples | {"extraction": Extraction.from_dict(own["extraction"])})
-        names = ("source", "begin", "end", "first", "size", "torn")
-        shards = [Shard(**dict(zip(names, shard, strict=True))) for shard in given["shards"]]
+        shards = [Shard(*shard) for shard in given["shards"]]
         ways = {name: given[name] for name in ("ignored", "size", "texts")}
         return cls(tuple(given["inputs"]), request, shards, given["identities"], **ways)
 
@@ -250,12 +246,8 @@ class Shards:
     @property
     def extraction(self) -> dict[str, str | None] | None:
         """What decides the texts of web pages; ``None`` if no input has pages."""
-        pages = self.request.reads_pages(found.format for found in self._kinds)
+        pages = self.request.reads_pages(found.format for found in self.kinds)
         return self.request.extraction.identity if pages else None
-
-    def kind(self, source: int) -> Kind:
-        """Return the format of an input."""
-        return self._kinds[source]
 
     def of(self, source: int) -> list[Shard]:
         """Return the shards of an input."""
@@ -272,9 +264,7 @@ class Shards:
     def check_unchanged(self, shard: Shard) -> None:
         """Raise ``DataError`` if the input of a shard, or of a folder the files of the shard, have changed."""
         path, then = self.inputs[shard.source], self.identities[shard.source]
-        if self._kinds[shard.source].format == FOLDER:
-            from neardup.sources.folder import state_of
-
+        if self.kinds[shard.source].format == FOLDER:
             files = self._files(shard.source)
             now: Any = [len(files), state_of(path, files[shard.begin : shard.end])[1]]
             then = [then[0], then[1 + self.of(shard.source).index(shard)]]
@@ -284,16 +274,13 @@ class Shards:
             raise DataError(display(path), "it was changed after the run had begun", "changed")
 
     def _files(self, source: int) -> list[str]:
-        """Return the documents of a folder; they are listed once."""
         if source not in self._listed:
-            from neardup.sources.folder import documents_in
-
             self._listed[source] = documents_in(self.inputs[source], self.request.globs)[0]
         return self._listed[source]
 
     def column(self, name: str, parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
         """Return a field of all documents from the stored columns of the shards, as ``WholeInputs.column`` does."""
-        written = [self._kinds[shard.source].format == "jsonl" for shard in self.shards]
+        written = [self.kinds[shard.source].format == "jsonl" for shard in self.shards]
         return joined(name, parts, written, self.place)
 
     def place(self, shard: int, row: int) -> tuple[str, int]:
@@ -347,7 +334,7 @@ class Shards:
             yield piece
 
     def _pieces(self, shard: Shard, *, whole: bool, markup: bool, documents: int | None) -> Iterator[InputPiece]:
-        path, found = self.inputs[shard.source], self._kinds[shard.source]
+        path, found = self.inputs[shard.source], self.kinds[shard.source]
         self.check_unchanged(shard)
         request = self.request if shard.source < self.texts else with_address(self.request)
         match found.format:
@@ -361,11 +348,9 @@ class Shards:
 
                 yield from archives.pieces_of(path, self.request, shard.begin, shard.end, self.size, markup=markup)
             case "folder":
-                from neardup.sources.folder import Folder
-
                 files = self._files(shard.source)[shard.begin : shard.end]
-                others = [one for one, kind_ in zip(self.inputs, self._kinds, strict=True) if kind_.format == FOLDER]
-                yield Folder(path, self.request, files, prefixed=len(others) > 1, markup=markup)
+                folders = sum(one.format == FOLDER for one in self.kinds)
+                yield Folder(path, self.request, files, prefixed=folders > 1, markup=markup)
             case "jsonl":
                 from neardup.sources.jsonl import JsonLines
 
@@ -390,14 +375,12 @@ class Shards:
         return header_of_lines(contents.read(0, min(_HEAD, len(contents))), found.format, self.request)
 
     def _range(self, path: str, header: bytes, shard: Shard) -> Iterator[bytes]:
-        """Yield a header, and the bytes of a shard, some at a time."""
         contents = load(path, None, 1)
         for begin in range(shard.begin, shard.end, self.size):
             yield header + bytes(contents.read(begin, min(begin + self.size, shard.end)))
             header = b""
 
     def _blocks(self, path: str, found: Kind, shard: Shard) -> Iterator[Contents]:
-        """Yield the lines of a shard, some at a time."""
         source = display(path)
         if found.compression is None:
             lines = load(path, None, self.request.max_bytes).read(shard.begin, shard.end)
@@ -417,15 +400,10 @@ class Shards:
             yield Contents(source, lines, first=first, newline=self._closing(path, found, lines))
 
     def _closing(self, path: str, found: Kind, lines: memoryview) -> bytes | None:
-        """Return what ends the first line of a file, as ``newline`` does; ``None`` if these lines of it need no end."""
+        """Return what ends the first line of a file; ``None`` if these lines of it need no end."""
         if bytes(lines[-1:]) in {b"", _NEWLINE}:
             return None
-        last = b""
-        for block in stream(path, found.compression, self.request.max_bytes, _HEAD):
-            if end := block.find(_NEWLINE) + 1:
-                return b"\r\n" if (last + block[:end]).endswith(b"\r\n") else _NEWLINE
-            last = block[-1:]
-        return _NEWLINE
+        return newline(stream(path, found.compression, self.request.max_bytes, _HEAD))
 
     def _expanded(self, path: str, compression: str, shard: Shard) -> Iterator[bytes]:
         """Yield the lines that begin in a shard of a compressed file, some bytes at a time."""
@@ -485,8 +463,6 @@ def _tables(path: str, request: Request) -> tuple[list[str], int]:
     """
     if path == STDIN or not Path(path).is_dir():
         return [path], 0
-    from neardup.sources.folder import unreadable
-
     found: list[str] = []
     others = 0
     for folder, subfolders, names in os.walk(path, onerror=unreadable):
@@ -506,14 +482,14 @@ def _tables(path: str, request: Request) -> tuple[list[str], int]:
 
 
 def _ranges(sizes: Sequence[int], limit: int) -> list[tuple[int, int]]:
-    """Cut neighbours into ranges of at most *limit* bytes, or one that is larger."""
+    """Cut neighbours into ranges of at most *limit* bytes, or one that is larger; nothing is one range."""
     edges, held = [0], 0
     for place, size in enumerate(sizes):
         if held and held + size > limit:
             edges.append(place)
             held = 0
         held += size
-    return list(pairwise([*edges, len(sizes)])) if sizes else []
+    return list(pairwise([*edges, len(sizes)]))
 
 
 def _line_count(data: bytes) -> int:
@@ -555,31 +531,23 @@ def _line_shards(source: int, path: str, size: int, header: int = 0) -> list[Sha
 
 
 @contextmanager
-def local_inputs(
-    inputs: Sequence[str | os.PathLike[str]], request: Request, *, others: Sequence[str | os.PathLike[str]] = ()
-) -> Iterator[Shards]:
-    """Yield inputs that are not cut yet; standard input and files at URLs are first copied to a temporary folder.
-
-    The same request is made of *others*.
-    """
-    opened = Shards.opened(inputs, request, others=others)
-    with TemporaryDirectory(prefix="neardup-") as folder:
-        copies = remote.copied(opened.inputs, folder)
-        if STDIN in opened.inputs:
-            copies[STDIN] = Path(folder, f"{SPOOLED}.{opened.kind(opened.inputs.index(STDIN)).format}")
-            with temporary_files(folder), copies[STDIN].open("wb") as file:
-                file.writelines(standard_input())
-        yield opened.copied(copies)
-
-
-@contextmanager
 def local_shards(
     inputs: Sequence[str | os.PathLike[str]],
     request: Request,
     *,
     others: Sequence[str | os.PathLike[str]] = (),
-    size: int = SHARD,
+    size: int | None = SHARD,
 ) -> Iterator[Shards]:
-    """Yield the shards of some inputs; see ``local_inputs``."""
-    with local_inputs(inputs, request, others=others) as opened:
-        yield opened.cut(size)
+    """Yield the shards of some inputs; ``None``: not cut yet. The same request is made of *others*.
+
+    Standard input and files at URLs are first copied to a temporary folder.
+    """
+    opened = Shards.opened(inputs, request, others=others)
+    with TemporaryDirectory(prefix="neardup-") as folder:
+        copies = remote.copied(opened.inputs, folder)
+        if STDIN in opened.inputs:
+            copies[STDIN] = Path(folder, f"{SPOOLED}.{opened.kinds[opened.inputs.index(STDIN)].format}")
+            with temporary_files(folder), copies[STDIN].open("wb") as file:
+                file.writelines(standard_input())
+        opened = opened.copied(copies)
+        yield opened if size is None else opened.cut(size)

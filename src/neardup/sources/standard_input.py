@@ -1,5 +1,6 @@
-"""Standard input and other pipes, which can be read once; a run that reads its inputs again copies standard input."""
+"""Standard input and other pipes, which can be read once, as their bytes arrive."""
 
+import os
 import select
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,10 @@ from typing import Any, Final
 from neardup.model.errors import DataError
 from neardup.sources.formats import STDIN, display, readable
 
-_PATIENCE: Final = 200  # milliseconds between checks for signals while waiting
+MOST_BYTES: Final = 1 << 26  # bytes of a line
+TOGETHER: Final = 1 << 23  # bytes that are read before lines are yielded, if that many are available
+
+_PATIENCE: Final = 200  # milliseconds between checks for signals while there is nothing to read
 _MOST: Final = 1 << 20  # bytes read at a time
 
 
@@ -39,6 +43,52 @@ def available(file: Any) -> Iterator[bytes]:
         if not piece:
             return
         yield piece
+
+
+def arriving(descriptor: int, source: str, most: int = MOST_BYTES) -> Iterator[list[bytes | None]]:
+    """Yield the lines that have arrived, at least one, as soon as there is one; without their newlines.
+
+    A line of more than *most* bytes is ``None``: it is read to its end and discarded. Raises ``DataError`` if the
+    system refuses to read.
+    """
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    begun: list[bytes] = []  # the pieces of an incomplete line, unless it is too long already
+    size, ended = 0, False
+    while not ended:
+        while not waiting.poll(_PATIENCE):
+            pass
+        data, ended = _waiting(descriptor, waiting, source)
+        first, *others = data.split(b"\n")
+        begun.append(first)
+        size += len(first)
+        lines: list[bytes | None] = []
+        if others:
+            lines = [None if size > most else b"".join(begun)]
+            lines += [line if len(line) <= most else None for line in others[:-1]]
+            begun, size = others[-1:], len(others[-1])
+        if size > most:
+            begun = []
+        if ended and size:
+            lines.append(None if size > most else b"".join(begun))
+        if lines:
+            yield lines
+
+
+def _waiting(descriptor: int, waiting: select.poll, source: str) -> tuple[bytes, bool]:
+    """Read the available bytes, and return whether the stream has ended."""
+    pieces: list[bytes] = []
+    size = 0
+    with readable(source):
+        while size < TOGETHER:
+            piece = os.read(descriptor, _MOST)
+            pieces.append(piece)
+            size += len(piece)
+            if not piece:
+                return b"".join(pieces), True
+            if not waiting.poll(0):
+                break
+    return b"".join(pieces), False
 
 
 def check_same(path: Path) -> None:

@@ -3,21 +3,11 @@
 from collections.abc import Iterator
 from importlib import import_module
 from io import BytesIO
-from typing import Any, BinaryIO, Final, Protocol
+from typing import Any, BinaryIO, Final
 
 from neardup.model.errors import ExtraMissing
 
 _STEP: Final = 1 << 16
-
-
-class Readable(Protocol):
-    """What the readers need of a file."""
-
-    def tell(self) -> int:
-        """Return the next byte that is read."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most *size* bytes, none at the end."""
 
 
 def brotli(stream: BinaryIO) -> Iterator[bytes]:
@@ -26,9 +16,12 @@ def brotli(stream: BinaryIO) -> Iterator[bytes]:
     return iter(lambda: opened.read(_STEP), b"")
 
 
-def lz4_reader(stream: Readable) -> Readable:
-    """Return a file that expands lz4 data, with ``OSError`` if it is damaged; ``ExtraMissing``."""
-    opened: Readable = _opened("Lz4Reader", stream)
+def lz4_reader(stream: Any) -> BinaryIO:
+    """Return a file that expands lz4 data, with ``OSError`` if it is damaged; ``ExtraMissing``.
+
+    Of the *stream*, ``tell`` and ``read`` are used.
+    """
+    opened: BinaryIO = _opened("Lz4Reader", stream)
     return opened
 
 
@@ -40,7 +33,7 @@ def lz4_frame(content: bytes) -> bytes:
     return stream.getvalue()
 
 
-def _opened(name: str, stream: Readable) -> Any:
+def _opened(name: str, stream: Any) -> Any:
     try:
         library = import_module("fastwarc.stream_io")
     except ImportError as error:

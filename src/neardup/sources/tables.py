@@ -25,7 +25,7 @@ _BYTES: Final = 1 << 23
 _GROUP_ROWS: Final = 1 << 20  # of a row group of Parquet
 _GROUP_BYTES: Final = 1 << 27
 ONLY_LINES: Final = "which only JSON lines can represent; write JSON lines, and inputs of other formats to other files"
-_BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
+BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
 
 
 def slices(table: pa.Table) -> Iterator[pa.Table]:
@@ -170,7 +170,7 @@ def _readable(table: pa.Table, *kinds: Callable[[pa.DataType], bool]) -> pa.Tabl
         kind = _unpacked(field.type)
         if kind is not field.type:
             table = table.set_column(place, field.name, table.column(place).cast(kind))
-        if any(test(kind) for test in (*_BINARY, *kinds)):
+        if any(test(kind) for test in (*BINARY, *kinds)):
             try:
                 table = table.set_column(place, field.name, table.column(place).cast(pa.large_string()))
             except pa.ArrowInvalid:

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from neardup.model.errors import OTHER_FILE, DataError, require, require_path
+from neardup.model.errors import OTHER_FILE, DataError, require_path
 from neardup.sources.compression import load
 from neardup.sources.formats import require_file
 
@@ -173,11 +173,6 @@ def without_path_parameters(segment: str, names: Container[str]) -> str:
     if first in {".", ".."}:
         return segment
     return ";".join([first, *[each for each in parameters if each.partition("=")[0] not in names]])
-
-
-def require_rules(rules: object) -> None:
-    """Raise ``ParameterError`` unless these are rules, or ``None``."""
-    require(rules is None or isinstance(rules, UrlRules), "rules", rules, "must be UrlRules, or None")
 
 
 def _names(rules: HostRules, kind: str) -> list[str]:

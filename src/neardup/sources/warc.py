@@ -20,7 +20,7 @@ from typing import BinaryIO, Final, NamedTuple
 import zstandard
 
 from neardup.model.errors import DataError
-from neardup.sources.formats import display, readable
+from neardup.sources.formats import compression_of, display, readable
 from neardup.sources.members import (
     CHANGED,
     CUT,
@@ -86,13 +86,13 @@ class Gap(NamedTuple):
     reach: int = 0
 
 
-def records(path: str, compression: str | None, begin: int = 0, end: int | None = None) -> Iterator[Record | Gap]:
+def records(path: str, begin: int = 0, end: int | None = None) -> Iterator[Record | Gap]:
     """Yield the records of a file that begin in a range of bytes, and its gaps, in order.
 
-    *compression* is ``gzip``, ``zstd``, ``lz4`` or ``None``. The range must begin at a record or a member. Raises
-    ``DataError`` for a file that cannot be read, or is not a WARC file at all.
+    The range must begin at a record or a member. Raises ``DataError`` for a file that cannot be read, or is not a WARC
+    file at all.
     """
-    source = display(path)
+    source, compression = display(path), compression_of(path)
     with readable(source), Path(path).open("rb") as file:
         size = file.seek(0, 2)
         if not begin:

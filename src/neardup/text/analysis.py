@@ -75,11 +75,8 @@ class Analysis:
             known = stem_languages()
             require(self.stem in known, "stem", self.stem, f"must be one of {', '.join(known)}")
         if self.unit == "letter":
-            for name, value in (
-                ("min_length", self.min_length > 1),
-                ("stop_words", self.stop_words),
-                ("stem", self.stem),
-            ):
+            chosen = {"min_length": self.min_length > 1, "stop_words": self.stop_words, "stem": self.stem}
+            for name, value in chosen.items():
                 require(not value, name, getattr(self, name), "selects words, so it cannot be used with unit letter")
 
     @property

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from neardup.model.arrays import Bytes, Positions, TextBatch
 from neardup.model.errors import DataError, kind_of
-from neardup.text.containers import require_in_memory, without_views
+from neardup.text.containers import WIDE, require_in_memory, without_views
 from neardup.text.values import is_missing
 
 BATCH_BYTES = 1 << 20  # large batches are faster; this is the largest whose results still fit into a cache
@@ -36,10 +36,8 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
         kind = column.type
     if column.null_count == len(column):  # pandas has numbers in a column without values
         column = pa.chunked_array([pa.nulls(len(column), pa.large_string())])
-    elif pa.types.is_string_view(kind):
-        column = column.cast(pa.large_string())
-    elif pa.types.is_binary_view(kind):
-        column = column.cast(pa.large_binary())
+    elif kind in WIDE:
+        column = column.cast(WIDE[kind])
     elif not (_is_wide(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind)):
         raise DataError(f"column {name!r}", f"must contain strings, not {kind}")
     return column

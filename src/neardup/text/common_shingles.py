@@ -145,9 +145,8 @@ class CommonShingles:
                 terms, about = arrays["terms"].astype(np.uint64), json.loads(arrays["about"].tobytes())
             if about["format"] != _FORMAT:
                 raise DataError(where, "was written by a newer neardup")
-            made = cls(
-                shingling=about["shingling"], terms=terms, share=about["share"], documents=int(about["documents"])
-            )
+            own = {name: about[name] for name in ("shingling", "share", "documents")}
+            made = cls(terms=terms, **own)
             holds = made.identity == about["identity"]
         except _OTHER_CONTENT as error:
             if isinstance(error, DataError):

@@ -33,7 +33,7 @@ _NOT_READ: Final = {  # containers whose rows are not in memory: their kind, and
     ("pyspark", "DataFrame"): "a Spark DataFrame is not in memory: call .toArrow() or .toPandas() first",
 }
 OF_FILES: Final = "to read files, use neardup.dedup_files, pair_files or contamination_in_files"
-_WIDE: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+WIDE: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 _NOT_ARROW: Final = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
@@ -108,18 +108,17 @@ def records_as_table(
             raise DataError(f"document {position}", f"must be a mapping, as the first document, not {kind_of(record)}")
         for name in needed:
             if name not in record:
-                known = ", ".join(map(str, record))
-                raise DataError(
-                    f"document {position}", f"has no {name!r}; its keys are {known}{_other_text(name, text)}"
-                )
+                rule = f"has no {name!r}; its keys are {', '.join(map(str, record))}{_other_text(name, text)}"
+                raise DataError(f"document {position}", rule)
     names = [*needed, *(name for name in optional if any(name in record for record in records))]
     return pa.table({name: _array([record.get(name) for record in records], name) for name in dict.fromkeys(names)})
 
 
 def require_in_memory(source: Any) -> None:
     """Raise ``DataError`` for a container that must be read first, a set, a single value, and the path of a file."""
-    if reason := _why_not_in_memory(type(source)):  # type: ignore[arg-type]
-        raise DataError("documents", reason)
+    for (library, name), reason in _NOT_READ.items():
+        if _is(source, library, name):
+            raise DataError("documents", reason)
     if isinstance(source, os.PathLike):
         raise DataError("documents", f"{os.fspath(source)!r} is a path; {OF_FILES}")
     if isinstance(source, io.IOBase):
@@ -128,11 +127,6 @@ def require_in_memory(source: Any) -> None:
         raise DataError("documents", "are a set, which has no order; pass a list, best or oldest first")
     if isinstance(source, np.ndarray) and not source.ndim:
         raise DataError("documents", "are a zero-dimensional array, which is a single value; pass a list")
-
-
-@lru_cache(maxsize=256)
-def _why_not_in_memory(kind: type) -> str | None:
-    return next((reason for name, reason in _NOT_READ.items() if name in _lineage(kind)), None)
 
 
 def rows_where(container: Rows, marked: Flags) -> Rows:
@@ -151,9 +145,6 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
     found: Any
     if isinstance(source, pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray):
         found = _filtered(source, pa.array(marked))
-    elif isinstance(source, tuple | list):
-        chosen = compress(source, marked.tolist())
-        found = tuple(chosen) if isinstance(source, tuple) else list(chosen)
     elif _is(source, "polars"):
         found = source.filter(marked)
     elif _is(source, "datasets", "Dataset"):
@@ -163,7 +154,8 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
     elif isinstance(source, np.ndarray):
         found = source[marked]
     elif isinstance(source, Sequence):
-        found = list(compress(source, marked.tolist()))
+        chosen = compress(source, marked.tolist())
+        found = tuple(chosen) if isinstance(source, tuple) else list(chosen)
     else:
         raise DataError("rows", f"cannot be selected from {kind_of(source)}; read it into a table or list first")
     return found  # type: ignore[no-any-return]  # the kind of container that came in
@@ -176,7 +168,7 @@ def _of_pandas_rows(source: Any, marked: Flags) -> Any:
     except pa.ArrowNotImplementedError as error:
         if _is(source, "pandas", "Series"):
             viewed = getattr(source.dtype, "pyarrow_dtype", None)
-            if viewed not in _WIDE:
+            if viewed not in WIDE:
                 rule = f"cannot select rows of the type {source.dtype}; convert it, such as to large_string"
                 raise DataError(f"column {source.name!r}", rule) from error
             rows = type(source.array)(_filtered(source.array.__arrow_array__(), pa.array(marked)))
@@ -192,9 +184,9 @@ def _of_pandas_rows(source: Any, marked: Flags) -> Any:
 def without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Replace the dictionaries of string views, which no function of Arrow can unpack."""
     kind = column.type
-    if not pa.types.is_dictionary(kind) or kind.value_type not in _WIDE:
+    if not pa.types.is_dictionary(kind) or kind.value_type not in WIDE:
         return column
-    wide = _WIDE[kind.value_type]
+    wide = WIDE[kind.value_type]
     chunks = [
         pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(wide), ordered=kind.ordered)
         for chunk in column.chunks
@@ -237,7 +229,8 @@ def _of_arrow(source: Any) -> Any:
         source = pa.Table.from_batches([source])
     elif not isinstance(source, pa.Table) and pa.types.is_struct(source.type):
         chunks = source.chunks if isinstance(source, pa.ChunkedArray) else [source]
-        source = pa.Table.from_struct_array(pa.chunked_array(chunks, source.type))
+        chunks = [pa.RecordBatch.from_struct_array(chunk) for chunk in chunks]
+        source = pa.Table.from_batches(chunks, pa.schema([*source.type]))
     return _Table(source.column_names, source.select) if isinstance(source, pa.Table) else source
 
 
@@ -291,14 +284,11 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
         if pa.types.is_date(array.type) and any(isinstance(value, datetime) for value in values):
             array = column_of(values, name)  # Arrow would cut the times off
     except UnicodeEncodeError:  # lone surrogates: such text is bytes that are not UTF-8
-        array = pa.array([_as_bytes(value) for value in values], pa.large_binary())
+        raw = [value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None for value in values]
+        array = pa.array(raw, pa.large_binary())
     except _NOT_ARROW:
         array = column_of(values, name)
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-
-
-def _as_bytes(value: Any) -> Any:
-    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None
 
 
 def _filtered(source: Any, marked: pa.Array) -> Any:
@@ -309,5 +299,5 @@ def _filtered(source: Any, marked: pa.Array) -> Any:
     if isinstance(source, pa.Table):
         columns = [_filtered(column, marked) for column in source.columns]
         return pa.Table.from_arrays(columns, schema=source.schema)
-    wide = _WIDE.get(source.type)
+    wide = WIDE.get(source.type)
     return source.filter(marked) if wide is None else source.cast(wide).filter(marked).cast(source.type)

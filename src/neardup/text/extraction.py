@@ -31,7 +31,6 @@ View = Literal["auto", "main", "visible"]
 
 _LEAST: Final = 5  # letters of visible text for each of main text, at most
 _UNKNOWN: Final = "\ufffd"
-_OTHER_RULE: Final = "another version of neardup learned it, by another rule"
 
 LONG_LINES: Final = {"words": 5, "least": 50}
 """The words of a line of a text that is not short, and those of all such lines of a text that are enough.
@@ -40,10 +39,6 @@ Which texts of a host are different is decided by these lines: a long menu makes
 """
 OTHER_LINES: Final = {"links": "ignored", "notices": "ignored"}
 """Lines that do not count on pages of a host with a template, besides those of the template; part of their rule."""
-
-
-def _nothing(_page: str, _asked: str) -> None:
-    """Find no content of a page."""
 
 
 class Pages(NamedTuple):
@@ -176,10 +171,7 @@ class Extraction:
         return cls(view=given["view"], templates=templates, known=known)
 
     def pages(
-        self,
-        markup: Sequence[bytes | str],
-        declared: Sequence[str | None] = (),
-        hosts: Sequence[str | None] = (),
+        self, markup: Sequence[bytes | str], declared: Sequence[str | None] = (), hosts: Sequence[str | None] = ()
     ) -> Pages:
         """Read some pages; *declared* are the charsets that HTTP declares, if any. A string is decoded already.
 
@@ -190,12 +182,7 @@ class Extraction:
         return self.pages_with_whole_texts(markup, declared, hosts, whole=False)[0]
 
     def pages_with_whole_texts(
-        self,
-        markup: Sequence[bytes | str],
-        declared: Sequence[str | None] = (),
-        hosts: Sequence[str | None] = (),
-        *,
-        whole: bool = True,
+        self, markup: Sequence[bytes | str], declared: Sequence[str | None], hosts: Sequence[str | None], *, whole: bool
     ) -> tuple[Pages, list[str | None]]:
         """Read some pages as ``pages`` does, and return their *whole* texts, too, with the lines of templates.
 
@@ -209,7 +196,7 @@ class Extraction:
             require(len(given) in {0, len(markup)}, name, given, rule)
         learned = [None if self.templates is None else self.templates.get(host) for host in hosts]
         asked = zip(markup, declared or repeat(None), learned or repeat(None), strict=False)
-        opened: AbstractContextManager[Find] = nullcontext(_nothing) if self.known is None else self.known.opened()
+        opened: AbstractContextManager[Find] = self.known.opened() if self.known else nullcontext(lambda *_: None)
         with opened as known:
             found = [self._read(page, charset, template, known) for page, charset, template in asked]
         contents, views = [content for content, _ in found], [view for _, view in found]
@@ -221,7 +208,7 @@ class Extraction:
 
         if self.templates is not None and hosts:
             all_shown = [view == "visible" != self.view for view in views]
-            texts, sites = _without_templates(self.templates, read, hosts, all_shown, shown)
+            texts, sites = texts_without_templates(self.templates, read, hosts, all_shown, shown)
         templates = learned if whole and learned else [None] * len(texts)
         return Pages(
             texts,
@@ -297,23 +284,13 @@ def _closest(page: bytes, text: str) -> str:
 
 
 def texts_without_templates(
-    templates: HostTemplates, texts: Sequence[str], hosts: Sequence[str]
-) -> tuple[list[str], list[int]]:
-    """Return visible texts of pages, as in WET files, without the templates of their hosts, and their sites.
-
-    They are compared like pages that ``auto`` reads by their visible text.
-    """
-    return _without_templates(templates, texts, hosts, [True] * len(texts), texts.__getitem__)
-
-
-def _without_templates(
     templates: HostTemplates,
     texts: Sequence[str],
     hosts: Sequence[str | None],
     all_shown: Sequence[bool],
     shown: Callable[[int], str],
 ) -> tuple[list[str], list[int]]:
-    """Return the texts without templates, and the sites of the pages.
+    """Return texts of pages without the templates of their hosts, and the sites of the pages.
 
     Those of thin pages are all visible text, which *shown* returns. *all_shown* are the pages whose texts are all
     visible text because there is hardly any main text.
@@ -371,10 +348,8 @@ def other_extraction(known: Mapping[str, str | None], own: Mapping[str, str | No
     """Return why *own* pages cannot be compared with *known* ones, read in another way, and a code for that."""
     views = known["text_view"], own["text_view"]
     if views[0] != views[1]:
-        return (
-            f"its pages were read in the text view {views[0]}, and the new ones in the text view {views[1]}",
-            "other view",
-        )
+        rule = f"its pages were read in the text view {views[0]}, and the new ones in the text view {views[1]}"
+        return rule, "other view"
     if known.get("extractor") != own.get("extractor"):
         rule = f"its pages were read by {known.get('extractor')}, and the new ones are read by {own.get('extractor')}"
         return rule, "other version"
@@ -395,11 +370,9 @@ def learned_otherwise(templates: HostTemplates, own: Mapping[str, str | None]) -
         rule = f"it is for pages in the text view {before}, and pages are read in the view {now} here"
         return ParameterError("templates", str(templates), f"cannot be used: {rule}", "other view")
     others, mine = learned.get("extractor"), own.get("extractor")
-    why = (
-        f"its pages were read by {others or 'another library'}, and by {mine or 'none'} now"
-        if before and others != mine
-        else _OTHER_RULE
-    )
+    why = "another version of neardup learned it, by another rule"
+    if before and others != mine:
+        why = f"its pages were read by {others or 'another library'}, and by {mine or 'none'} now"
     return ParameterError("templates", str(templates), f"cannot be used: {why}; learn them again")
 
 

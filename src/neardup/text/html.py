@@ -145,14 +145,14 @@ def visible_content(markup: str, *, links: bool = True) -> PageContent:
     'See three'
     """
     pieces, about = _scanned(markup, links=not links)
-    return about._replace(text=_paragraphs(pieces if links else _without_links(pieces, lines=True)))
+    return about._replace(text=_paragraphs(pieces, marked=not links))
 
 
 def visible_contents(markup: str) -> tuple[PageContent, PageContent]:
     """Return the visible text of a page, and that without lines of links only: see ``visible_content``."""
     pieces, about = _scanned(markup, links=True)
-    whole, rest = (_without_links(pieces.copy(), lines=lines) for lines in (False, True))
-    return about._replace(text=_paragraphs(whole)), about._replace(text=_paragraphs(rest))
+    whole, rest = (_paragraphs(pieces.copy(), marked=True, links=links) for links in (True, False))
+    return about._replace(text=whole), about._replace(text=rest)
 
 
 def _scanned(markup: str, *, links: bool) -> tuple[Bytes, PageContent]:
@@ -180,17 +180,12 @@ def _title(content: bytes) -> str:
     return " ".join(out[:size].tobytes().decode().split())
 
 
-def _without_links(pieces: Bytes, *, lines: bool) -> Bytes:
-    """Remove link marks in place and, with *lines*, lines of links only; return the pieces that are left."""
+def _paragraphs(pieces: Bytes, *, marked: bool, links: bool = False) -> str:
+    """Return the text of pieces; of *marked* ones, which are changed, without lines of links only, unless *links*."""
     from neardup.kernels import visible_text as kernels
 
-    tables = unicode_tables()
-    return pieces[: kernels.drop_links(pieces, lines, tables.analysis_index, tables.analysis_data)]
-
-
-def _paragraphs(pieces: Bytes) -> str:
-    from neardup.kernels import visible_text as kernels
-
+    if marked:
+        pieces = pieces[: kernels.drop_links(pieces, not links, *unicode_tables().analysis)]
     out = np.empty(len(pieces) * 3 // 2 + 1, np.uint8)
     return out[: kernels.paragraphs(pieces, out)].tobytes().decode()
 
@@ -359,9 +354,8 @@ def decoded_as(page: bytes, encoding: str) -> str:
         alone[1:] |= (halves[1:] == _LOW) & ~paired
         alone[0] |= halves[0] == _LOW
         if alone.any():
-            page = (
-                np.where(alone, units.dtype.type(0xFFFD), units).astype(units.dtype).tobytes() + page[2 * len(units) :]
-            )
+            replaced = np.where(alone, units.dtype.type(0xFFFD), units).astype(units.dtype)
+            page = replaced.tobytes() + page[2 * len(units) :]
     return page.decode(encoding, "replace")
 
 

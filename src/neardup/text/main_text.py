@@ -35,11 +35,10 @@ def main_text(markup: str) -> PageContent | None:
         text, title = text.replace(_DEEPER, ""), title.replace(_DEEPER, "")
     head, root = tree.head, tree.document.query_selector("html")
     links = [] if head is None else head.query_selector_all("link[rel~=canonical]")
-    listed = links if len(links) <= MOST_CANONICALS else ()  # going through all would take quadratic time
-    named = {address for link in listed if (address := (link.getattr("href") or "").strip())}
-    if len(links) > MOST_CANONICALS:
+    if len(links) > MOST_CANONICALS:  # going through all would take quadratic time
         canonical: str | None = ""
     else:
+        named = {address for link in links if (address := (link.getattr("href") or "").strip())}
         base = None if head is None or not named else head.query_selector("base[href]")
         address = None if base is None else base.getattr("href")
         canonical = resolved(named.pop(), address) if len(named) == 1 else "" if named else None

@@ -76,9 +76,7 @@ class Marker:
 
 
 def _shortened(text: str, spans: list[tuple[int, int]]) -> Marked:
-    """Cut a text that is too long to be shown, around the first span."""
-    if len(text) <= MOST_SHOWN:
-        return Marked(text, tuple(spans))
+    """Cut a text, if it is too long to be shown, around the first span."""
     first = spans[0][0] if spans else 0
     begin = max(0, min(first - MOST_SHOWN // 4, len(text) - MOST_SHOWN))
     end = _before_marks(text, begin + MOST_SHOWN)

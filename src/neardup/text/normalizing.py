@@ -14,8 +14,10 @@ from neardup.text.unicode import unicode_tables
 _BITS = {"NFC": np.uint16(1 << 8), "NFKC": np.uint16(1 << 9)}
 
 
-def normalized(batch: TextBatch, form: Normalization) -> TextBatch:
-    """Normalise a batch; it is returned unchanged if every document is already normalised."""
+def normalized(batch: TextBatch, form: Normalization | None) -> TextBatch:
+    """Normalise a batch; it is returned unchanged without a form, or if every document is already normalised."""
+    if form is None:
+        return batch
     tables = unicode_tables()
     flags = np.empty(len(batch), np.uint8)
     may_change(batch.data, batch.offsets, tables.normal_index, tables.normal_data, _BITS[form], flags)

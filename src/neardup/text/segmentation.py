@@ -1,7 +1,6 @@
 """Abbreviations, after which a full stop does not end a sentence, and words that do not begin one."""
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,19 +22,8 @@ ENDINGS = (
 )
 
 
-class Abbreviations(NamedTuple):
-    """The lists, packed for the kernel: the first letter in the lowest byte."""
-
-    always: Words
-    before_numbers: Words
-    endings: Words
-
-
 @cache
-def abbreviations() -> Abbreviations:
-    """Pack the lists once."""
-    return Abbreviations(_packed(ABBREVIATIONS), _packed(BEFORE_NUMBERS), _packed(ENDINGS))
-
-
-def _packed(words: str) -> Words:
-    return np.array([int.from_bytes(word.encode(), "little") for word in words.split()], np.uint64)
+def abbreviations() -> tuple[Words, ...]:
+    """Pack the three lists for the kernel, once: the first letter of a word is in the lowest byte."""
+    lists = (words.split() for words in (ABBREVIATIONS, BEFORE_NUMBERS, ENDINGS))
+    return tuple(np.array([int.from_bytes(word.encode(), "little") for word in words], np.uint64) for words in lists)

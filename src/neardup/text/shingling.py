@@ -158,6 +158,5 @@ class FeatureBuffer:
             joined = np.empty(self._size + self._size // 2, np.uint64)  # so that joining again and again is rare
             np.concatenate([*self._full, self._values[: self._used]], out=joined[: self._size])
             self._full, self._values, self._used = [], joined, self._size
-        return Features(
-            self._values[: self._used], np.concatenate([*self._offsets, np.array([self._size])]), self._recipe
-        )
+        offsets = np.concatenate([*self._offsets, np.array([self._size])])
+        return Features(self._values[: self._used], offsets, self._recipe)

@@ -54,25 +54,18 @@ def word_spans(text: str) -> WordSpans:
     begins, ends = _filled(kernels.unsettled, data, tables.normal_index, tables.normal_data, _BIT)
     cuts = [0, *np.column_stack([begins, ends]).ravel().tolist(), len(text)]
     pieces = [text[begin:end] for begin, end in pairwise(cuts)]
-    stretches = pieces[1::2]
-    settled = {stretch: _Settled(stretch) for stretch in set(stretches)}
-    pieces[1::2] = [settled[stretch].text for stretch in stretches]
+    settled = {stretch: _settled(stretch) for stretch in set(pieces[1::2])}
+    pieces[1::2], growth, whole = zip(*(settled[stretch] for stretch in pieces[1::2]), strict=True)
     words = _as_it_lies(_utf8("".join(pieces)))
-    grown = np.cumsum([settled[stretch].growth for stretch in stretches])
-    whole = np.array([settled[stretch].whole for stretch in stretches], np.bool_)
-    old, new = _edges(begins, ends, grown, whole)
-    return WordSpans(words.hashes, _begins_before(words.starts, old, new), _ends_behind(words.ends, old, new))
+    old, new = _edges(begins, ends, np.cumsum(growth), np.array(whole, np.bool_))
+    spans = (_unsettled(words.starts, old, new, ends=False), _unsettled(words.ends, old, new, ends=True))
+    return WordSpans(words.hashes, *spans)
 
 
-class _Settled:
-    """A stretch of text, normalised. It is *whole* unless each character became exactly one."""
-
-    __slots__ = ("growth", "text", "whole")
-
-    def __init__(self, stretch: str) -> None:
-        self.text = normalize(stretch, _FORM)
-        self.growth = len(self.text) - len(stretch)
-        self.whole = [normalize(letter, _FORM) for letter in stretch] != list(self.text)
+def _settled(stretch: str) -> tuple[str, int, bool]:
+    """Return a stretch of text normalised, its growth, and whether it is *whole*: not each character became one."""
+    text = normalize(stretch, _FORM)
+    return text, len(text) - len(stretch), [normalize(letter, _FORM) for letter in stretch] != [*text]
 
 
 def _utf8(text: str) -> Bytes:
@@ -101,16 +94,9 @@ def _edges(begins: Positions, ends: Positions, grown: Positions, whole: Flags) -
     return np.concatenate([[0], old]), np.concatenate([[0], new])
 
 
-def _begins_before(positions: Positions, old: Positions, new: Positions) -> Positions:
-    """Map begins to the original text: inside a whole stretch, to its begin."""
-    edge = np.searchsorted(new, positions, side="right") - 1
+def _unsettled(positions: Positions, old: Positions, new: Positions, *, ends: bool) -> Positions:
+    """Map begins, or *ends*, to the original text: inside a whole stretch, to its begin, or its end."""
+    edge = np.maximum(np.searchsorted(new, positions, side="left" if ends else "right") - 1, 0)
     inside = edge % 2 == 1  # after the begin of a stretch, before its end
-    return np.asarray(np.where(inside, old[edge], old[edge] + positions - new[edge]))
-
-
-def _ends_behind(positions: Positions, old: Positions, new: Positions) -> Positions:
-    """Map ends to the original text: inside a whole stretch, to its end."""
-    edge = np.maximum(np.searchsorted(new, positions, side="left") - 1, 0)
-    inside = edge % 2 == 1
-    after = np.minimum(edge + 1, len(old) - 1)
-    return np.asarray(np.where(inside, old[after], old[edge] + positions - new[edge]))
+    outer = np.minimum(edge + ends, len(old) - 1)
+    return np.asarray(np.where(inside, old[outer], old[edge] + positions - new[edge]))

@@ -42,8 +42,7 @@ class Tokenizer:
 
     def lent(self, batch: TextBatch) -> Features:
         """Tokenise into an array that is valid until this thread tokenises again."""
-        if self._analysis.normalization is not None:
-            batch = normalized(batch, self._analysis.normalization)
+        batch = normalized(batch, self._analysis.normalization)
         if self._analysis.unit == "letter":
             return self._letters(batch)
         if self._analysis.unit == "word":
@@ -92,9 +91,7 @@ class Tokenizer:
         """Fold a stop word like a text: into one word, or several consecutive words."""
         raw = word.encode("utf-8", "surrogatepass")
         batch = TextBatch(np.frombuffer(raw or b" ", np.uint8), np.array([0, len(raw)], np.int64))
-        if self._analysis.normalization is not None:
-            batch = normalized(batch, self._analysis.normalization)
-        folded, bounds = self._fold(batch)
+        folded, bounds = self._fold(normalized(batch, self._analysis.normalization))
         parts = [part for part in folded[: bounds[-1]].tobytes().split(b"\0") if part]
         require(len(parts) > 0, "stop_words", word, "must contain a letter, a digit or a symbol")
         return parts

@@ -30,7 +30,11 @@ def column_of(values: Iterable[Any], name: str) -> pa.Array:
             _require_known(*origin, first, name)
             rule = f"is {found} ({repr(value)[:_SHOWN]}), but earlier rows have {first}"
             raise DataError(f"column {name!r}, row {row:,}", rule, "kinds")
-        numbers.append(_decimal(value, row, name) if found == _NUMBER else None)
+        number = Decimal(str(value)) if found == _NUMBER else None
+        if number is not None and number.is_infinite():
+            rule = f"is {value}, which cannot be compared exactly with the decimals here; remove it, or pass strings"
+            raise DataError(f"column {name!r}, row {row:,}", rule)
+        numbers.append(number)
     if first != _NUMBER:
         _require_known(*origin, first, name)
         raise DataError(f"column {name!r}", f"has values ({first}) that Arrow cannot represent in one column")
@@ -54,14 +58,6 @@ def _require_known(row: int, value: Any, kind: str, name: str) -> None:
 def is_missing(value: Any) -> bool:
     """Return whether a value is missing: ``None``, NaN, ``NA`` or ``NaT``."""
     return not _kind_of(value)
-
-
-def _decimal(value: Any, row: int, name: str) -> Decimal:
-    number = Decimal(str(value))
-    if number.is_infinite():
-        rule = f"is {value}, which cannot be compared exactly with the decimals here; remove it, or pass strings"
-        raise DataError(f"column {name!r}, row {row:,}", rule)
-    return number
 
 
 def _kind_of(value: Any) -> str:

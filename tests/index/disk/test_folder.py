@@ -2,7 +2,7 @@ import pytest
 
 from neardup import Index
 from neardup.errors import StorageRefused
-from neardup.index.disk.manifest import NAME, SECOND
+from neardup.index.disk.manifest import MANIFEST, SECOND
 from neardup.model.errors import StorageBusy, StorageDamaged
 
 
@@ -25,7 +25,7 @@ def test_what_a_death_in_the_making_left_is_no_hindrance(tmp_path):
 def test_an_index_that_lost_its_manifest_is_not_overwritten(tmp_path):
     with Index.create(tmp_path) as index:
         index.admit(["a"], ["one two three"])
-    (tmp_path / NAME).unlink()
+    (tmp_path / MANIFEST).unlink()
     with pytest.raises(StorageRefused, match="is not empty"):
         Index.create(tmp_path)
     with pytest.raises(StorageDamaged, match=r"manifest\.json is missing"):
@@ -55,7 +55,7 @@ def test_a_file_that_the_manifest_names_must_be_there(tmp_path):
         path.unlink()
     with pytest.raises(StorageDamaged, match="is named by the manifest, but not there"):
         Index.open(tmp_path / "index")
-    (tmp_path / "index" / NAME).unlink()
+    (tmp_path / "index" / MANIFEST).unlink()
     (tmp_path / "index" / SECOND).unlink()
     with pytest.raises(StorageRefused, match="is not an index"):
         Index.open(tmp_path / "index")

@@ -1,10 +1,9 @@
 import numpy as np
 from documents import COLUMNS, batch
 
-from neardup.index.disk.columns import decoded
+from neardup.index.disk.columns import Lookup, decoded
 from neardup.index.disk.files import Disk
 from neardup.index.disk.gathered import Gathered
-from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.postings import Query
 from neardup.index.disk.segment import Segment, write_segment
 

@@ -5,10 +5,10 @@ import pytest
 
 from neardup.index.disk.arrays import Stored, checksum
 from neardup.index.disk.files import Disk
-from neardup.index.disk.manifest import NAME, SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
 from neardup.model.errors import StorageDamaged, StorageRefused
 
-MANIFEST = Manifest(
+STATE = Manifest(
     mark="0" * 32,
     log="log-00000002",
     sealed=40,
@@ -19,24 +19,24 @@ MANIFEST = Manifest(
 )
 
 
-def commit(folder, manifest=MANIFEST):
+def commit(folder, manifest=STATE):
     return manifest.commit(Disk(), folder)
 
 
 def forge(folder, **changed):
-    content = json.loads((folder / NAME).read_text().splitlines()[0]) | changed
+    content = json.loads((folder / MANIFEST).read_text().splitlines()[0]) | changed
     line = json.dumps(content).encode()
-    (folder / NAME).write_bytes(line + f"\n{checksum(line):016x}\n".encode())
+    (folder / MANIFEST).write_bytes(line + f"\n{checksum(line):016x}\n".encode())
 
 
 def test_what_is_read_is_what_was_committed(tmp_path):
     first = commit(tmp_path)
-    assert first == replace(MANIFEST, generation=1)
+    assert first == replace(STATE, generation=1)
     assert Manifest.read(Disk(), tmp_path) == first
     second = commit(tmp_path, replace(first, segments=(), updates=None))
     assert Manifest.read(Disk(), tmp_path) == second
     assert (second.generation, second.files) == (2, ["log-00000002"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == [SECOND, NAME]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [SECOND, MANIFEST]
     assert Manifest.read(Disk(), tmp_path, name=SECOND) == second
 
 
@@ -54,9 +54,9 @@ def test_what_is_there_instead_is_named(tmp_path):
 
 def test_every_changed_byte_is_found(tmp_path):
     commit(tmp_path)
-    whole = (tmp_path / NAME).read_bytes()
+    whole = (tmp_path / MANIFEST).read_bytes()
     for place in range(len(whole)):
-        (tmp_path / NAME).write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        (tmp_path / MANIFEST).write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(StorageDamaged, match="is not as it was written"):
             Manifest.read(Disk(), tmp_path)
 

@@ -1,8 +1,7 @@
 import numpy as np
 from documents import COLUMNS, batch
 
-from neardup.index.disk.columns import decoded, encoded
-from neardup.index.disk.lookup import Lookup
+from neardup.index.disk.columns import Lookup, decoded, encoded
 from neardup.index.disk.postings import Query
 from neardup.index.disk.recent import Recent
 

@@ -7,7 +7,7 @@ from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.rescue import Salvage
-from neardup.index.disk.segment import KIND
+from neardup.index.disk.segment import SEGMENT
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_damaged_values_cost_their_documents_only(seen):
     (segment,) = folder.glob("segment-*")
     whole = segment.read_bytes()
 
-    arrays = StoredArrays(Disk(), segment, KIND)
+    arrays = StoredArrays(Disk(), segment, SEGMENT)
     for name in arrays.names:
         if not arrays[name].nbytes:
             continue

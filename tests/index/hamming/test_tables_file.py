@@ -391,11 +391,11 @@ def forged_files(path, compressed):
             path.unlink(missing_ok=True)
             own = {name: forged}
             if name in lists._fields:
-                tables_file.save(path, tables.design, entries, lists._replace(**own))
+                HammingTables(tables.design, entries, lists._replace(**own)).save(path)
             elif compressed and name == "starts" and forged[-1] != entries.number:
                 continue  # the file would have another number
             else:
-                tables_file.save(path, tables.design, entries._replace(**own), lists)
+                HammingTables(tables.design, entries._replace(**own), lists).save(path)
             yield f"{name}: {how}"
 
 

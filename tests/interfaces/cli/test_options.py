@@ -10,11 +10,12 @@ from neardup.interfaces.cli.options import (
     CRAWLED,
     INDEX,
     KEYED_INDEX,
+    NEEDS_WORK,
     WORK,
     add_scheme_options,
     crawled_of,
     opened,
-    refuse_without_work,
+    refuse,
     scheme_of,
 )
 from neardup.interfaces.cli.usage import add_usage
@@ -248,10 +249,10 @@ def test_the_options_of_a_work_folder():
 
 
 def test_none_of_them_is_used_without_a_folder():
-    refuse_without_work({"restart": False}, ("memory",))
+    refuse({"restart": False}, ("memory", "restart"), NEEDS_WORK)
     for given, name in (({"restart": True}, "restart"), ({"restart": False, "memory": 5}, "memory")):
         with pytest.raises(ParameterError, match="can only be used with a work folder") as caught:
-            refuse_without_work(given, ("memory",))
+            refuse(given, ("memory", "restart"), NEEDS_WORK)
         assert caught.value.name == name
 
 

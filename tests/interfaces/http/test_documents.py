@@ -1,5 +1,6 @@
 """Operations on documents, asked over HTTP."""
 
+from datetime import UTC, datetime
 from itertools import chain
 from urllib.parse import quote
 
@@ -158,3 +159,35 @@ def test_a_cluster_whose_representative_is_removed_has_another(serve):
     assert ask("DELETE", "/v1/documents/nobody?promote=true").status_code in {404, 422}
     assert [ask.get(f"/v1/documents/{name}").json() for name in "bc"] == before
     assert ask("DELETE", "/v1/documents/c").json() == {"removed": 1, "promoted": 0}
+
+
+def test_documents_expire(serve, folder):
+    ask = serve()
+    assert ask.post("/v1/expire", {"before": "2001-01-01T00:00:00Z"}).json() == {"removed": 0, "promoted": 0}
+    for before in ("2001-01-01", "2001-01-01T00:00:00", "90d"):
+        assert ask.post("/v1/expire", {"before": before}).json()["removed"] == 0
+    now = datetime.now(UTC).isoformat()
+    assert ask.post("/v1/expire", {"before": now, "by": "first_seen"}).json()["removed"] == 3
+    assert len(ask.service.index) == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({}, "The body has no before"),
+        ({"before": None}, "before must be a string, not null"),
+        ({"before": 1769904000}, "before must be a string, not an integer"),
+        ({"before": "yesterday"}, "before must be a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age in"),
+        ({"before": "2001-01-01T00:00:00Z", "by": "site"}, "by must be first_seen, changed_at, last_seen or a time"),
+        ({"before": "3001-01-01"}, "before is in the future, so everything would be removed; it is 2"),
+        ({"before": "3001-01-01", "by": "first_seen"}, "before is in the future"),
+        ({"before": "0d"}, "before is now, so everything would be removed; to do that, write a time: 2"),
+    ],
+    ids=str,
+)
+def test_an_invalid_moment_removes_nothing(serve, body, detail):
+    ask = serve()
+    answer = ask.post("/v1/expire", body)
+    assert answer.status_code == 422
+    assert detail in answer.json()["detail"]
+    assert len(ask.service.index) == 3

@@ -4,10 +4,31 @@ import pytest
 
 from neardup.interfaces.http.health import ReadyQuery, healthz, readyz
 from neardup.interfaces.http.problems import UNWRITABLE, Refusal
+from neardup.schemes.terms import written
+from neardup.urls import Addresses
 
 
 def service(*, recovers=True, readable=True, writes="yes"):
     return SimpleNamespace(recovers=recovers, readable=readable, writes=writes, reason_not_to_write="It reads.")
+
+
+def test_an_index_is_described(serve):
+    ask = serve()
+    index = ask.service.index
+    assert ask.get("/v1/index").json() == {
+        "documents": 3,
+        "kept": 2,
+        "scheme": "minhash",
+        "recipe": index.scheme.recipe,
+        "settings": written(index.scheme),
+        "fields": {"site": "string", "rank": "integer"},
+        "signs": [],
+        "texts": True,
+        "addresses": Addresses().id,
+        "extraction": None,
+        "next": 3,
+        "writes": "yes",
+    }
 
 
 def test_the_process_is_alive_while_it_can_recover():

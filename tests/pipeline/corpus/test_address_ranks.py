@@ -13,7 +13,7 @@ from archives_made import http, packed, record
 import neardup
 from neardup import DataError
 from neardup.model.policy import Policy
-from neardup.pipeline.corpus.address_ranks import HintCounts, address_ranks, hint_counts, named_address
+from neardup.pipeline.corpus.address_ranks import address_ranks, hint_counts, named_address
 from neardup.text.containers import records_as_table
 
 STORY = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings"
@@ -395,16 +395,20 @@ def test_hints_are_counted(tmp_path):
     assert (done.result.summary.canonical_kept, done.result.summary.canonical_contradicted) == (0, 0)
 
 
+def effects(kept=0, contradicted=0):
+    return {"canonical_kept": kept, "canonical_contradicted": contradicted}
+
+
 def test_hints_of_any_documents_are_counted():
     def counted(pages, representatives):
         ids, canonicals = ([*column] for column in zip(*pages, strict=True))
         columns = (pa.chunked_array([pa.array(column, pa.string())]) for column in (ids, canonicals))
         return hint_counts(*columns, np.array(representatives))
 
-    assert hint_counts(*[pa.chunked_array([], pa.string())] * 2, np.empty(0, np.int64)) == HintCounts()
-    assert counted([(A, None), (A, A)], [-1, 0]) == HintCounts()  # the same address
-    assert counted([(B, A), (A, None)], [-1, 0]) == HintCounts()  # the copy was kept
-    assert counted([(A, None), (B, A), (C, A)], [-1, 0, 0]) == HintCounts(kept=1)
-    assert counted([(A, None), (B, A), (A, None)], [-1, -1, 1]) == HintCounts()  # one of two agrees
-    assert counted([(A, B), (B, A)], [-1, -1]) == HintCounts(contradicted=2)
-    assert counted([(A, None), (B, A)], [-1, 7]) == HintCounts(contradicted=1)  # dropped for an earlier document
+    assert hint_counts(*[pa.chunked_array([], pa.string())] * 2, np.empty(0, np.int64)) == effects()
+    assert counted([(A, None), (A, A)], [-1, 0]) == effects()  # the same address
+    assert counted([(B, A), (A, None)], [-1, 0]) == effects()  # the copy was kept
+    assert counted([(A, None), (B, A), (C, A)], [-1, 0, 0]) == effects(kept=1)
+    assert counted([(A, None), (B, A), (A, None)], [-1, -1, 1]) == effects()  # one of two agrees
+    assert counted([(A, B), (B, A)], [-1, -1]) == effects(contradicted=2)
+    assert counted([(A, None), (B, A)], [-1, 7]) == effects(contradicted=1)  # dropped for an earlier document

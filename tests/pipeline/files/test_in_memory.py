@@ -8,7 +8,7 @@ from neardup.engines.local import LocalEngine
 from neardup.model.errors import ValueRefused
 from neardup.model.memory import OF_RUN
 from neardup.model.policy import Policy
-from neardup.pipeline.files.in_memory import DOCUMENT, decided_documents, ranked_table
+from neardup.pipeline.files.in_memory import decided_documents
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.sources.read import read, request_of
 
@@ -62,8 +62,8 @@ def test_an_error_names_the_line_and_the_field(documents):
 
 
 def test_the_id_and_the_text_may_rank(documents):
-    table, keep = ranked_table(documents([1, 2, 3]), "text", [], Policy(keep="max:id,longest"))
-    assert keep.startswith("max:")
-    assert keep.endswith(",longest")
-    assert table[DOCUMENT].to_pylist() == ["0", "1", "2"]
-    assert table[keep.split(",")[0].removeprefix("max:")].to_pylist() == [0, 1, 2]
+    result = decided(documents([1, 2, 3]), "max:id,longest")
+    assert result.kept.tolist() == [1, 2]
+    assert result.summary.policy.keep == "max:id,longest"
+    assert result.decisions["id"].to_pylist() == ["0", "1", "2"]
+    assert decided(documents([1, 2, 3]), "min:text").kept.tolist() == [1, 2]

@@ -8,6 +8,7 @@ from neardup import Checksum, DataError, Extraction, Index, MinHash, ParameterEr
 from neardup.model.errors import FieldMissing, StorageRefused
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.files import visits
+from neardup.pipeline.files.ingestion import add_files
 from neardup.pipeline.files.visits import FileAnswers
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.text import extraction
@@ -40,6 +41,27 @@ def test_answers_do_not_depend_on_the_size_of_pieces(tmp_path, archive, monkeypa
         pieces = [*FileAnswers(made, admit=True).answer([archive])]
     assert len(pieces) > 3
     assert [answer for some in pieces for answer in some] == whole
+
+
+def test_pages_of_an_archive_that_was_added_are_known(tmp_path):
+    crawled, again = tmp_path / "first.warc.gz", tmp_path / "second.warc.gz"
+    for path, more in ((crawled, ""), (again, " and the correction of today")):
+        path.write_bytes(packed([page("a?utm_source=x&page=7&id=3#top", STORM + more)]))
+    own = "http://a.example/a?id=3&page=7"
+    done = add_files([crawled], tmp_path / "added", fields={"url": str, "host": str})
+    assert (done.new, done.total) == (1, 1)
+    with Index.open(tmp_path / "added", "w") as made:
+        ((same,),) = FileAnswers(made).answer([crawled])
+        ((changed,),) = FileAnswers(made, admit=True).answer([again])
+        assert [(one["id"], one["verdict"], one["changed"]) for one in (same, changed)] == [
+            (own, "known", False),
+            (own, "known", True),
+        ]
+        assert (changed["representative"], len(made)) == (None, 1)
+        assert made.get([own])[0].fields["host"] == "a.example"
+    by_date = add_files([crawled], tmp_path / "by date", id="date", fields={"url": str})
+    with Index.open(tmp_path / "by date") as made:
+        assert (by_date.total, made.get([own])) == (1, [None])
 
 
 def test_fields_are_those_of_the_records(tmp_path, archive):

@@ -484,7 +484,6 @@ def test_a_refused_admission_changes_nothing(folder):
         (["b"], signatures),
         (["b", "c"], Signatures(signatures.rows[:, :8], signatures.present, signatures.recipe)),
         (["b", "c"], Signatures(signatures.rows.astype(np.uint64), signatures.present, signatures.recipe)),
-        (["b", "c"], Signatures(signatures.rows, np.array([1, 1]), signatures.recipe)),
         (["b", "c"], SimHash().sign(two)),
     ):
         with pytest.raises(NeardupError) as refused:

@@ -5,7 +5,7 @@ from neardup import Extraction, Index, MinHash, SimHash
 from neardup.errors import NeardupError, StorageDamaged, StorageRefused
 from neardup.index.disk.arrays import StoredArrays
 from neardup.index.disk.files import Disk
-from neardup.index.disk.segment import KIND
+from neardup.index.disk.segment import SEGMENT
 from neardup.model.folders import TEMPLATES
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.index.page_terms import require_extraction
@@ -144,7 +144,7 @@ def test_a_damaged_checksum_of_a_block_costs_the_documents_of_that_block(tmp_pat
         index.admit(names, [f"{name} tells its own story about town {name} and {name} boats" for name in names])
         index.flush()
     [segment] = [path for path in (tmp_path / "seen").iterdir() if path.name.startswith("segment-")]
-    arrays = StoredArrays(Disk(), segment, KIND)
+    arrays = StoredArrays(Disk(), segment, SEGMENT)
     blocks = len(arrays.guard.sums)
     assert blocks > 4
     sums = segment.read_bytes().index(arrays.guard.sums.tobytes())

@@ -1,7 +1,14 @@
+import numpy as np
 import pytest
 
-from neardup import MinHash, NearDuplicates, ParameterError, SameValue
+from neardup import Checksum, MinHash, NearDuplicates, ParameterError, SameValue, Sentences, SimHash, Trials
+from neardup.pipeline.query import rules
+from neardup.pipeline.query.rules import at_threshold, steps_of
 from neardup.urls import host, path_levels
+
+SENTENCES = [" ".join(f"word{(number * 7 + place) % 997}" for place in range(12)) for number in range(60)]
+TEXTS = [". ".join(SENTENCES[first:last]) for first in (0, 1, 3) for last in (20, 38, 39, 40)]
+TEXTS += [TEXTS[-1].replace("word5", "other"), TEXTS[-1]]
 
 
 class Unhashable:
@@ -57,3 +64,58 @@ def test_equal_rules_are_one_in_a_cache():
         SameValue("url", of=path_levels(2)),
         NearDuplicates(scheme=MinHash()),
     }
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), Sentences(), SimHash(bits=128), Trials()], ids=lambda one: one.name)
+@pytest.mark.parametrize("threshold", [0.3, 0.7, 0.9, 0.97, 1])
+def test_what_matches_is_what_is_estimated_so(scheme, threshold):
+    assert scheme.match_estimate is not None
+    made = at_threshold(scheme, threshold)
+    assert made.recipe == scheme.recipe
+    signatures = scheme.sign(TEXTS)
+    left, right = np.triu_indices(len(TEXTS), 1)
+    estimates = scheme.estimate_pairs(signatures, left, right)
+    matches = made.match_pairs(signatures, left, right)
+    sure = np.abs(estimates - threshold) > 1e-6
+    assert (matches == (estimates >= threshold))[sure].all()
+    assert matches.any()
+    assert (matches == (estimates >= made.match_estimate - 1e-9)).all()
+    assert made.match_estimate >= threshold - 1e-9
+
+
+@pytest.mark.parametrize("threshold", [0, 1.1, -1, True, "0.5", float("nan")])
+def test_what_is_no_threshold(threshold):
+    with pytest.raises(ParameterError, match="must be a number above 0 and at most 1"):
+        at_threshold(SimHash(), threshold)
+
+
+def test_where_there_is_none():
+    assert Checksum().match_estimate is None
+    with pytest.raises(ParameterError, match="cannot be used with the scheme checksum"):
+        at_threshold(Checksum(), 0.5)
+    with pytest.raises(ParameterError, match="is too low for the layout of this minhash"):
+        at_threshold(MinHash(), 0.001)
+
+
+@pytest.mark.parametrize(
+    "scheme", [MinHash(), MinHash(threshold=0.95), Sentences(), SimHash(), SimHash(distance=0), Trials()]
+)
+def test_steps_ascend_and_each_goes(scheme):
+    steps = steps_of(scheme)
+    assert list(steps) == [name for name in ("loose", "default", "strict", "strictest") if name in steps]
+    assert list(steps.values()) == sorted(set(steps.values()))
+    assert steps["default"] == pytest.approx(scheme.match_estimate, abs=1e-4)
+    for name in set(steps) - {"default"}:
+        at_threshold(scheme, steps[name])
+
+
+def test_a_scheme_without_a_threshold_has_no_steps():
+    assert steps_of(Checksum()) == {}
+
+
+def test_the_steps_of_a_scheme_are_made_once(monkeypatch):
+    made = []
+    monkeypatch.setattr(rules, "at_threshold", lambda *given: made.append(given))
+    for _ in range(3):
+        assert len(steps_of(MinHash(threshold=0.7125))) == 4
+    assert len(made) == 3

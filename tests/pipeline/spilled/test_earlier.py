@@ -8,9 +8,14 @@ from msgspec.structs import replace
 
 from neardup import dedup_files
 from neardup.model.errors import DataError, OutputError, StorageDamaged
-from neardup.pipeline.spilled import run
-from neardup.pipeline.spilled.earlier import Earlier, mapped_table
+from neardup.pipeline.crawl.templates import rule_of
+from neardup.pipeline.spilled import run as stages
+from neardup.pipeline.spilled.earlier import Earlier, RecordedRuns, RunInputs, mapped_table
 from neardup.pipeline.spilled.state import State
+from neardup.sources.read import request_of
+from neardup.sources.shards import Shards
+from neardup.text.extraction import Extraction
+from neardup.text.host_templates import HostTemplates, Template
 
 TEXT = "the harbour was quiet at dawn and the pilots who came in early went home"
 
@@ -62,7 +67,7 @@ def test_texts_that_are_gone_are_named_and_nothing_is_added(batches, tmp_path, m
     with State.open(tmp_path / "state") as state:
         assert len(state.segments) == 1
     moved.rename(batches[0][0])
-    monkeypatch.setattr(run, "sign", lambda *_: 1 / 0)  # it continues
+    monkeypatch.setattr(stages, "sign", lambda *_: 1 / 0)  # it continues
     assert dedup_files([copies], state=tmp_path / "state").result.summary.known > 0
 
 
@@ -196,3 +201,53 @@ def test_names_of_segments_are_not_paths_and_inputs_have_no_nul(tmp_path, forged
         state._replace(replace(own, segments=(replace(part, **forged),)))
     with pytest.raises(StorageDamaged, match=r"state\.json"):
         State.open(tmp_path / "state")
+
+
+def template(number, version=1, lines=(1, 2)):
+    return Template(
+        host=f"host{number}.example", view="main", kept=20, version=version, lines=np.array(lines, np.uint64)
+    )
+
+
+def run(templates, path="pages.jsonl"):
+    extraction = Extraction() if templates is None else Extraction(templates=templates)
+    return RunInputs(Shards((path,), request_of(extraction=extraction, html="html")), np.array([0]), "first")
+
+
+@pytest.fixture
+def runs():
+    """Runs without templates, with ever more of them, with one that was learned again, and with independent ones."""
+    first = HostTemplates([template(n) for n in range(40)], rule_of(Extraction()))
+    more = first.updated([template(n) for n in range(40, 60)])
+    again = more.updated([template(7, version=2, lines=(1, 5))])
+    independent = HostTemplates([template(1)], rule_of(Extraction()))
+    return [
+        run(one)
+        for one in (None, HostTemplates([], rule_of(Extraction())), first, None, more, more, again, independent)
+    ]
+
+
+def test_runs_are_read_as_they_were_recorded(runs):
+    given = json.loads(json.dumps([*RecordedRuns().recorded(runs)]))
+    found = [*RecordedRuns().read(given)]
+    assert [one.templates for one in found] == [one.templates for one in runs]
+    assert [one.templates and one.templates.earlier for one in found] == [
+        one.templates and one.templates.earlier for one in runs
+    ]
+    for one, other in zip(found, runs, strict=True):
+        assert one.shards.inputs == other.shards.inputs
+        assert one.keep == other.keep
+        assert one.edges.tolist() == other.edges.tolist()
+
+
+def test_each_template_is_recorded_once(runs):
+    given = [*RecordedRuns().recorded(runs)]
+    recorded = [RunInputs(Shards.from_dict(one["shards"]), np.array([0]), None).templates for one in given]
+    assert [None if one is None else len(one) for one in recorded] == [None, 0, 40, None, 20, 0, 1, 1]
+
+
+def test_a_run_is_recorded_after_others(runs):
+    for number in range(len(runs)):
+        before, rest = runs[:number], runs[number:]
+        given = [*RecordedRuns().recorded(before), *RecordedRuns(before).recorded(rest)]
+        assert given == [*RecordedRuns().recorded(runs)]

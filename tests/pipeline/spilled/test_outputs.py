@@ -532,13 +532,13 @@ def archive_of_pages(path):
 )
 def test_pages_are_not_extracted_again_to_be_copied(tmp_path, make, names, reads, monkeypatch):
     read = []
-    extract = Extraction.pages
+    extract = Extraction.pages_with_whole_texts
 
     def counted(own, pages, *more, **named):
         read.extend(page for page in pages if page != b"<p>")  # which loads the libraries
         return extract(own, pages, *more, **named)
 
-    monkeypatch.setattr(Extraction, "pages", counted)
+    monkeypatch.setattr(Extraction, "pages_with_whole_texts", counted)
     html = {"html": "html"} if make is lines_of_pages else {}
     ways = {"work": tmp_path / "w", "learn_templates": False, **html}
     done = dedup_files([make(tmp_path / names[0])], tmp_path / names[1], **ways)

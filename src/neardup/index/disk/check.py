@@ -9,16 +9,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.index.disk.arrays import Stored, StoredArrays, understood
+from neardup.index.disk.arrays import StoredArrays, understood
 from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
-from neardup.index.disk.manifest import NAME as MANIFEST
-from neardup.index.disk.manifest import SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
 from neardup.index.disk.merger import KINDS, UPDATES
 from neardup.index.disk.reader import TRIES
-from neardup.index.disk.segment import KIND as SEGMENT
+from neardup.index.disk.segment import SEGMENT
 from neardup.model.errors import PERMISSION, StorageError, StorageFailed
 from neardup.model.folders import TEMPLATES
 
@@ -82,19 +81,20 @@ def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | N
     total = sum(stored.size for stored in manifest.stored)
     done = documents = last = 0
     for stored in manifest.stored:
-        kind = SEGMENT if stored in manifest.segments else UPDATES
-        found, arrays = _opened(disk, folder / stored.name, kind, stored)
-        if arrays is not None:
+        path, kind = folder / stored.name, SEGMENT if stored in manifest.segments else UPDATES
+        try:
+            arrays = StoredArrays(disk, path, kind, stored)
             found = arrays.problems(None if progress is None else partial(_advance, progress, done, total))
-        problems += found
-        if arrays is not None and kind == SEGMENT and not found:
-            try:
-                with understood(arrays.path):
+            problems += found
+            if kind == SEGMENT and not found:
+                with understood(path):
                     problems += _segment_problems(arrays, manifest, last)
                     documents += arrays.meta["documents"]
                     last = arrays.meta["last"] + 1
-            except StorageError as error:
-                problems.append(str(error))
+        except FileNotFoundError:
+            problems.append(f"{path} is missing")
+        except StorageError as error:
+            problems.append(str(error))
         done += stored.size
         if progress:
             progress(done, total)
@@ -105,16 +105,6 @@ def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | N
         except StorageError as error:
             problems.append(f"{error}; the next change of the manifest replaces it")
     return Report(problems, len(manifest.stored) + 3, done, documents)
-
-
-def _opened(disk: Disk, path: Path, kind: str, stored: Stored) -> tuple[list[str], StoredArrays | None]:
-    try:
-        arrays = StoredArrays(disk, path, kind, stored)
-    except FileNotFoundError:
-        return [f"{path} is missing"], None
-    except StorageError as error:
-        return [str(error)], None
-    return [], arrays
 
 
 def _advance(progress: Progress, before: int, total: int, verified: int) -> None:

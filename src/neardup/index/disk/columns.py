@@ -1,19 +1,21 @@
-"""The columns of an index, in memory and in its files."""
+"""What a scheme defines for an index: its columns, in memory and in its files, and how it finds candidates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
+import numpy.typing as npt
 from msgspec.msgpack import Encoder
 
 from neardup.index.disk.arrays import MOST, Array, expect
 from neardup.index.disk.buffers import GrowingStrings
 from neardup.kernels.strings import unpack
-from neardup.model.arrays import TextBatch, Words
+from neardup.model.arrays import Flags, TextBatch, Words
 from neardup.model.errors import StorageDamaged
+from neardup.model.tables import TableDesign
 
 STRING: Final = "string"
 CHANGING: Final = ("keeper", "decided", "seen", "told", "leads")  # columns that change, besides fields
@@ -54,17 +56,9 @@ class Columns:
     def fixed(self) -> dict[str, tuple[str, tuple[int, ...]]]:
         """The type and shape of each column without strings."""
         own: dict[str, tuple[str, tuple[int, ...]]] = {
-            "ordinal": ("<i8", ()),
-            "first": ("<i8", ()),
-            "time": ("<i8", ()),
-            "keeper": ("<i8", ()),
-            "decided": ("<i8", ()),
-            "seen": ("<i8", ()),
-            "told": ("<i8", ()),
-            "content": ("<u8", (2,)),
-            "equal": ("<u8", (2,)),
-            "leads": ("|b1", ()),
-            "present": ("|b1", ()),
+            **dict.fromkeys(("ordinal", "first", "time", "keeper", "decided", "seen", "told"), ("<i8", ())),
+            **dict.fromkeys(("content", "equal"), ("<u8", (2,))),
+            **dict.fromkeys(("leads", "present"), ("|b1", ())),
             "rows": (self.row_kind, (self.row_width,)),
         }
         for name, kind in self.fields:
@@ -93,6 +87,26 @@ class Columns:
             return strings.take(np.arange(len(strings)))
         kind, shape = self.fixed[name]
         return np.concatenate([np.empty((0, *shape), kind), *cast("Sequence[Array]", parts)])
+
+
+class Lookup(NamedTuple):
+    """How signatures become candidates: by a shared key or, for fingerprints in files, by their distance.
+
+    *keyed* returns the keys of rows of signatures and takes which rows are present. If *pooled*, keys are compared
+    across columns. *design* returns the design of tables for a number of fingerprints of 64 bits; without it files have
+    lists of keys.
+    """
+
+    keyed: Callable[[npt.NDArray[Any], Flags], Words]
+    pooled: bool
+    design: Callable[[int], TableDesign] | None = None
+
+
+class Terms(NamedTuple):
+    """What the scheme defines for a store."""
+
+    columns: Columns
+    lookup: Lookup
 
 
 def flattened(batch: Mapping[str, Array | TextBatch]) -> dict[str, Array]:

@@ -1,7 +1,6 @@
 """A consistent copy of an index and its search table, made while a writer works."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -11,11 +10,10 @@ from neardup.index.disk.arrays import Stored, StoredArrays
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
-from neardup.index.disk.manifest import NAME as MANIFEST
-from neardup.index.disk.manifest import UNFINISHED, Manifest
+from neardup.index.disk.manifest import MANIFEST, UNFINISHED, Manifest
 from neardup.index.disk.merger import KINDS, UPDATES
 from neardup.index.disk.reader import TRIES
-from neardup.index.disk.segment import KIND as SEGMENT
+from neardup.index.disk.segment import SEGMENT
 from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
 from neardup.model.folders import TEMPLATES
 
@@ -41,7 +39,8 @@ def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: Progress 
     if source.identity(folder) == target.identity(to):
         raise StorageRefused(str(to), "is the index itself; copy it to another folder")
     copying.require_same(Manifest.read(source, folder))  # before the lock leaves a file in the folder
-    with copying.locked():
+    target.lock(copying.to)
+    try:
         for left in range(TRIES, -1, -1):
             manifest = Manifest.read(source, folder)
             copying.require_same(manifest)
@@ -51,25 +50,16 @@ def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: Progress 
             except FileNotFoundError as error:  # a newer manifest does not name it, or it is missing
                 if not left or Manifest.read(source, folder) == manifest:
                     raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
+    finally:
+        target.unlock(copying.to)
     raise AssertionError
 
 
 class _Copying(NamedTuple):
-    """Copies from one folder to another."""
-
     folder: Path
     to: Path
     source: Disk
     target: Disk
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Lock the copy."""
-        self.target.lock(self.to)
-        try:
-            yield
-        finally:
-            self.target.unlock(self.to)
 
     def require_same(self, manifest: Manifest) -> None:
         """Raise ``StorageRefused`` unless the folder is empty or has a copy, perhaps unfinished, of this index."""
@@ -114,7 +104,7 @@ class _Copying(NamedTuple):
         is_first = MANIFEST not in self.target.names(self.to)
         if is_first:
             fulltext.replace(self.to)
-        log = self._log(manifest)
+        log = self.source.read(self.folder / manifest.log)[: _end(self.source, self.folder, manifest)]
         self._write(manifest.log, log)
         replace(manifest, generation=manifest.generation - 1, sealed=len(log)).commit(self.target, self.to)
         if not is_first:  # an older table catches up, a newer one may lack documents of the earlier copy
@@ -125,16 +115,11 @@ class _Copying(NamedTuple):
         return Copied(done + len(log), written + len(log))
 
     def _has(self, kind: str, stored: Stored) -> bool:
-        """Return whether the copy has a file already."""
         try:
             StoredArrays(self.target, self.to / stored.name, kind, stored)
         except (StorageError, FileNotFoundError):
             return False
         return True
-
-    def _log(self, manifest: Manifest) -> bytes:
-        """Return the header and the whole records of the log."""
-        return self.source.read(self.folder / manifest.log)[: _end(self.source, self.folder, manifest)]
 
     def _write(self, name: str, data: Any) -> None:
         """Write a new file, which then replaces the one of this name; it is on the disk on return."""
@@ -144,7 +129,7 @@ class _Copying(NamedTuple):
 
 
 def _end(disk: Disk, folder: Path, manifest: Manifest) -> int:
-    """Return where the whole records of the log end."""
+    """Return where the whole records of the log, which follow its header, end."""
     reader = LogReader(disk, folder / manifest.log, bytes.fromhex(manifest.mark), manifest.sealed)
     for _ in reader.read():
         pass

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from neardup.index.disk.columns import Terms
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
-from neardup.index.disk.lookup import Terms
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.store import Store, Ways

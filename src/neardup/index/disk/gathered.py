@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk.buffers import Growing, GrowingStrings
-from neardup.index.disk.columns import Batch, Columns
-from neardup.index.disk.lookup import Lookup
+from neardup.index.disk.columns import Batch, Columns, Lookup
 from neardup.index.disk.part import id_keys, ordinal_keys, packed_keys
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words

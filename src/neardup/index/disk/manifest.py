@@ -18,7 +18,7 @@ from neardup.index.disk.files import Disk
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.folders import INDEX
 
-NAME, SECOND = INDEX
+MANIFEST, SECOND = INDEX
 UNFINISHED: Final = "manifest.new"
 UNFINISHED_SECOND: Final = "manifest.copy.new"
 FORMAT: Final = 5  # of the whole index: raised by every change after which older files cannot be read
@@ -65,7 +65,7 @@ class Manifest:
         content = line + b"\n" + _seal(line)
         disk.write(folder / UNFINISHED, content)
         disk.sync_folder(folder)  # the files that it names must be on the disk before it is
-        disk.rename(folder / UNFINISHED, folder / NAME)
+        disk.rename(folder / UNFINISHED, folder / MANIFEST)
         disk.sync_folder(folder)
         with suppress(StorageFailed):  # the change is committed; the next one replaces the second file, too
             disk.write(folder / UNFINISHED_SECOND, content)
@@ -73,7 +73,7 @@ class Manifest:
         return following
 
     @classmethod
-    def read(cls, disk: Disk, folder: Path, *, name: str = NAME, sealed: bool = True) -> Self:
+    def read(cls, disk: Disk, folder: Path, *, name: str = MANIFEST, sealed: bool = True) -> Self:
         """Read the state of the index; unless it must be *sealed*, a damaged one, too, if it makes sense.
 
         Raises ``StorageRefused`` if there is no index, or it has another format or unknown flags, and
@@ -121,14 +121,8 @@ def _require_sense(manifest: Manifest) -> None:
     expect(_MARK.fullmatch(manifest.terms.get("digests", manifest.mark)) is not None, "invalid salt of digests")
     expect(all(_NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
-    for given in (
-        manifest.generation,
-        manifest.next_file,
-        manifest.next_ordinal,
-        manifest.field_changes,
-        manifest.sealed,
-    ):
-        counted(given)
+    for name in ("generation", "next_file", "next_ordinal", "field_changes", "sealed"):
+        counted(getattr(manifest, name))
     for file in manifest.stored:
         counted(file.size)
         counted(file.checksum, (1 << 64) - 1)

@@ -4,16 +4,15 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from neardup.index.disk.arrays import ArraysWriter, Stored
-from neardup.index.disk.columns import Columns, flattened
+from neardup.index.disk.columns import Columns, Lookup, flattened
 from neardup.index.disk.files import Disk
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
-from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import UNFINISHED, Manifest
 from neardup.index.disk.part import Part, alive_in
 from neardup.index.disk.removals import Removals
@@ -36,18 +35,6 @@ class Files(NamedTuple):
     lookup: Lookup
     opened: Callable[[Stored], Segment]
     removals: Removals
-
-
-class NextLog(NamedTuple):
-    """What a new log begins with.
-
-    That is the index's mark, the number of its first record, the next ordinal, and how often fields have changed.
-    """
-
-    mark: bytes
-    following: int
-    next_ordinal: int
-    field_changes: int
 
 
 class Committed(NamedTuple):
@@ -87,29 +74,22 @@ def most_documents(segments: Sequence[Segment], memory: int) -> int:
 
 
 def write(
-    files: Files, before: Manifest, segments: Sequence[Segment | None], merged: Sequence[Part], next_log: NextLog | None
+    files: Files, before: Manifest, segments: Sequence[Segment | None], merged: Sequence[Part], first: int | None
 ) -> Committed:
-    """Write *merged* parts as one segment, in place of ``None`` or at the end, and commit that as the next state."""
+    """Write *merged* parts as one segment, in place of ``None`` or at the end, and commit that as the next state.
+
+    *first* is the number of the first record of a new log; ``None`` keeps the log.
+    """
     disk, folder, number = files.disk, files.folder, before.next_file
     kept = [part for part in segments if part is not None]
     if any(map(alive_in, merged)):
         stored = write_segment(disk, folder / f"segment-{number:08}", files.columns, merged, files.lookup)
-        new = files.opened(stored)
-        place = len(segments) if next_log else list(segments).index(None)
-        kept.insert(place, new)
-    log = LogWriter.create(disk, folder / f"log-{number:08}", next_log.mark, next_log.following) if next_log else None
+        kept.insert(segments.index(None) if None in segments else len(segments), files.opened(stored))
+    name, mark = f"log-{number:08}", bytes.fromhex(before.mark)
+    log = None if first is None else LogWriter.create(disk, folder / name, mark, first)
     with log.closed_on_failure() if log else nullcontext():
-        following = replace(
-            before,
-            next_file=number + 1,
-            next_ordinal=next_log.next_ordinal if next_log else before.next_ordinal,
-            field_changes=next_log.field_changes if next_log else before.field_changes,
-            log=f"log-{number:08}" if log else before.log,
-            sealed=log.size if log else before.sealed,
-            segments=tuple(part.stored for part in kept),
-            updates=_write_updates(files, number, kept),
-        )
-        return Committed(following.commit(disk, folder), kept, log)
+        changed = {"log": name, "sealed": log.size} if log else {}
+        return Committed(_next_state(files, before, number, kept, **changed), kept, log)
 
 
 def write_parts(
@@ -127,15 +107,8 @@ def write_parts(
     ordinals = removed()
     for segment in segments:
         segment.update_removed(ordinals)
-    number = before.next_file + len(segments)
-    following = replace(
-        before,
-        next_file=number + 1,
-        next_ordinal=segments[-1].last + 1 if segments else before.next_ordinal,
-        segments=tuple(part.stored for part in segments),
-        updates=_write_updates(files, number, segments),
-    )
-    return Committed(following.commit(disk, folder), segments, None)
+    number, ordinal = before.next_file + len(segments), segments[-1].last + 1 if segments else before.next_ordinal
+    return Committed(_next_state(files, before, number, segments, next_ordinal=ordinal), segments, None)
 
 
 def discard(disk: Disk, folder: Path, number: int) -> None:
@@ -149,6 +122,13 @@ def discard(disk: Disk, folder: Path, number: int) -> None:
                 if any(name.startswith(kind) and name >= f"{kind}{number:08}" for kind in KINDS):
                     disk.remove(folder / name)
             disk.remove(folder / UNFINISHED)
+
+
+def _next_state(files: Files, before: Manifest, number: int, segments: Sequence[Segment], **changed: Any) -> Manifest:
+    """Commit these segments, with their updates in the file of this *number*, as the next state."""
+    updates, stored = _write_updates(files, number, segments), tuple(part.stored for part in segments)
+    following = replace(before, next_file=number + 1, segments=stored, updates=updates, **changed)
+    return following.commit(files.disk, files.folder)
 
 
 def _write_updates(files: Files, number: int, segments: Sequence[Segment]) -> Stored | None:

@@ -115,14 +115,12 @@ def write_finer(writer: ArraysWriter, name: str, parts: Iterable[Words]) -> list
 def behind(entries: Words, bits: int) -> Words:
     """Return the entries of a sorted list without the first ``ROOM`` of each key."""
     later = entries[ROOM:]
-    found: Words = later[(later ^ entries[: len(later)]) >> np.uint64(bits) == 0]
-    return found
+    return np.asarray(later[(later ^ entries[: len(later)]) >> np.uint64(bits) == 0])
 
 
 def in_order(entries: Words) -> Words:
     """Sort entries, which are changed."""
-    found: Words = radix.sort(entries, radix.NO_PLACES, 0)[0]
-    return found
+    return np.asarray(radix.sort(entries, radix.NO_PLACES, 0)[0])
 
 
 def divided(members: Words, bits: int, further: Iterable[Words]) -> Iterator[Words]:

@@ -16,11 +16,10 @@ import numpy.typing as npt
 
 from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
 from neardup.index.disk.buffers import GrowingStrings, taken
-from neardup.index.disk.columns import Columns, decoded, encoded, strings_of, unflattened
+from neardup.index.disk.columns import Columns, Lookup, decoded, encoded, strings_of, unflattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
-from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.part import Part, alive_in, id_keys
@@ -30,7 +29,7 @@ from neardup.index.disk.removals import Removals
 from neardup.index.disk.segment import Segment
 from neardup.kernels.places import by_part
 from neardup.kernels.strings import WHOLE
-from neardup.model.arrays import Flags, Positions, TextBatch, Words, positions_in
+from neardup.model.arrays import Flags, Positions, TextBatch, Words, positions_in, run_starts
 from neardup.model.candidates import ROOM
 from neardup.model.errors import StorageDamaged, StorageMoved, StorageRefused
 
@@ -72,9 +71,6 @@ class Reader:
         self.oversized_buckets = 0
         self.segments: list[Segment] = []
         self.manifest = manifest
-        self.next_ordinal = 0
-        self.removals = Removals()
-        self.field_changes = LatestFieldChanges(0)
         self._mark, self._place = bytes.fromhex(manifest.mark), disk.identity(self.folder)
         self.salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)  # of the keys of ids
         self._load(manifest)
@@ -89,16 +85,6 @@ class Reader:
     def parts(self) -> list[Part]:
         """The parts, in the order of admission; the last one is in memory."""
         return [*self.segments, self.recent]
-
-    @property
-    def torn(self) -> int:
-        """The number of bytes after the last record, which remain if a writer is killed."""
-        return self._reader.tail.torn
-
-    @property
-    def log_bytes(self) -> int:
-        """The number of bytes of records in the log."""
-        return self._reader.tail.end
 
     def __len__(self) -> int:
         return sum(alive_in(part) for part in self.parts)
@@ -401,8 +387,7 @@ class Reader:
         places = np.concatenate([places, *own])
         order = np.lexsort((places, rows))
         rows, places = rows[order], places[order]
-        new = np.ones(len(rows), np.bool_)
-        new[1:] = (rows[1:] != rows[:-1]) | (places[1:] != places[:-1])
+        new = run_starts(rows) | run_starts(places)
         return PlacedCandidates(rows[new], places[new], oversized)
 
     def _first(self, by_part: list[Positions]) -> Places:

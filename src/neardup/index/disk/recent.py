@@ -6,9 +6,8 @@ import numpy as np
 
 from neardup.index.disk.arrays import Array
 from neardup.index.disk.buffers import ChangedStrings
-from neardup.index.disk.columns import Batch, Columns, as_bytes, decoded
+from neardup.index.disk.columns import Batch, Columns, Lookup, as_bytes, decoded
 from neardup.index.disk.gathered import Gathered
-from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.postings import Chains, Division, KeyHits, LateChains, Query
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words

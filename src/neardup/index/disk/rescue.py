@@ -15,7 +15,7 @@ from neardup.index.disk.log import LogReader, LogRecord
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.reader import changed_values
-from neardup.index.disk.segment import KIND as SEGMENT
+from neardup.index.disk.segment import SEGMENT
 from neardup.kernels.blocks import BLOCK
 from neardup.model.arrays import Flags, Positions, TextBatch
 from neardup.model.errors import StorageError, counted

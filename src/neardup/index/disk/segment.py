@@ -1,4 +1,4 @@
-"""Documents in a file, which never changes: sorted lists and columns."""
+"""Documents in a file, which never changes: sorted lists or tables of fingerprints, and columns."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
@@ -10,10 +10,8 @@ import numpy.typing as npt
 
 from neardup.index.disk.arrays import Array, ArraysWriter, Stored, StoredArrays, counted, expect, understood
 from neardup.index.disk.buffers import ChangedStrings, taken
-from neardup.index.disk.columns import Columns
+from neardup.index.disk.columns import Columns, Lookup
 from neardup.index.disk.files import Disk
-from neardup.index.disk.fingerprints import NearbyTables, write_tables
-from neardup.index.disk.lookup import Lookup
 from neardup.index.disk.part import LISTS, Written, ordinal_keys, packed_keys
 from neardup.index.disk.postings import (
     Division,
@@ -29,13 +27,15 @@ from neardup.index.disk.postings import (
     write_finer,
     write_lists,
 )
+from neardup.index.hamming.tables import HammingTables
 from neardup.kernels.postings import repack
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words, positions_in
 from neardup.model.candidates import DEPTH, ROOM
 from neardup.model.errors import StorageDamaged
 
-KIND: Final = "a segment of an index"
+SEGMENT: Final = "a segment of an index"
+TABLES: Final = "tables."  # the prefix of the arrays of fingerprints, in the order of the documents
 _TOGETHER: Final = 1 << 14  # documents that are copied together
 _NOBODY: Final = 1 << 31
 MOST_BITS: Final = 31  # that number a document: kernels return them as int32
@@ -43,12 +43,35 @@ MOST_DOCUMENTS: Final = (1 << MOST_BITS) - 1
 _MORE: Final = 16  # times as much room if it was not sufficient
 
 
+class NearbyTables:
+    """Fingerprints of the documents of a file, found by their distance, with the interface of lists of keys."""
+
+    def __init__(self, arrays: StoredArrays, meta: Any) -> None:
+        self._tables = HammingTables.read(arrays, TABLES, meta)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def find(self, fingerprints: Words, asking: Flags, there: Flags | None, room: int) -> KeyHits:
+        """Find the first documents, by number, within the distance of each row that asks, at most *room* of each.
+
+        *there* marks the documents that can be found; ``None`` means all.
+        """
+        rows = np.flatnonzero(asking)
+        index, documents, _ = self._tables.lookup(np.ascontiguousarray(fingerprints[rows]), room + 1, there)
+        places = np.arange(len(index)) - np.searchsorted(index, index)
+        oversized = int((places == room).sum())
+        index, documents = index[places < room], documents[places < room]
+        bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
+        return KeyHits(bounds, documents.astype(np.int32), oversized)
+
+
 class Segment:
     """A part of an index in a file. Later changes of its documents are held in memory."""
 
     def __init__(self, disk: Disk, path: Path, columns: Columns, stored: Stored, lookup: Lookup) -> None:
         self.stored, self._lookup = stored, lookup
-        self.arrays = arrays = StoredArrays(disk, path, KIND, stored)
+        self.arrays = arrays = StoredArrays(disk, path, SEGMENT, stored)
         with understood(path):
             meta = arrays.meta
             self.documents, self.bits = counted(meta["documents"], MOST_DOCUMENTS), counted(meta["bits"], MOST_BITS)
@@ -117,8 +140,11 @@ class Segment:
     def kept_by(self, keepers: Positions) -> Positions:
         """Return the documents with these representatives."""
         keys = ordinal_keys(np.unique(keepers))
-        one = len(keys) == 1  # whose documents may be many
-        found = self._lists["keeper"].of(int(keys[0])) if one else self._find("keeper", keys).documents.astype(np.int64)
+        if len(keys) == 1:  # whose documents may be many
+            found = self._lists["keeper"].of(int(keys[0]))
+        else:
+            *_, hits = self._hits("keeper", keys, np.ones(len(keys), np.bool_))
+            found = hits.documents.astype(np.int64)
         if "keeper" in self._changes:
             values, changed = self._changes["keeper"]
             others = np.flatnonzero(changed)
@@ -138,9 +164,6 @@ class Segment:
             if not hits.oversized:
                 return
             room *= _MORE
-
-    def _find(self, name: str, keys: Words) -> KeyHits:
-        return [*self._hits(name, keys, np.ones(len(keys), np.bool_))][-1]
 
     @cached_property
     def ordinals(self) -> Positions:
@@ -181,17 +204,14 @@ class Segment:
             self._strings.setdefault(name, ChangedStrings()).change(positions, values)
             return
         if name == "leads":
-            self._add_leaders(positions[values > self.take(name, positions)])
+            self.__dict__.pop("_leading", None)
+            if self._tables is None:
+                self.alive = self.alive if len(self.alive) else np.ones(self.documents, np.bool_)
+                self._late.add(*self._keyed(positions[values > self.take(name, positions)]))
         if name not in self._changes:
             self._changes[name] = np.array(self.arrays.whole(name)), np.zeros(self.documents, np.bool_)
         column, changed = self._changes[name]
         column[positions], changed[positions] = values, True
-
-    def _add_leaders(self, positions: AnyPositions) -> None:
-        self.__dict__.pop("_leading", None)
-        if self._tables is None:
-            self.alive = self.alive if len(self.alive) else np.ones(self.documents, np.bool_)
-            self._late.add(*self._keyed(positions))
 
     def _keyed(self, positions: AnyPositions) -> tuple[Words, Positions]:
         """Return the keys of the documents with a signature, and their positions."""
@@ -311,15 +331,17 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Writ
         for part, positions in zip(parts, kept, strict=True)
         for begin in range(0, len(positions), _TOGETHER)
     ]
-    with ArraysWriter(disk, path, KIND) as writer:
+    with ArraysWriter(disk, path, SEGMENT) as writer:
         for name, (kind, shape) in columns.fixed.items():
             writer.extend(name, (part.take(name, positions) for part, positions in chunks), kind, shape)
         for name in columns.strings:
             _write_strings(writer, name, chunks)
         tables, cuts = None, None
         if lookup.design is not None:
-            fingerprints = [part.take("rows", positions)[:, 0] for part, positions in chunks]
-            tables = write_tables(writer, np.concatenate([np.empty(0, np.uint64), *fingerprints]), lookup.design)
+            rows = [part.take("rows", positions)[:, 0] for part, positions in chunks]
+            fingerprints = np.concatenate([np.empty(0, np.uint64), *rows])
+            design = lookup.design(len(fingerprints))
+            tables = HammingTables.build(fingerprints, design.distance, design).write(writer, TABLES)
         for name in LISTS if tables is None else LISTS[:-1]:
             number = parts[0].lists(name)
             made = _Lists(parts, name, bits, renumbered)

@@ -16,14 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk import merger
-from neardup.index.disk.columns import NEVER, Batch, flattened
+from neardup.index.disk.columns import NEVER, Batch, Terms, flattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, as_arrays
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
-from neardup.index.disk.lookup import Terms
-from neardup.index.disk.manifest import NAME as MANIFEST
-from neardup.index.disk.manifest import SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
 from neardup.index.disk.memory_files import MemoryDisk
 from neardup.index.disk.part import Part
 from neardup.index.disk.postings import Query
@@ -80,13 +78,13 @@ class Store(Reader):
 
     @property
     def torn(self) -> int:
-        """The number of bytes after the last record; 0 as soon as the writer has discarded them."""
-        return super().torn if self._log is None else 0
+        """The number of bytes after the last record, which a killed writer left and the next one discards."""
+        return self._reader.tail.torn if self._log is None else 0
 
     @property
     def log_bytes(self) -> int:
         """The number of bytes of records in the log."""
-        return super().log_bytes if self._log is None else self._log.size
+        return self._reader.tail.end if self._log is None else self._log.size
 
     @property
     def writes(self) -> bool:
@@ -356,20 +354,21 @@ class Store(Reader):
     def _replace_segments(self, begin: int, end: int) -> None:
         self._require_place()
         self._sync_log()  # a removal in the log must not be lost while its effects remain
-        self._commit_parts([*self.segments[:begin], None, *self.segments[end:]], self.segments[begin:end], None)
+        segments = [*self.segments[:begin], None, *self.segments[end:]]
+        self._commit_parts(self.manifest, segments, self.segments[begin:end], None)
 
     def _commit_all(self) -> None:
         """Write the recent documents as the last segment, and begin a new log."""
         following = self._reader.tail.following if self._log is None else self._log.following
-        next_log = merger.NextLog(self._mark, following, self.next_ordinal, self.field_changes.number)
-        self._commit_parts(self.segments, [self.recent], next_log)
+        changes = self.field_changes.number
+        before = replace(self.manifest, next_ordinal=self.next_ordinal, field_changes=changes)
+        self._commit_parts(before, self.segments, [self.recent], following)
 
     def _commit_parts(
-        self, segments: Sequence[Segment | None], merged: Sequence[Part], next_log: merger.NextLog | None
+        self, before: Manifest, segments: Sequence[Segment | None], merged: Sequence[Part], first: int | None
     ) -> None:
-        """Write some parts as one segment, in place of ``None`` or at the end, as the next state of the index."""
-        before = self.manifest
-        log = self._commit(lambda files: merger.write(files, before, segments, merged, next_log))
+        """Write some parts as one segment as the next state of the index; see ``merger.write``."""
+        log = self._commit(lambda files: merger.write(files, before, segments, merged, first))
         if log:
             old, self._log, self._log_begin = self._log, log, log.size
             self.recent = self._new_recent()

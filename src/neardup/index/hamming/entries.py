@@ -116,8 +116,7 @@ class Plain(NamedTuple):
 
     def search(self, queries: Words, layout: Layout, guard: EntryGuard | None) -> Words:
         """Find packed triples of query, rank and distance."""
-        found: Words = kernels.search(queries, tuple(layout), tuple(self), NO_PLACES, guard, kernels.NEVER)[0]
-        return found
+        return np.asarray(kernels.search(queries, tuple(layout), tuple(self), NO_PLACES, guard, kernels.NEVER)[0])
 
     def first(  # noqa: PLR0913, PLR0917 - everything that is read
         self, queries: Words, layout: Layout, lists: Lists, there: Flags, guard: EntryGuard | None, most: int
@@ -208,16 +207,14 @@ class Coded(NamedTuple):
 
     def search(self, queries: Words, layout: Layout, guard: EntryGuard | None) -> Words:
         """Find packed triples of query, rank and distance."""
-        found: Words = differences.search(queries, tuple(layout), tuple(self), guard)
-        return found
+        return np.asarray(differences.search(queries, tuple(layout), tuple(self), guard))
 
     def first(  # noqa: PLR0913, PLR0917 - everything that is read
         self, queries: Words, layout: Layout, lists: Lists, there: Flags, guard: EntryGuard | None, most: int
     ) -> Words:
         """Find packed triples of query, position and distance, at least the *most* first positions of each query."""
         found = self.search(queries, layout, guard)
-        pairs: Words = kernels.listed(found, most, there, tuple(lists), guard)
-        return pairs
+        return np.asarray(kernels.listed(found, most, there, tuple(lists), guard))
 
     def plain(self, design: TableDesign) -> Plain:
         """Return the entries without compression."""

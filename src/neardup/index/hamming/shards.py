@@ -96,8 +96,7 @@ class ShardedTables:
 
     def count(self, queries: Words) -> Positions:
         """Count the fingerprints near each query: int64, one per query."""
-        counts: Positions = np.sum([shard().count(queries) for _, shard in self.shards], axis=0)
-        return counts
+        return np.asarray(np.sum([shard().count(queries) for _, shard in self.shards], axis=0))
 
     def self_join(self) -> Found:
         """Find all pairs of near fingerprints: ``(i, j, distance)`` with i < j, sorted."""

@@ -1,6 +1,8 @@
 """All fingerprints within a Hamming distance, exactly."""
 
+import os
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
 from functools import partial
 from itertools import pairwise
 from os import PathLike
@@ -9,13 +11,21 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, overload
 import numpy as np
 
 from neardup.index.disk.arrays import ArraysWriter, StoredArrays, expect
+from neardup.index.disk.files import Disk
 from neardup.index.hamming.entries import NO_PLACES, Coded, Lists, Plain, layout_of
-from neardup.index.hamming.tables_file import TablesFile, load, read, save, write
-from neardup.index.memory.buckets import changes
+from neardup.index.hamming.tables_file import KIND, UNFINISHED, TablesFile, read
 from neardup.kernels import hamming as kernels
 from neardup.kernels import radix
-from neardup.model.arrays import Flags, Positions, Words
-from neardup.model.errors import ParameterError, require, require_kind, require_path, require_whole
+from neardup.model.arrays import Flags, Positions, Words, run_starts
+from neardup.model.errors import (
+    ParameterError,
+    StorageDamaged,
+    StorageRefused,
+    require,
+    require_kind,
+    require_path,
+    require_whole,
+)
 from neardup.model.tables import MOST_DISTANCE, TableDesign
 
 if TYPE_CHECKING:
@@ -130,7 +140,16 @@ class HammingTables:
         like one of another program, and is damaged, too. Raises ``StorageRefused`` for a missing file and for
         neardup's files of another kind or a newer format; ``ParameterError`` for an invalid path.
         """
-        return cls(*load(require_path("path", path)))
+        where = require_path("path", path)
+        try:
+            stored = StoredArrays(Disk(), where, KIND)
+        except FileNotFoundError:
+            raise StorageRefused(str(where), "is not there") from None
+        design, entries, lists, file = read(stored, "", stored.meta)
+        unknown = sorted(set(stored.names) - {*entries._fields, *lists._fields})
+        if unknown:
+            raise StorageDamaged(str(where), f"holds {', '.join(unknown)}, which its design does not have")
+        return cls(design, entries, lists, file)
 
     @property
     def part(self) -> Any:
@@ -144,7 +163,21 @@ class HammingTables:
         Raises ``StorageRefused`` for a path that exists or a missing folder, ``StorageFailed`` if it cannot be written.
         """
         self._require_all()
-        save(require_path("path", path), self.design, self._entries, self._lists, part)
+        where, disk = require_path("path", path), Disk()
+        if os.path.lexists(where):  # if that cannot be asked, creating the file has the same error
+            raise StorageRefused(str(where), "exists already")
+        unfinished = where.with_name(where.name + UNFINISHED)
+        try:
+            disk.remove(unfinished)
+            with ArraysWriter(disk, unfinished, KIND) as writer:
+                writer.finish(self.write(writer, "") | ({} if part is None else {"part": part}))
+            disk.rename(unfinished, where)
+            disk.sync_folder(where.parent)
+        except FileNotFoundError:
+            raise StorageRefused(str(where.parent), "is not a folder") from None
+        except BaseException:
+            disk.remove(unfinished)
+            raise
 
     @classmethod
     def read(cls, stored: StoredArrays, prefix: str, meta: Any) -> Self:
@@ -153,7 +186,15 @@ class HammingTables:
 
     def write(self, writer: ArraysWriter, prefix: str) -> dict[str, Any]:
         """Write the index into a file with other arrays, and return the arguments of ``read``."""
-        return write(writer, prefix, self.design, self._entries, self._lists)
+        for name, array in (self._entries._asdict() | self._lists._asdict()).items():
+            if name != "bucket_bits":
+                writer.add(f"{prefix}{name}", array)
+        return {
+            "design": asdict(self.design),
+            "compressed": self.compressed,
+            "bucket_bits": self._entries.bucket_bits,
+            "values": self._entries.number,
+        }
 
     def lookup(self, queries: Words, first: int | None = None, there: Flags | None = None) -> Found:
         """Find the fingerprints near each query: arrays ``(query_index, position, distance)``, sorted by the first two.
@@ -313,7 +354,7 @@ def _unpacked(found: Words) -> Found:
 def _ranked(fingerprints: Words) -> tuple[Words, Lists]:
     """Return the distinct values, ascending, and their positions."""
     values, positions = radix.sort(fingerprints.copy(), np.arange(len(fingerprints), dtype=np.uint32), 0)
-    begins = changes(values)
+    begins = run_starts(values)
     if begins.all():
         return values, Lists(positions, NO_PLACES)
     bounds = np.append(np.flatnonzero(begins), len(values)).astype(np.uint32)

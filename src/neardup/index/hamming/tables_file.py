@@ -2,23 +2,19 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
-from neardup.index.disk.arrays import Array, ArraysWriter, StoredArrays, expect
-from neardup.index.disk.files import Disk
+from neardup.index.disk.arrays import Array, StoredArrays, expect
 from neardup.index.hamming.entries import Coded, EntryGuard, Lists, Plain
 from neardup.kernels import blocks, differences
 from neardup.kernels import hamming as kernels
-from neardup.model.errors import ParameterError, StorageDamaged, StorageRefused, require_whole
+from neardup.model.errors import ParameterError, StorageDamaged, require_whole
 from neardup.model.tables import TableDesign, high_bytes
 
 KIND: Final = "fingerprint tables"
 UNFINISHED: Final = ".unfinished"
-
 
 _GUARDED: Final = {False: ("lows", "highs", "starts"), True: ("stream", "offsets", "starts")}  # compressed or not
 _Form = tuple[tuple[np.dtype[Any], ...], tuple[int | None, ...]]
@@ -26,14 +22,7 @@ _COUNTS: Final = (np.dtype(np.uint32),)
 _BYTES: Final = (np.dtype(np.uint8),)
 _SMALL: Final = ("bases", "lengths")  # of compressed tables, verified on opening
 
-
-class StoredTables(NamedTuple):
-    """Saved tables, and their guard."""
-
-    design: TableDesign
-    entries: Plain | Coded
-    lists: Lists
-    file: "TablesFile"
+StoredTables = tuple[TableDesign, Plain | Coded, Lists, "TablesFile"]  # saved tables, and their guard
 
 
 class TablesFile:
@@ -60,7 +49,7 @@ class TablesFile:
 
     @property
     def part(self) -> Any:
-        """The *part* that ``save`` was given."""
+        """The *part* that ``HammingTables.save`` was given."""
         return self._stored.meta.get("part")
 
     def require(self, guard: EntryGuard) -> None:
@@ -98,58 +87,6 @@ class TablesFile:
         )
 
 
-def save(
-    path: Path, design: TableDesign, entries: Plain | Coded, lists: Lists, part: tuple[str, int, int] | None = None
-) -> None:
-    """Write tables to a new file, which has its name only when it is complete.
-
-    *part* is the name of a whole, the number of this part, and the number of parts.
-    """
-    disk = Disk()
-    if _exists(path):
-        raise StorageRefused(str(path), "exists already")
-    unfinished = path.with_name(path.name + UNFINISHED)
-    try:
-        disk.remove(unfinished)
-        with ArraysWriter(disk, unfinished, KIND) as writer:
-            writer.finish(write(writer, "", design, entries, lists) | ({} if part is None else {"part": part}))
-        disk.rename(unfinished, path)
-        disk.sync_folder(path.parent)
-    except FileNotFoundError:
-        raise StorageRefused(str(path.parent), "is not a folder") from None
-    except BaseException:
-        disk.remove(unfinished)
-        raise
-
-
-def write(
-    writer: ArraysWriter, prefix: str, design: TableDesign, entries: Plain | Coded, lists: Lists
-) -> dict[str, Any]:
-    """Write the arrays of tables to a file, and return the arguments of ``read``."""
-    for name, array in (entries._asdict() | lists._asdict()).items():
-        if name != "bucket_bits":
-            writer.add(f"{prefix}{name}", array)
-    return {
-        "design": asdict(design),
-        "compressed": isinstance(entries, Coded),
-        "bucket_bits": entries.bucket_bits,
-        "values": entries.number,
-    }
-
-
-def load(path: Path) -> StoredTables:
-    """Map the tables of a file."""
-    try:
-        stored = StoredArrays(Disk(), path, KIND)
-    except FileNotFoundError:
-        raise StorageRefused(str(path), "is not there") from None
-    tables = read(stored, "", stored.meta)
-    unknown = sorted(set(stored.names) - {*tables.entries._fields, *tables.lists._fields})
-    if unknown:
-        raise StorageDamaged(str(path), f"holds {', '.join(unknown)}, which its design does not have")
-    return tables
-
-
 def read(stored: StoredArrays, prefix: str, meta: Any) -> StoredTables:
     """Return the tables among the arrays of a file, checked against their design."""
     where = str(stored.path)
@@ -183,7 +120,7 @@ def read(stored: StoredArrays, prefix: str, meta: Any) -> StoredTables:
     many = len(lists.positions) == number if len(lists.bounds) == 0 else len(lists.bounds) == number + 1
     if not many or len(lists.positions) > 1 << kernels.POSITION_BITS:
         raise StorageDamaged(where, "its positions are not as many as its values")
-    return StoredTables(design, entries, lists, TablesFile(stored, prefix, entries, lists))
+    return design, entries, lists, TablesFile(stored, prefix, entries, lists)
 
 
 def _are_readable(entries: Coded) -> bool:
@@ -223,11 +160,3 @@ def _shapes(design: TableDesign, bits: int, number: int, *, compressed: bool) ->
         "starts": (_COUNTS, (tables, buckets + 1)),
         **lists,
     }
-
-
-def _exists(path: Path) -> bool:
-    try:
-        path.lstat()
-    except OSError:  # creating it has the same error, if it is another one
-        return False
-    return True

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.kernels import buckets as kernels
 from neardup.kernels import radix
-from neardup.model.arrays import AnyPositions, Flags, Positions, Words
+from neardup.model.arrays import AnyPositions, Flags, Positions, Words, run_starts
 from neardup.model.candidates import DEPTH, ROOM, Candidates, Ranks, chained
 
 BLOCK = 2048  # documents whose candidates are proposed together
@@ -39,8 +38,7 @@ class _Matrix:
         self._keys = keys
 
     def column(self, column: int, documents: AnyPositions) -> Words:
-        found: Words = self._keys[documents, column]
-        return found
+        return np.asarray(self._keys[documents, column])
 
     def rows(self, documents: AnyPositions) -> Words:
         return self._keys[documents]
@@ -219,8 +217,8 @@ def _shared(keys: Words, members: Ranks) -> tuple[Ranks, Ranks]:
         return places[:count].copy(), sizes[:found].copy()  # mostly a small part of the room
     order = np.lexsort((np.arange(len(keys)), keys))  # keys that are equal only in their first bits
     if len(members):
-        order = order[changes(keys[order]) | changes(members[order])]
-    begins = np.flatnonzero(changes(keys[order]))
+        order = order[run_starts(keys[order]) | run_starts(members[order])]
+    begins = np.flatnonzero(run_starts(keys[order]))
     sizes = np.diff(np.append(begins, len(order))).astype(np.int32)
     return order[np.repeat(sizes > 1, sizes)].astype(np.int32), sizes[sizes > 1]
 
@@ -230,10 +228,3 @@ def _distinct(rows: Words, documents: Ranks) -> tuple[Words, Ranks]:
     listed = rows != rows[:, :1]
     listed[:, :1] = True
     return rows[listed], np.repeat(documents, listed.sum(axis=1))
-
-
-def changes(values: npt.NDArray[np.integer[Any]]) -> Flags:
-    """Mark the first value of each run of equal values in sorted *values*."""
-    first = np.ones(len(values), np.bool_)
-    np.not_equal(values[1:], values[:-1], out=first[1:])
-    return first

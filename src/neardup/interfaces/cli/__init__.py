@@ -17,17 +17,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
-from textwrap import fill, wrap
+from textwrap import wrap
 from types import ModuleType
 from typing import Any, NoReturn
 
 from neardup import __version__
 from neardup.interfaces.cli.advice import advice
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
-from neardup.interfaces.cli.options import SCHEME, add_scheme_options, any_of, settings_of
+from neardup.interfaces.cli.options import SCHEME, add_scheme_options, settings_of
 from neardup.interfaces.cli.terminal import STDOUT, complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.escaping import printable
+from neardup.interfaces.wording import any_of
 from neardup.model.errors import (
     ExtraMissing,
     InputRefused,
@@ -73,17 +74,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except NeardupError as error:
         ended = isinstance(error.__cause__, BrokenPipeError) and getattr(error, "where", "") == STDOUT
-        return _end_quietly() if ended else _report(error, parsed)
+        return _abandon_stdout() if ended else _report(error, parsed)
     except BrokenPipeError:
-        return _end_quietly()
+        return _abandon_stdout()
     except OSError as error:  # reading and writing documents raises own errors
         _abandon_stdout()
         return _report(_failure(error), parsed)
     except (Interrupted, KeyboardInterrupt):
-        words = getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED)
-        return _complain(words, SIGNALLED + signal.SIGINT)
+        complain(getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED))
+        return SIGNALLED + signal.SIGINT
     except MemoryError:
-        return _complain("not enough memory for this input; split it, or use a machine with more", 1)
+        complain("not enough memory for this input; split it, or use a machine with more")
+        return 1
     return int(code)
 
 
@@ -179,8 +181,7 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter):
         return wrap(" ".join(text.split()), width, break_on_hyphens=False)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        filled = fill(" ".join(text.split()), width, break_on_hyphens=False)
-        return "\n".join(f"{indent}{line}" for line in filled.splitlines())
+        return "\n".join(f"{indent}{line}" for line in self._split_lines(text, width))
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -257,24 +258,15 @@ def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str
     return parser, verbs.choices
 
 
-def _end_quietly() -> int:
-    """Return the exit code if the reader of standard output has ended; it needs no message."""
-    _abandon_stdout()
-    return 1
-
-
-def _abandon_stdout() -> None:
-    """Discard output that cannot be printed, or the interpreter would try again at its end."""
+def _abandon_stdout() -> int:
+    """Discard output that cannot be printed, or the interpreter would try again at its end; return the exit code."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
 
 
 def _report(error: NeardupError, parsed: argparse.Namespace) -> int:
     """Print an error for users of the command line; return its exit code."""
     usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
-    return _complain(advice(error, parsed), 0 if isinstance(error, RunComplete) else 2 if usage else 1)
-
-
-def _complain(message: str, code: int) -> int:
-    complain(message)
-    return code
+    complain(advice(error, parsed))
+    return 0 if isinstance(error, RunComplete) else 2 if usage else 1

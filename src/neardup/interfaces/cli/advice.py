@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+from collections.abc import Mapping, Sequence
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,8 +33,6 @@ from neardup.model.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from neardup.sources.collection import QuotedLines, Rejected
 
 _SHOWN = 200  # shown characters of an invalid value
@@ -52,21 +51,9 @@ _ENCODINGS = {  # by the code of an error or a rejected record
     name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
     for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
 }
-_OUTPUTS = (
-    "out",
-    "report",
-    "dropped",
-    "mark",
-    "to",
-    "items",
-    "documents",
-    "html",
-    "svg",
-    "common",
-    "templates",
-)  # options
+_OUTPUTS = ("out", "report", "dropped", "mark", "to", "items", "documents", "html", "svg", "common", "templates")
 _OTHER_USER = "change its permissions, or run this as another user"
-_NEXT: "Mapping[str, Mapping[str, str]]" = {  # by the situation, and the code of an error or of a rejected record
+_NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of an error or of a rejected record
     "": {  # of any error
         **_ENCODINGS,
         "folder of tables": "name the files, such as '{pattern}'",
@@ -214,13 +201,12 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     if error.code == StorageDamaged.code and (
         (hasattr(arguments, "index") and arguments.verb not in {"check", "rescue"}) or arguments.verb == "index"
     ):
-        return f"{message}; restore the index from a copy, or save what is intact: neardup rescue DIR TO"
-    if isinstance(error, StorageError) and (ending := folder_advice(error, arguments)):
-        return f"{message}{ending}"
-    if isinstance(error, StorageError) and error.code == "too few keys":
+        following = "restore the index from a copy, or save what is intact: neardup rescue DIR TO"
+    elif isinstance(error, StorageError) and error.code == "too few keys":
         following = _about_keys(arguments)
     elif isinstance(error, StorageError):
-        following = _NEXT["storage"].get(error.code) or (_about_room(arguments) if _is_full(error) else "")
+        following = folder_advice(error, arguments) or _NEXT["storage"].get(error.code, "")
+        following = following or (_about_room(arguments) if _is_full(error) else "")
     else:
         following = _next(error, arguments)
     return f"{message}; {following}" if following else message

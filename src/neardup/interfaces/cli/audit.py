@@ -51,8 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             "is an index, which does not record a run; name the report of the run, or leave out --of to audit a new run"
         )
         require(not is_index(given["of"]), "of", given["of"], rule)
-    of_folder = "of" in given and is_folder_of_run(Path(given["of"]))
-    if of_folder:
+    if "of" in given and is_folder_of_run(Path(given["of"])):
         rule = f"cannot be used with --of {given['of']}, which has recorded how the inputs were read"
         options.refuse_reading(arguments, rule, but=("format", "glob"))  # by which the inputs are found
     recorded = "of" in given and records_scheme(given["of"]) and not options.describes_scheme(arguments)

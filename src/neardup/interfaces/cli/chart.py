@@ -25,6 +25,8 @@ def draw(
           +-----------------
            0 %         100 %
     """
+    import numpy as np
+
     columns, rows = max(width, LEAST_WIDTH) - _LABEL - 1, max(height, 2)
     across, down = (2, 4) if braille else (1, 1)
     cells = [[0] * columns for _ in range(rows)]
@@ -32,11 +34,11 @@ def draw(
     for number, curve in reversed(list(enumerate(curves))):
         pattern = _PATTERNS[number % len(_PATTERNS)] if braille else "1"
         last = None
-        for column in range(columns * across):
-            share = _at(values, curve, column / (columns * across - 1))
-            row = round((1 - share) * (rows * down - 1))
-            steps = range(row, row + 1) if last is None or abs(row - last) <= 1 else _between(last, row)
-            for dot in steps:
+        shares = np.interp(np.linspace(values[0], values[-1], columns * across), values, curve)
+        for column, row in enumerate(((1 - shares) * (rows * down - 1)).round().astype(int).tolist()):
+            step = 1 if last is None or row > last else -1
+            begin = row if last is None or abs(row - last) <= 1 else last + step
+            for dot in range(begin, row + step, step):
                 if pattern[(column + dot if number else column) % len(pattern)] == "1":
                     cells[dot // down][column // across] |= _DOTS[dot % 4][column % 2] if braille else 1
                     marks[dot // down][column // across] = _MARKS[number % len(_MARKS)]
@@ -57,15 +59,3 @@ def legend(names: Sequence[str], *, braille: bool) -> str:
         return "   ".join(f"{_MARKS[number % len(_MARKS)]} {name}" for number, name in enumerate(names))
     lines = ("⠒⠒⠒", "⠒⠂⠒", "⠂⠂⠂")
     return "   ".join(f"{lines[number % len(lines)]} {name}" for number, name in enumerate(names))
-
-
-def _between(last: int, row: int) -> range:
-    return range(last + 1, row + 1) if row > last else range(last - 1, row - 1, -1)
-
-
-def _at(values: Sequence[float], curve: Sequence[float], share: float) -> float:
-    """Return the value of a curve at a share of its width; its values are equally spaced."""
-    place = share * (len(values) - 1)
-    before = min(int(place), len(values) - 2)
-    rest = place - before
-    return curve[before] * (1 - rest) + curve[before + 1] * rest

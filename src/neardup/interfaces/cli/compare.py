@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.options import SCHEME, VIEW_IF_GIVEN, describes_scheme, scheme_of
-from neardup.interfaces.cli.terminal import complain, console, marked, name_standard_output
+from neardup.interfaces.cli.terminal import complain, console, name_standard_output, show_side_by_side
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.rulings import decided_of, estimate_of, excerpts, passages_of, value_of
@@ -77,7 +77,11 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold(is_compiled)
     found = compare(one.text, other.text, schemes)
     if html is not None:
-        write_file(html, _page(one, other, found, context), PAGES, force=arguments.force)
+        from neardup.interfaces.pages.comparison import comparison_page
+
+        bounds = {} if context is None else {"context": context}
+        page = comparison_page((one.name, other.name), (one.text, other.text), found, **bounds)
+        write_file(html, page, PAGES, force=arguments.force)
     if arguments.json:
         told = {"a": _about(one), "b": _about(other), **found.as_dict()}
         print(json.dumps(told))
@@ -93,31 +97,16 @@ def _about(source: "NamedText") -> dict[str, str | int]:
     return {"name": printable(source.name), "characters": len(source.text), "replaced": source.replaced}
 
 
-def _page(one: "NamedText", other: "NamedText", found: "Comparison", context: int | None) -> bytes:
-    from neardup.interfaces.pages.comparison import CONTEXT, comparison_page
-
-    shown = CONTEXT if context is None else context
-    return comparison_page((one.name, other.name), (one.text, other.text), found, context=shown)
-
-
 def _show(screen: "Console", one: "NamedText", other: "NamedText", found: "Comparison", context: int) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    plain = screen.no_color or screen.color_system is None
-    narrow = screen.width < _NARROW
     screen.print(_schemes(found, narrow=screen.width < _NARROW_FOR_SCHEMES))
-    for table in _measures(found, narrow=narrow):
-        screen.print(table)
+    sets, bags = ([each for each in found.measures if each.bag == bag] for bag in (False, True))
+    both = {"sets": sets, "bags": bags}
+    for kinds in [{"sets": sets}, {"bags": bags}] if screen.width < _NARROW else [both]:
+        screen.print(_measures(kinds))
+    screen.print(passages_of(found), markup=False)
+    a, b = (side if name == side else f"{side}: {name}" for side, name in (("A", one.name), ("B", other.name)))
     shown = excerpts(found, one.text, other.text, context, most=_PIECES)
-    screen.print(Text(passages_of(found)))
-    table = Table(expand=True, box=box.SIMPLE)
-    for side, source in (("A", one), ("B", other)):
-        name = f"{side}: {printable(source.name)}" if source.name != side else side
-        table.add_column(Text(name), ratio=1, overflow="fold")  # a text may have no spaces
-    table.add_row(*(marked(text, plain=plain, more="--html PATH shows all") for text in shown))
-    screen.print(table)
+    show_side_by_side(screen, (a, b), shown, more="--html PATH shows all")
 
 
 def _schemes(found: "Comparison", *, narrow: bool) -> "Table":
@@ -142,15 +131,7 @@ def _schemes(found: "Comparison", *, narrow: bool) -> "Table":
     return table
 
 
-def _measures(found: "Comparison", *, narrow: bool) -> "list[Table]":
-    """Return the measures of sets and of bags: side by side, or with *narrow* in one table each."""
-    sets, bags = ([one for one in found.measures if one.bag == bag] for bag in (False, True))
-    if narrow:
-        return [_measures_of({"sets": sets}), _measures_of({"bags": bags})]
-    return [_measures_of({"sets": sets, "bags": bags})]
-
-
-def _measures_of(kinds: "dict[str, list[Measure]]") -> "Table":
+def _measures(kinds: "dict[str, list[Measure]]") -> "Table":
     from rich import box
     from rich.table import Table
 

@@ -67,13 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
         "contaminated": found.contaminated,
     }
     partly = int((found.items["share"].to_numpy() > 0).sum()) - found.contaminated
-    missing = {name: [(own.records, without_text(own))] if own else [] for name, own in lacking.items()}
     rows: list[Row] = [
         (found.read, f"training {plural(found.read, 'document')}", True),
-        *missing["without_text"],
+        *without_text(found.without_text),
         (len(found.items), f"{plural(len(found.items), 'item')} of the test set", True),
         (wordless, "of these without words, which no document can contain"),
-        *missing["items_without_text"],
+        *without_text(found.items_without_text),
         (found.contaminated, f"contaminated: one document has {arguments.threshold:g} or more of the item", True),
         (partly, "with less of it in a document"),
         (len(found.documents), f"training {plural(len(found.documents), 'document')} with these items", True),

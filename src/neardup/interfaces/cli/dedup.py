@@ -7,29 +7,19 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli import options
+from neardup.interfaces.cli import options, terminal
 from neardup.interfaces.cli.advice import advice_on_quotes
-from neardup.interfaces.cli.terminal import (
-    complain,
-    name_standard_output,
-    progress_bars,
-    progress_lines,
-    show_counts,
-    show_lines,
-    show_rejected,
-)
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, pairs_not_compared, rule_of, totals_of
-from neardup.model.errors import OutputRefused, ParameterError, plural, require
+from neardup.model.errors import ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_RUN
 
 if TYPE_CHECKING:
-    from neardup.model.protocols import Scheme
     from neardup.pipeline.files.dedup import FilesResult
 
 _OUTPUTS = ("out", "report", "dropped", "mark")
-_IN_PIECES = ("work", "memory", "part_size", "out_format")
-_PARAMETERS = "keep verify gather representative ignore_common force threads restart keep_work state for_index against"
+_IN_PIECES = ("work", "memory", "part_size", "out_format", "restart", "keep_work")
+_PARAMETERS = "keep verify gather representative ignore_common force threads state for_index against"
 
 USAGE = f"""
 {options.INPUTS}
@@ -80,14 +70,11 @@ EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.json
 def run(arguments: argparse.Namespace) -> int:
     """Deduplicate and summarise; return 1 if records were rejected."""
     given = vars(arguments)
-    for name in _OUTPUTS:
-        if given.get(name) == "":
-            raise OutputRefused(f"--{name}", "the path is empty")
     if arguments.dry_run:
         given.pop("out", None)
     elif "out" not in given:
         raise ParameterError("out", None, "is needed: a path for the kept documents, or --dry-run to write none")
-    name_standard_output(arguments, *_OUTPUTS)
+    terminal.name_standard_output(arguments, *_OUTPUTS)
     from neardup.sources.formats import expand
     from neardup.sources.output import ARRAYS, check_file, write_file
 
@@ -98,13 +85,18 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from neardup.pipeline.files.dedup import dedup_files
 
+    def page(done: "FilesResult") -> bytes:
+        from neardup.interfaces.pages.report import report_page
+
+        return report_page(done, scheme)
+
     started = time.monotonic()
-    printed = progress_lines() if arguments.json and in_pieces else None
-    with progress_bars(wanted=printed is None) as bars:
+    printed = terminal.progress_lines() if arguments.json and in_pieces else None
+    with terminal.progress_bars(wanted=printed is None) as bars:
         done = dedup_files(
             arguments.inputs,
             scheme=scheme,
-            page=lambda done: _page(done, scheme),
+            page=page,
             revisits=arguments.revisits,
             progress=printed or bars,
             **options.chosen(arguments, " ".join([_PARAMETERS, *_OUTPUTS, *_IN_PIECES])),
@@ -115,14 +107,14 @@ def run(arguments: argparse.Namespace) -> int:
     if common is not None and options.writes_list(arguments):
         write_file(given["common"], common.to_bytes(), ARRAYS, force=arguments.force)
     if done.documents.quoted_lines:
-        complain(advice_on_quotes(done.documents.quoted_lines))
+        terminal.complain(advice_on_quotes(done.documents.quoted_lines))
     if arguments.json:
         print(json.dumps(summary_of(done, seconds)))
     else:
         show_summary(done, seconds)
         hosts = None if done.templates is None else len(done.templates)
         learned = options.learned_line(arguments, hosts, done.hosts_learned)
-        show_lines([*learned, *_without_templates(given, done), *_kept_folder(given)])
+        terminal.show_lines([*learned, *_without_templates(given, done), *_kept_folder(given)])
     return 1 if done.rejected else 0
 
 
@@ -131,7 +123,7 @@ def _in_pieces(given: dict[str, Any]) -> bool:
     requested = not {"work", "state", "against"}.isdisjoint(given)
     options.require_memory(given, LEAST_OF_RUN)
     if not requested:
-        options.refuse_without_work(given, _IN_PIECES)
+        options.refuse(given, _IN_PIECES, options.NEEDS_WORK)
     require("state" in given or not given.get("for_index"), "for_index", None, "can only be used with --state DIR")
     rule = "cannot be used with --dry-run, which writes no --out and so no revisit records"
     require(not (given.get("revisits") and given["dry_run"]), "revisits", None, rule)
@@ -166,12 +158,6 @@ def _kept_folder(given: dict[str, Any]) -> list[str]:
     return [f"the work folder {folder} is kept: {audit}; delete it with `rm -r {folder}`"]
 
 
-def _page(done: "FilesResult", scheme: "Scheme") -> bytes:
-    from neardup.interfaces.pages.report import report_page
-
-    return report_page(done, scheme)
-
-
 def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
     """Return the run in numbers, for programs."""
     quoted, without = done.documents.quoted_lines, done.documents.without_text
@@ -192,7 +178,7 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
 def show_summary(done: "FilesResult", seconds: float) -> None:
     """Print the run in numbers, for people."""
     summary = done.result.summary
-    show_counts(
+    terminal.show_counts(
         [
             (summary.documents, plural(summary.documents, "document"), True),
             (summary.kept, "kept", True),
@@ -203,10 +189,10 @@ def show_summary(done: "FilesResult", seconds: float) -> None:
         ]
     )
     if summary.not_compared:
-        show_lines([pairs_not_compared(summary.not_compared)])
-    show_lines(cluster_lines(summary))
-    show_rejected(done.rejected)
+        terminal.show_lines([pairs_not_compared(summary.not_compared)])
+    terminal.show_lines(cluster_lines(summary))
+    terminal.show_rejected(done.rejected)
     megabytes = done.documents.text_bytes / 1e6
     worth_telling = megabytes > seconds >= 1  # for a small collection, start-up would dominate
     rate = f", {megabytes / seconds:,.0f} MB of text per second" if worth_telling else ""
-    show_lines([f"{seconds:.1f} s{rate}"])
+    terminal.show_lines([f"{seconds:.1f} s{rate}"])

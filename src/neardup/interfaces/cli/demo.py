@@ -9,21 +9,21 @@ from collections import Counter
 from contextlib import suppress
 from importlib.resources import as_file, files
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.dedup import show_summary, summary_of
 from neardup.interfaces.cli.options import JSON
 from neardup.interfaces.cli.serve import loaded
-from neardup.interfaces.cli.terminal import complain, console, progress_bars, side_by_side
+from neardup.interfaces.cli.terminal import complain, console, progress_bars, show_side_by_side
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
+from neardup.interfaces.pieces import compared
 from neardup.interfaces.wording import evidence_of
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from neardup.pipeline.files.dedup import FilesResult
 
 _CLUSTERS = 4
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if running is None else _serve(running)
 
 
-def _serve(running: "ModuleType") -> int:
+def _serve(running: ModuleType) -> int:
     """Serve the collection from an index in a temporary folder, which is removed at the end."""
     from neardup.pipeline.files.ingestion import add_files
 
@@ -119,7 +119,7 @@ def _show(done: "FilesResult", seconds: float) -> None:
     screen.print("with the differences marked:\n")
     ids = done.documents.ids.to_pylist()
     raw = done.documents.raw_texts(np.arange(len(ids)))
-    texts: dict[str, str | None] = {own: (text or b"").decode() for own, text in zip(ids, raw, strict=True)}
+    texts = {own: (text or b"").decode() for own, text in zip(ids, raw, strict=True)}
     for row in chosen:
         screen.print(Rule(align="left", characters="-"))
         _show_pair(row, sizes[row["representative"]], texts)
@@ -140,7 +140,7 @@ def _chosen(dropped: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(chosen.values())
 
 
-def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> None:
+def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str]) -> None:
     from rich.text import Text
 
     screen = console()
@@ -148,5 +148,5 @@ def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str | None]) -> 
     gone_id, kept_id = printable(row["id"]), printable(row["representative"])
     screen.print(Text.assemble((gone_id, "bold"), " dropped for ", (kept_id, "bold"), others))
     screen.print(evidence_of(row), style="cyan")
-    pair = texts[row["representative"]] or "", texts[row["id"]] or ""
-    screen.print(side_by_side(screen, ("kept", "dropped"), pair, context=_CONTEXT, characters=_CHARACTERS))
+    sides = compared(texts[row["representative"]], texts[row["id"]], _CONTEXT, characters=_CHARACTERS)
+    show_side_by_side(screen, ("kept", "dropped"), sides)

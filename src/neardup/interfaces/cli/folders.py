@@ -34,7 +34,6 @@ _AS_WORK: Final[_Commands] = {
 }
 _NEW_WORK: Final = "name a new folder for --work, and the same one for neardup work"
 _NAMES: Final = {"index": "an index", "state": "a state", "run": "the work folder of a run"}
-_OF_RUN: Final = "it is the work folder of a run"
 _AUDIT: Final = "audit this run with: neardup audit INPUT ... --of {0}"
 _AS_INPUT: Final[_Commands] = {
     "index": "it is an index; to list its documents: neardup export {0} --to FILE; dedup compares with it by --against",
@@ -62,28 +61,23 @@ def input_advice(error: DataError, arguments: argparse.Namespace) -> str:
 
 
 def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:
-    """Return what is in the folder that cannot be used, and the command for it, as the end of a message.
-
-    The result is empty for other errors.
-    """
+    """Return what is in the folder that cannot be used, and the command for it; empty for other errors."""
     verb, action = getattr(arguments, "verb", ""), getattr(arguments, "action", "")
     folder = Path(error.where)
     if error.code not in {NOT_INDEX, NOT_STATE, NOT_WORK}:
         return ""
     found = _kind(folder)
     if error.code == NOT_WORK:
-        ending = f"; {_AS_WORK.get(found, '')}{_NEW_WORK}"
+        following = f"{_AS_WORK.get(found, '')}{_NEW_WORK}"
+    elif found == "run":
+        following = f"it is the work folder of a run; {_AUDIT}"
     elif error.code == NOT_INDEX:
-        of_state = f"; it is a state; {_FOR_STATE.get(verb, _FILLING)}"
-        ending = {"state": of_state, "run": f"; {_OF_RUN}; {_AUDIT}"}.get(found, f"; {_NEW_INDEX}")
-    else:
+        following = f"it is a state; {_FOR_STATE.get(verb, _FILLING)}" if found == "state" else _NEW_INDEX
+    elif found == "index":
         following = _FOR_INDEX.get(action if verb == "state" else verb, "")
-        ending = f"; {following}" if found == "index" and following else ""
-        if found == "run":
-            ending = f"; {_OF_RUN}; {_AUDIT}"
-        elif not found:
-            ending = "; use a new folder for one" if verb == "dedup" else f"; {_NEW_STATE}"
-    return ending.format(shlex.quote(error.where), shlex.quote(str(folder / "work")))
+    else:
+        following = "use a new folder for one" if verb == "dedup" else _NEW_STATE
+    return following.format(shlex.quote(error.where), shlex.quote(str(folder / "work")))
 
 
 def _kind(folder: Path) -> str:

@@ -139,7 +139,7 @@ def _rows_of(added: "Added") -> list[Row]:
         (added.exact, exact, True),
         (added.near, f"near {plural(added.near, 'duplicate')} of a document admitted before{estimated}", True),
         (added.empty - added.no_text, "empty, or without words to compare"),
-        *([(added.no_text, without_text(added.without_text, ", kept"))] if added.without_text else []),
+        *((added.no_text, words) for _, words in without_text(added.without_text, ", kept")),
         (added.replaced, "known, with other content: replaced"),
         (added.unchanged, "known and unchanged"),
         (added.repeated, "with the id of a later document: left out"),

@@ -1,19 +1,19 @@
 """Label pairs of documents as same or different, side by side, in the terminal or on a local page."""
 
 import argparse
-import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli import options
+from neardup.interfaces.cli import options, terminal
 from neardup.interfaces.cli.keys import END, key_reader
-from neardup.interfaces.cli.terminal import complain, console, progress_bars, show_lines, show_rejected, side_by_side
+from neardup.interfaces.cli.serve import loaded
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, place_of
+from neardup.interfaces.pieces import compared
 from neardup.model.errors import DataError, InputRefused, ParameterError, counted, require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import Console
 
     from neardup.pipeline.labels.labelling import Labelling, PairSource
@@ -24,8 +24,8 @@ _STDIN = "-"
 _FILES = (".jsonl", ".ndjson")
 _LABELS = 50
 _SAMPLE = 20_000
-_SHOWN: dict[str, Any] = {"context": 80, "characters": 1_500, "lines": True}  # of each text
-_WHOLE: dict[str, Any] = {"context": 1_000_000, "characters": 1_000_000, "lines": True}  # after the key m
+_SHOWN: dict[str, Any] = {"context": 80, "characters": 1_500}  # of each text
+_WHOLE: dict[str, Any] = {"context": 1_000_000, "characters": 1_000_000}  # after the key m
 _MOST = 200_000  # characters of a text that are shown and compared
 _TWO = 2
 _HELP = "s same, d different, u unsure, b back, m more of the texts, q quit"
@@ -75,7 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.inputs:
         options.refuse_reading(arguments, "needs INPUT: it describes how documents are read")
     options.drawn(arguments)
-    serve = _server() if arguments.serve else None
+    if arguments.serve:
+        loaded()  # or an error that names the library that is missing
     _check_out(arguments)
     source, collection = _liked(arguments) if "like" in given else _drawn(arguments)
     from neardup.pipeline.labels.labelling import Labelling
@@ -84,20 +85,21 @@ def run(arguments: argparse.Namespace) -> int:
     with Labelling(source, arguments.out, wanted=len(source) if wanted is None else wanted) as labelling:
         if labelling.foreign:
             words = "of other pairs than those that are drawn now; they keep their weights"
-            complain(f"{arguments.out}: {counted(labelling.foreign, 'label')} {words}")
-        if serve is None:
-            _ask(labelling)
-        else:
+            terminal.complain(f"{arguments.out}: {counted(labelling.foreign, 'label')} {words}")
+        if arguments.serve:
+            from neardup.interfaces.http.labelling import serve
+
             serve(labelling, given.get("port", 0), _announce)
+        else:
+            _ask(labelling)
         answers = labelling.answers
-    show_lines([f"{arguments.out}: {counts_of(answers)}"])
+    terminal.show_lines([f"{arguments.out}: {counts_of(answers)}"])
     rejected = [] if collection is None else collection.rejected
-    show_rejected(rejected)
+    terminal.show_rejected(rejected)
     return 1 if rejected else 0
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    """Compare the labels of two people."""
     files = arguments.inputs[1:]
     if len(files) != _TWO:
         raise InputRefused("label compare", "needs two files of labels; write ./compare for an input of this name")
@@ -111,24 +113,17 @@ def _compare(arguments: argparse.Namespace) -> int:
     from neardup.sources.labels import read_labels
 
     found = compare_labels(*(read_labels(file) for file in files))
-    if arguments.json:
-        print(json.dumps(found.as_dict()))
-    else:
-        show_lines(agreement_lines(found))
-    return 0
+    return terminal.summarise(arguments, found.as_dict(), lines=agreement_lines(found))
 
 
 def _refuse_drawing(arguments: argparse.Namespace, rule: str) -> None:
     """Raise ``ParameterError`` with this *rule* for an option that decides which pairs are drawn."""
-    for name in ("sample", "draw", "threads"):
-        require(name not in vars(arguments), name, vars(arguments).get(name), rule)
+    options.refuse(vars(arguments), ("sample", "draw", "threads"), rule)
     options.refuse_scheme(arguments, rule)
 
 
 def _check_out(arguments: argparse.Namespace) -> None:
     """Refuse a file that cannot be continued, before anything else is read."""
-    from pathlib import Path
-
     from neardup.sources.labels import read_labels
     from neardup.sources.output import check_file
 
@@ -148,7 +143,7 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
 
     from neardup.pipeline.labels.pool import draw_pairs
 
-    with progress_bars() as bars:
+    with terminal.progress_bars() as bars:
         collection = options.read_inputs(arguments, bars)
         try:
             pool = draw_pairs(
@@ -164,7 +159,7 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
     sampled = f"{pool.sample:,} of {counted(pool.documents, 'document')} compared with all of them"
     left = len(collection) - pool.documents
     more = [f"{counted(left, 'document')} left out, with the id of an earlier document"] if left else []
-    show_lines([f"{sampled}: {counted(len(pool), 'pair')} to draw from", *more])
+    terminal.show_lines([f"{sampled}: {counted(len(pool), 'pair')} to draw from", *more])
     return pool, collection
 
 
@@ -181,7 +176,7 @@ def _liked(arguments: argparse.Namespace) -> "tuple[PairSource, Collection | Non
     lacking = {name for one in labels for name, text in ((one.a, one.text_a), (one.b, one.text_b)) if text is None}
     if not arguments.inputs or not lacking:
         return LabelledPairs(labels), None
-    with progress_bars() as bars:
+    with terminal.progress_bars() as bars:
         collection = options.read_inputs(arguments, bars)
     names = collection.ids.to_pylist()
     texts = {names[row]: collection.texts[row].as_py() or "" for row in range(len(names)) if names[row] in lacking}
@@ -190,22 +185,22 @@ def _liked(arguments: argparse.Namespace) -> "tuple[PairSource, Collection | Non
 
 def _ask(labelling: "Labelling") -> None:
     """Show one pair after the other, and read the answers."""
-    screen = console()
+    screen = terminal.console()
     with key_reader() as read_key:
         while (pair := labelling.current) is not None:
             screen.print()
             screen.rule(place_of(labelling), align="left", characters="-")
             texts = pair.text_a[:_MOST], pair.text_b[:_MOST]
-            screen.print(side_by_side(screen, (pair.a, pair.b), texts, **_SHOWN))
+            terminal.show_side_by_side(screen, (pair.a, pair.b), compared(*texts, **_SHOWN), lines=True)
             if texts != (pair.text_a, pair.text_b):
-                show_lines([f"Only the first {_MOST:,} characters of a text are shown."])
-            show_lines([f"{QUESTION}  {_HELP}"])
+                terminal.show_lines([f"Only the first {_MOST:,} characters of a text are shown."])
+            terminal.show_lines([f"{QUESTION}  {_HELP}"])
             if not _answered(labelling, texts, read_key, screen):
                 return
-        show_lines(["No more pairs to label."])
+        terminal.show_lines(["No more pairs to label."])
 
 
-def _answered(labelling: "Labelling", texts: tuple[str, str], read_key: "Callable[[], str]", screen: "Console") -> bool:
+def _answered(labelling: "Labelling", texts: tuple[str, str], read_key: Callable[[], str], screen: "Console") -> bool:
     """Wait for an answer, or the way back; return false for the end."""
     while True:
         key = read_key()
@@ -214,26 +209,17 @@ def _answered(labelling: "Labelling", texts: tuple[str, str], read_key: "Callabl
         label = KEYS.get(key, key)
         if label in KEYS.values():
             labelling.answer(label)  # type: ignore[arg-type]  # a label
-            show_lines([label])
+            terminal.show_lines([label])
             return True
         if key in {"b", "back"}:
             if labelling.back():
                 return True
-            show_lines(["This is the first pair."])
+            terminal.show_lines(["This is the first pair."])
         elif key in {"m", "more"}:
-            screen.print(side_by_side(screen, ("", ""), texts, **_WHOLE))
-            show_lines([_HELP])
+            terminal.show_side_by_side(screen, ("", ""), compared(*texts, **_WHOLE), lines=True)
+            terminal.show_lines([_HELP])
         elif key:
-            show_lines([f"Unknown key. {_HELP}"])
-
-
-def _server() -> "Callable[[Labelling, int, Callable[[str], None]], None]":
-    from neardup.interfaces.cli.serve import loaded
-
-    loaded()  # or an error that names the library that is missing
-    from neardup.interfaces.http.labelling import serve
-
-    return serve
+            terminal.show_lines([f"Unknown key. {_HELP}"])
 
 
 def _announce(address: str) -> None:

@@ -56,5 +56,5 @@ def run(arguments: argparse.Namespace) -> int:
         (pages.ignored, WITHOUT_URL),
     ]
     counts = {"hosts": found.hosts, "pages": found.pages, "contents_left_out": found.contents_left_out}
-    counts["ignored"] = pages.ignored
-    return summarise(arguments, {**counts, "kinds": kinds}, rows, rejected=pages.rejected)
+    record = {**counts, "ignored": pages.ignored, "kinds": kinds}
+    return summarise(arguments, record, rows, rejected=pages.rejected)

@@ -2,22 +2,20 @@
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neardup.interfaces.cli.amounts import share, size_words, whole
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage
+from neardup.interfaces.wording import any_of
 from neardup.model.errors import InputRefused, ParameterError, counted, require, require_whole
 from neardup.model.memory import LEAST_OF_RUN, OF_INDEX, OF_RUN
-from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD
+from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.model.presets import PRESETS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from neardup.model.options import Option
     from neardup.model.protocols import Scheme
     from neardup.pipeline.index.index import Index
     from neardup.pipeline.progress import Progress
@@ -25,10 +23,12 @@ if TYPE_CHECKING:
     from neardup.sources.collection import Collection
     from neardup.text.extraction import Extraction
 
+_SIZES: Final = {"memory", "part_size", "max_bytes"}  # options whose value is a number of bytes
 _TYPES: dict[Any, Any] = {"whole": whole, "number": share, "text": str}
 _OF_LENGTH: Final = {option.name for option in SHORT}
 _OF_FEATURES: Final = {"words", *(option.name for option in (THRESHOLD, SHINGLE, BAG, *ANALYSIS))}
 
+NEEDS_WORK: Final = "can only be used with a work folder (--work DIR)"
 REPORTS: Final = (".html", ".htm", ".json")  # endings
 
 JSON: Final = "--json: print the summary as JSON\n"
@@ -87,7 +87,7 @@ _READING: Final = f"""
   archives, each record is limited instead: to 64 MiB. HTML is read up to 16 MiB of a page
 """
 READING: Final = _READING % "with --html: the field of the URL, for templates of hosts (default with --templates: url)"
-READING_OF_PAGES: Final = _READING % "the field with the URL; its normal form is the id"
+READING_OF_PAGES: Final = _READING % "the field with the URL; its normal form is the id (default of archives: url)"
 KEEP: Final = """
 --keep WHICH=first: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
   is a URL also canonical (the address that most documents name in their field canonical), https or shortest-id;
@@ -169,12 +169,12 @@ def require_memory(given: Mapping[str, Any], least: int) -> None:
         raise ParameterError("memory", size_words(memory), f"must be at least {size_words(least)}; {units}")
 
 
-def refuse_without_work(given: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Raise ``ParameterError`` for one of the options of these *names*, ``--restart`` or ``--keep-work``."""
-    for name in (*names, *(flag for flag in ("restart", "keep_work") if given.get(flag))):
-        if name in given:
-            value = size_words(given[name]) if name in {"memory", "part_size"} else given[name]
-            raise ParameterError(name, value, "can only be used with a work folder (--work DIR)")
+def refuse(given: Mapping[str, Any], names: Iterable[str], rule: str) -> None:
+    """Raise ``ParameterError`` with this *rule* for one of the options of these *names* that is given."""
+    for name in names:
+        value = given.get(name, False)
+        if value is not False:
+            raise ParameterError(name, size_words(value) if name in _SIZES else value, rule)
 
 
 def refuse_reading(arguments: argparse.Namespace, rule: str, but: Sequence[str] = ()) -> None:
@@ -182,10 +182,9 @@ def refuse_reading(arguments: argparse.Namespace, rule: str, but: Sequence[str] 
     plain = argparse.ArgumentParser()
     add_usage(plain, READING + LEARN + PLAIN)
     given, defaults = vars(arguments), vars(plain.parse_args([]))
-    for name in ("html", "url", "templates", "format", "glob", "max_bytes", *defaults):
-        if name not in but and given.get(name, defaults.get(name)) != defaults.get(name):
-            value = size_words(given[name]) if name == "max_bytes" else given[name]
-            raise ParameterError(name, None if value is True else value, rule)
+    names = ("html", "url", "templates", "format", "glob", "max_bytes", *defaults)
+    changed = [name for name in names if given.get(name, defaults.get(name)) != defaults.get(name)]
+    refuse(given, [name for name in changed if name not in but], rule)
 
 
 def drawn(arguments: argparse.Namespace) -> int:
@@ -291,12 +290,11 @@ class _Refused(argparse.Action):
         super().__init__(**how | {"dest": argparse.SUPPRESS, "nargs": "?"})
 
     def __call__(self, *_: object) -> None:
-        """Refuse the option."""
         rule = "is an option of signatures, which this verb does not use: all pairs are compared, so leave it out"
         raise argparse.ArgumentError(None, f"{self.option_strings[0]} {rule}")
 
 
-def _owners() -> "dict[str, dict[str, Option]]":
+def _owners() -> dict[str, dict[str, Option]]:
     """Return the schemes of each option, and the option of each."""
     from neardup.schemes.registry import kinds
 
@@ -307,7 +305,7 @@ def _owners() -> "dict[str, dict[str, Option]]":
     return owners
 
 
-def _add_option(group: "argparse._ActionsContainer", owners: "dict[str, Option]") -> None:
+def _add_option(group: "argparse._ActionsContainer", owners: dict[str, Option]) -> None:
     """Add an option of some schemes; its help names the scheme if there is only one."""
     option = next(iter(owners.values()))
     about = option.about if len(owners) > 1 else f"{next(iter(owners))}: {option.about}"
@@ -319,7 +317,7 @@ def _add_option(group: "argparse._ActionsContainer", owners: "dict[str, Option]"
     add_usage(group, f"{name} {word}: {about} (default: {_defaults(owners)})", **{word: _TYPES.get(option.kind, str)})
 
 
-def _defaults(owners: "dict[str, Option]") -> str:
+def _defaults(owners: dict[str, Option]) -> str:
     """Return the defaults of an option: that of the first scheme, then others with the names of their schemes."""
     by_default: dict[str, list[str]] = {}
     for scheme, option in owners.items():
@@ -343,7 +341,7 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     for name, owners in _owners().items():
         if name in given and scheme not in owners:
             rule = f"cannot be used with --scheme {scheme}, only with {any_of(list(owners))}"
-            raise ParameterError(name, None if given[name] is True else given[name], rule)
+            raise ParameterError(name, given[name], rule)
     return _with_list(scheme_from(given), arguments)
 
 
@@ -407,9 +405,7 @@ def _with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
 
 def refuse_scheme(arguments: argparse.Namespace, rule: str) -> None:
     """Raise ``ParameterError`` with this *rule* for an option of the scheme."""
-    given = vars(arguments)
-    for name in ("config", *_describing(), "key_file"):
-        require(name not in given, name, None if given.get(name) is True else given.get(name), rule)
+    refuse(vars(arguments), ("config", *_describing(), "key_file"), rule)
 
 
 def describes_scheme(arguments: argparse.Namespace) -> bool:
@@ -427,11 +423,6 @@ def key_of(arguments: argparse.Namespace) -> bytes | None:
 
     path = vars(arguments).get("key_file")
     return None if path is None else key_in(path)
-
-
-def any_of(names: Sequence[str]) -> str:
-    """Return names as a list with "or" before the last; empty without names."""
-    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -478,7 +469,7 @@ def read_inputs(arguments: argparse.Namespace, progress: "Progress | None") -> "
     return read(arguments.inputs, **reading_as_dedup(arguments, arguments.inputs, progress), progress=progress)
 
 
-def write_findings(arguments: argparse.Namespace, found: Any, page: "Callable[[Any], bytes]") -> None:
+def write_findings(arguments: argparse.Namespace, found: Any, page: Callable[[Any], bytes]) -> None:
     """Write what was found to the file that ``--report`` names: as JSON (.json), or rendered as a *page*."""
     from neardup.sources.output import write_file
 

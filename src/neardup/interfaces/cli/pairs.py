@@ -44,46 +44,45 @@ def run(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     options.require_memory(given, LEAST_OF_RUN)
     if "work" not in given:
-        options.refuse_without_work(given, ("memory",))
+        options.refuse(given, ("memory", "restart"), options.NEEDS_WORK)
     options.apply_preset(arguments)
     threshold = given.pop("threshold", None)  # pairs are exact: no signature has to find it
     scheme = options.scheme_of(arguments)
     threshold = scheme.threshold if threshold is None else threshold
     say_if_cold()
     ways = options.chosen(arguments, "measure clusters threads") | {"threshold": threshold, "scheme": scheme}
-    found = _in_pieces(arguments, ways) if "work" in given else _in_memory(arguments, ways)
+    names = [one for one in (arguments.left, arguments.right) if one is not None]
+    found = (_in_pieces if "work" in given else _in_memory)(arguments, names, ways)
     rule = f"{plural(found.pairs, 'pair')}, {arguments.measure} at least {threshold:g}"
-    rows: list[Row] = [(found.documents, plural(found.documents, "document"), True), (found.pairs, rule, True)]
-    without = found.without_text
-    rows += [(without.records, without_text(without))] if without else []
+    rows: list[Row] = [
+        (found.documents, plural(found.documents, "document"), True),
+        (found.pairs, rule, True),
+        *without_text(found.without_text),
+    ]
     record = {
         "documents": found.documents,
         "pairs": found.pairs,
         "measure": arguments.measure,
-        "without_text": asdict(without) if without else None,
+        "without_text": asdict(found.without_text) if found.without_text else None,
     }
     return summarise(arguments, {**record, "threshold": threshold}, rows, rejected=found.rejected)
 
 
-def _in_pieces(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFiles":
+def _in_pieces(arguments: argparse.Namespace, names: list[str], ways: dict[str, Any]) -> "PairedFiles":
     from neardup.pipeline.files.pairs import pair_files
 
     with progress_bars() as bars:
         return pair_files(
-            [arguments.left],
-            None if arguments.right is None else [arguments.right],
+            names[:1],
+            names[1:] or None,
             **options.chosen(arguments, "out work restart force memory"),
             progress=bars,
             **ways,
-            **options.reading_as_dedup(arguments, _names(arguments), bars),
+            **options.reading_as_dedup(arguments, names, bars),
         )
 
 
-def _names(arguments: argparse.Namespace) -> list[str]:
-    return [one for one in (arguments.left, arguments.right) if one is not None]
-
-
-def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFiles":
+def _in_memory(arguments: argparse.Namespace, names: list[str], ways: dict[str, Any]) -> "PairedFiles":
     import pyarrow as pa
 
     from neardup.pipeline.files.pairs import PairedFiles
@@ -93,7 +92,6 @@ def _in_memory(arguments: argparse.Namespace, ways: dict[str, Any]) -> "PairedFi
     from neardup.sources.output import check_table, write_table
     from neardup.sources.read import read
 
-    names = _names(arguments)
     check_table(arguments.out, names, force=arguments.force)
     require_once(expand(names), vars(arguments).get("glob", ()))  # otherwise documents would be pairs with themselves
     with progress_bars() as bars:

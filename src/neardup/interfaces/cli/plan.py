@@ -7,9 +7,10 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from neardup.interfaces.cli import amounts, chart
-from neardup.interfaces.cli.options import any_of
+from neardup.interfaces.cli.options import refuse
 from neardup.interfaces.cli.terminal import name_standard_output
 from neardup.interfaces.cli.usage import add_usage
+from neardup.interfaces.wording import any_of
 from neardup.model.errors import ParameterError, require
 
 if TYPE_CHECKING:
@@ -119,8 +120,7 @@ def _require_together(wanted: dict[str, Any]) -> None:
     numbers = [name for name in _numbers() if name in wanted]
     if "recall" in wanted:
         require("threshold" in wanted, "recall", None, "requires --threshold, such as 0.8")
-        for name in numbers:
-            raise ParameterError(name, wanted[name], "cannot be used with --recall, which recommends it")
+        refuse(wanted, numbers, "cannot be used with --recall, which recommends it")
         return
     for name in ("false_rate", "apart"):
         require(name not in wanted, name, None, "requires --threshold and --recall")
@@ -155,9 +155,8 @@ def _require_numbers(wanted: dict[str, Any]) -> None:
 def _plan_tables(given: dict[str, Any]) -> int:
     import neardup
 
-    for name in (*_numbers(), *_SHARES, "documents", "scheme", "svg"):
-        require(name not in given or name == "distance", name, given.get(name), "cannot be used with --fingerprints")
-    require(not given["force"], "force", None, "cannot be used with --fingerprints")
+    others = [name for name in _numbers() if name != "distance"]
+    refuse(given, (*others, *_SHARES, "documents", "scheme", "svg", "force"), "cannot be used with --fingerprints")
     options = {name: given[name] for name in ("distance", "memory") if name in given}
     costs = neardup.hamming.measured_costs() if given["measure"] else None
     made = neardup.hamming.plan_tables(given["fingerprints"], costs=costs, **options)

@@ -2,21 +2,17 @@
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.options import KEYED_INDEX, chosen, opened
 from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import parts, printable
 from neardup.interfaces.wording import decimals
+from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat, as_record
 from neardup.model.errors import InputRefused, counted
-
-if TYPE_CHECKING:
-    from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat
 
 Styled = str | tuple[str, str]  # a text, with its style
 
-_INDENT = "   "
 _MATCH = "bold yellow"
 
 EXAMPLE = "Example: neardup search seen 'storm \"over the harbour\" fish*'"
@@ -52,7 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from msgspec import to_builtins
 
-    from neardup.model.answers import as_record
     from neardup.pipeline.query.search import Search
 
     names = "page size collapse threshold keep include top seconds verify sort site"
@@ -65,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show(answer: "Answer", *, repeats: bool, site: str | None) -> None:
+def _show(answer: Answer, *, repeats: bool, site: str | None) -> None:
     first = (answer.page - 1) * answer.size + 1
     for place, group in enumerate(answer.results, first):
         _show_group(place, group, answer.collapse, repeats=repeats or answer.include is not None)
@@ -73,7 +68,7 @@ def _show(answer: "Answer", *, repeats: bool, site: str | None) -> None:
         _print(printable(line))
 
 
-def _totals(answer: "Answer", site: str | None) -> list[str]:
+def _totals(answer: Answer, site: str | None) -> list[str]:
     if not answer.total:
         return [
             f"Nothing found for: {answer.query}",
@@ -101,7 +96,7 @@ def _totals(answer: "Answer", site: str | None) -> list[str]:
     return lines
 
 
-def _show_group(number: int, group: "AnswerGroup", collapse: str, *, repeats: bool) -> None:
+def _show_group(number: int, group: AnswerGroup, collapse: str, *, repeats: bool) -> None:
     for hit, snippet in group.shown:
         title = _marked(snippet.title, "bold") if hit.title else [(printable(hit.id), "bold")]
         _print(f"{number}. ", *title)
@@ -124,20 +119,20 @@ def _print(*parts: Styled, indent: int = 0, wraps: bool = False) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    screen, begin = console(), indent * len(_INDENT)
+    screen, begin = console(), 3 * indent
     if wraps and screen.is_terminal:
         screen.print(Padding(Text.assemble(*parts), (0, 0, 0, begin), expand=False))
     else:
         screen.print(Text.assemble(" " * begin, *parts), soft_wrap=True)
 
 
-def _show_address(hit: "FoundHit", indent: int) -> None:
+def _show_address(hit: FoundHit, indent: int) -> None:
     """Print the URL of a hit, otherwise its id, unless that is in the place of its title."""
     if hit.title or hit.url:
         _print((printable(hit.url or hit.id), "green"), indent=indent)
 
 
-def _why(repeat: "Repeat") -> str:
+def _why(repeat: Repeat) -> str:
     """Return the rule that hides a hit.
 
     Examples: ``minhash: resemblance 0.83, at least 0.60 (verified)``, ``same site: a.example``, ``same text``.
@@ -150,6 +145,6 @@ def _why(repeat: "Repeat") -> str:
     return repeat.rule if repeat.value is None else f"{repeat.rule}: {printable(str(repeat.value))}"
 
 
-def _marked(piece: "Marked", style: str = "") -> list[Styled]:
+def _marked(piece: Marked, style: str = "") -> list[Styled]:
     """Return a piece of text with the terms of the query in colour."""
     return [(text, _MATCH if wanted else style) for text, wanted in parts(piece.text, piece.spans)]

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from neardup.model.verdicts import NearDuplicate
 from neardup.sources.formats import STDIN, display
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from neardup.pipeline.crawl.stream import Answering
     from neardup.pipeline.files.visits import FileAnswers
     from neardup.pipeline.index.index import Index
@@ -56,9 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     rule = "can only be used with standard input; files are read again, and pages admitted before are known"
     require(not files or not arguments.skip, "skip", arguments.skip, rule)
     html = vars(arguments).get("html")
-    for name in ("text_view", "templates"):
-        known = files or html is not None or name not in arguments
-        require(known, name, vars(arguments).get(name), "needs --html FIELD, or files of pages")
+    if not files and html is None:
+        options.refuse(vars(arguments), ("text_view", "templates"), "needs --html FIELD, or files of pages")
     rule = "cannot be used with --html FIELD: the text is that of the page"
     require(html is None or arguments.text == "text", "text", arguments.text, rule)
     if sys.stdout is None:
@@ -73,9 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         options.opened(arguments, "w" if admit else "r") as index,
         keeping_up(index) if admit else nullcontext() as catch_up,
     ):
-        ways: dict[str, Any] = {"url": arguments.url, "id": arguments.id, "admit": admit, "catch_up": catch_up}
-        ways |= {"addresses": options.addresses_of(arguments)}
-        ways |= {"changed_at_least": vars(arguments).get("changed_at_least")}
+        ways = options.chosen(arguments, "url id admit changed_at_least")
+        ways |= {"addresses": options.addresses_of(arguments), "catch_up": catch_up}
         return (_of_files if files else _of_lines)(arguments, index, ways)
 
 
@@ -107,8 +104,8 @@ def _of_lines(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
     """Answer the lines of standard input as they arrive; a summary is printed if some are invalid, or on a terminal."""
     from neardup.pipeline.crawl.stream import TOGETHER, Answering
     from neardup.pipeline.index.page_terms import extraction_for
-    from neardup.sources.arriving import arriving
     from neardup.sources.jsonl import HEAD, require_lines
+    from neardup.sources.standard_input import arriving
 
     html = vars(arguments).get("html")
     extraction = None if html is None else extraction_for(index, options.extraction_if_given(arguments))
@@ -116,7 +113,7 @@ def _of_lines(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
     answering = Answering(index, **ways)
     number = 0
 
-    def answers() -> "Iterator[list[dict[str, Any]]]":
+    def answers() -> Iterator[list[dict[str, Any]]]:
         nonlocal number
         checked = False
         for lines in arriving(sys.stdin.fileno(), display(STDIN)):
@@ -148,7 +145,7 @@ def _note_unused_rules(arguments: argparse.Namespace, answering: "Answering | Fi
         complain(f"no page has a field {arguments.url!r}, so --rules changed nothing; --url names the field of the URL")
 
 
-def _written(answers: "Iterable[list[dict[str, Any]]]", index: "Index") -> "Counter[str]":
+def _written(answers: Iterable[list[dict[str, Any]]], index: "Index") -> "Counter[str]":
     """Write answers to standard output, some at a time; return the number of each verdict."""
     import msgspec
 

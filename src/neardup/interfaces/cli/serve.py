@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from contextlib import suppress
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli import options
@@ -14,8 +15,6 @@ from neardup.model.errors import DataError, ExtraMissing, InputRefused, Paramete
 from neardup.model.memory import LEAST_OF_INDEX
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from neardup.interfaces.http.service import Service
 
 _LIBRARIES = ("prometheus_client", "starlette", "uvicorn")
@@ -58,7 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
     rule = "must be a path such as /neardup, of letters, digits and ._~-/, without a slash at the end"
     require(re.fullmatch(r"(/[\w.~-]+)*", arguments.prefix, re.ASCII) is not None, "prefix", arguments.prefix, rule)
     from neardup.interfaces.http.hosts import is_loopback, require_proxy
-    from neardup.sources.addresses import Addresses
 
     if token_file is None and not is_loopback(arguments.host):
         rule = "can be reached from elsewhere, so it needs --token-file; --new-token makes tokens"
@@ -82,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     deployment = server.Deployment(
         folder=arguments.index,
         memory=arguments.memory,
-        addresses=options.addresses_of(arguments) or Addresses(),
+        addresses=options.addresses_of(arguments),
         extraction=options.extraction_if_given(arguments),
         allow_hosts=tuple(given.get("allow_host", ())),
         proxies=tuple(given.get("trust_proxy", ())),
@@ -93,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def loaded() -> "ModuleType":
+def loaded() -> ModuleType:
     """Load the libraries of the service; ``ExtraMissing`` if one is not installed."""
     os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)  # of another program; prometheus_client reads it on loading
     try:

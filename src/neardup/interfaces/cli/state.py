@@ -4,6 +4,7 @@ import argparse
 
 import msgspec
 
+from neardup.interfaces.cli.options import refuse
 from neardup.interfaces.cli.terminal import Row, shown_ids, summarise
 from neardup.interfaces.wording import extraction_line
 from neardup.model.errors import ParameterError, counted, plural
@@ -28,10 +29,9 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.listing import listed
 
     given = vars(arguments)
-    chosen = {name: given[name] for name in ("ids", "before") if name in given}
+    chosen: dict[str, str] = {name: given[name] for name in ("ids", "before") if name in given}
     if arguments.action != "forget":
-        for name, value in chosen.items():
-            raise ParameterError(name, value, "can only be used with forget")
+        refuse(chosen, chosen, "can only be used with forget")
     elif not chosen:
         raise ParameterError("ids", None, "or --before TIME is needed: what to forget")
     elif len(chosen) > 1:

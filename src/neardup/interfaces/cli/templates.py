@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli.options import FORMAT, VIEW_IF_GIVEN
+from neardup.interfaces.cli.options import FORMAT, VIEW_IF_GIVEN, refuse
 from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
 from neardup.model.errors import InputRefused, ParameterError, counted, plural
 
@@ -48,9 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Do it; return 1 if records were rejected, or a host has no template."""
     given = vars(arguments)
     for name in dict.fromkeys(name for names in _OPTIONS.values() for name in names):
-        if given.get(name, False) is not False and name not in _OPTIONS[arguments.action]:
+        if name not in _OPTIONS[arguments.action]:
             others = " and ".join(action for action, names in _OPTIONS.items() if name in names)
-            raise ParameterError(name, None if given[name] is True else given[name], f"can only be used with {others}")
+            refuse(given, [name], f"can only be used with {others}")
     actions = {"learn": _learn, "relearn": _relearn, "show": _show}
     return actions[arguments.action](arguments.inputs, given)
 

@@ -4,7 +4,9 @@ import json
 import os
 import sys
 import time
-from contextlib import closing, contextmanager, nullcontext
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -16,11 +18,7 @@ from neardup.interfaces.wording import rejected_rows
 from neardup.model.errors import OutputRefused, counted
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     from neardup.interfaces.pieces import Excerpt
@@ -32,7 +30,7 @@ _SHOWN = 5  # rejected records, or unknown ids, that are shown by name
 _NAME = 100  # characters of an id
 
 
-def name_standard_output(arguments: "Namespace", *options: str) -> None:
+def name_standard_output(arguments: Namespace, *options: str) -> None:
     """Replace ``-`` in options for outputs by the path of standard output.
 
     If an option has that path, the verb prints everything else on standard error. Raises ``OutputRefused`` if standard
@@ -46,7 +44,7 @@ def name_standard_output(arguments: "Namespace", *options: str) -> None:
         sys.stdout = sys.stderr  # until the verb ends
 
 
-def shown_ids(ids: "Sequence[str]") -> str:
+def shown_ids(ids: Sequence[str]) -> str:
     """Return the first ids, the long ones cut, as the end of a line.
 
     >>> shown_ids(["a", "b"]), shown_ids([*"abcdefg"])
@@ -64,7 +62,7 @@ def console() -> "Console":
 
 
 @contextmanager
-def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int], None] | None]":
+def progress_bars(*, wanted: bool = True) -> Iterator[Callable[[str, int, int], None] | None]:
     """Show one bar per stage on standard error if it is a terminal: progress, rate and remaining time."""
     if not (wanted and sys.stderr is not None and sys.stderr.isatty()):
         yield None
@@ -73,20 +71,22 @@ def progress_bars(*, wanted: bool = True) -> "Iterator[Callable[[str, int, int],
 
     from neardup.pipeline.progress import bars
 
-    terminal = _terminal()
+    terminal = None
+    with suppress(OSError, AttributeError):  # it has no name, or is not a system file, and cannot be opened again
+        terminal = PatientTerminal(sys.stderr)  # which delays no signal
     screen = Console(file=cast("IO[str]", terminal or sys.stderr), highlight=False, soft_wrap=False)
     with closing(terminal) if terminal else nullcontext(), bars(screen) as update:
         yield update
 
 
 @contextmanager
-def progress_bar(stage: str) -> "Iterator[Callable[[int, int], None] | None]":
+def progress_bar(stage: str) -> Iterator[Callable[[int, int], None] | None]:
     """Show the progress of one stage as ``progress_bars`` does."""
     with progress_bars() as update:
         yield update and partial(update, stage)
 
 
-def progress_lines() -> "Callable[[str, int, int], None]":
+def progress_lines() -> Callable[[str, int, int], None]:
     """Return a function that prints progress as JSON lines on standard error: one a second at most, and each end."""
     last, printed = 0.0, ""
 
@@ -100,20 +100,12 @@ def progress_lines() -> "Callable[[str, int, int], None]":
     return report
 
 
-def _terminal() -> PatientTerminal | None:
-    """Return standard error as a terminal that delays no signal; ``None`` if it cannot be opened again."""
-    try:
-        return PatientTerminal(sys.stderr)
-    except (OSError, AttributeError):  # it has no name, or is not a system file
-        return None
-
-
 def summarise(
-    arguments: "Namespace",
-    record: "Mapping[str, Any]",
-    rows: "Sequence[Row]" = (),
+    arguments: Namespace,
+    record: Mapping[str, Any],
+    rows: Sequence[Row] = (),
     *,
-    lines: "Iterable[str]" = (),
+    lines: Iterable[str] = (),
     rejected: "Sequence[Rejected] | None" = None,
 ) -> int:
     """Print what a command did: with ``--json`` the record, otherwise numbers and lines; return the exit code.
@@ -130,7 +122,7 @@ def summarise(
     return 1 if rejected else 0
 
 
-def show_counts(rows: "Sequence[Row]") -> None:
+def show_counts(rows: Sequence[Row]) -> None:
     """Print numbers with their descriptions: those that are not 0, or are always shown."""
     shown = [(count, words) for count, words, *always in rows if count or any(always)]
     width = max((len(f"{count:,}") for count, _ in shown), default=0)
@@ -144,12 +136,12 @@ def show_rejected(rejected: "Sequence[Rejected]", *, listed: str = "--json lists
     show_lines([*lines, *more, *advice_on_rejected(rejected)], style="yellow")
 
 
-def show_lines(lines: "Iterable[str]", *, style: str = "") -> None:
+def show_lines(lines: Iterable[str], *, style: str = "") -> None:
     """Print lines of text, with control characters escaped."""
     _show(((printable(line), style),) for line in lines)
 
 
-def _show(lines: "Iterable[Sequence[tuple[str, str]]]") -> None:
+def _show(lines: Iterable[Sequence[tuple[str, str]]]) -> None:
     """Print lines, each of them parts with their styles, which only a terminal shows."""
     if sys.stdout is None or not (sys.stdout.isatty() or "FORCE_COLOR" in os.environ):
         for line in lines:
@@ -168,32 +160,20 @@ def complain(message: str) -> None:
         print(f"neardup: {printable(message)}", file=sys.stderr, flush=True)
 
 
-def side_by_side(  # noqa: PLR0913 - what is shown of both, and where
-    screen: "Console",
-    headings: tuple[str, str],
-    texts: tuple[str, str],
-    *,
-    context: int,
-    characters: int,
-    lines: bool = False,
-) -> "Table":
-    """Return two texts as columns, with what only one of them has marked; see ``marked``.
-
-    At most *context* characters are shown at each end of a shared passage, and about *characters* of each text.
-    """
+def show_side_by_side(
+    screen: "Console", headings: tuple[str, str], sides: "Iterable[Excerpt]", *, more: str = "", lines: bool = False
+) -> None:
+    """Print two texts as columns, with what only one of them has marked; see ``marked``."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    from neardup.interfaces.pieces import compared
-
-    sides = compared(*texts, context, characters=characters)
     plain = screen.no_color or screen.color_system is None
     table = Table(expand=True, box=box.SIMPLE, show_header=any(headings))
     for heading in headings:
-        table.add_column(Text(printable(heading)), ratio=1, overflow="fold")
-    table.add_row(*(marked(one, plain=plain, lines=lines) for one in sides))
-    return table
+        table.add_column(Text(printable(heading)), ratio=1, overflow="fold")  # a text may have no spaces
+    table.add_row(*(marked(one, plain=plain, more=more, lines=lines) for one in sides))
+    screen.print(table)
 
 
 def marked(found: "Excerpt", *, plain: bool, more: str = "", lines: bool = False) -> "Text":

@@ -9,7 +9,6 @@ from neardup.interfaces.cli.amounts import seconds, share, size, whole
 
 
 def _path(text: str) -> str:
-    """Return a path; refuse an empty one."""
     if not text:
         raise argparse.ArgumentTypeError("the path is empty")
     return text

@@ -3,10 +3,7 @@
 import argparse
 import sys
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 INTERRUPTED = "interrupted; the kernels compiled so far are kept"
 USAGE = ""
@@ -31,7 +28,7 @@ def run(_: argparse.Namespace) -> int:
     return 0
 
 
-def say_if_cold(compiled: "Callable[[], bool | None] | None" = None) -> None:
+def say_if_cold(compiled: Callable[[], bool | None] | None = None) -> None:
     """Announce on standard error that this run compiles kernels, unless *compiled* (default: for ``dedup``) is true.
 
     It is announced when compiling begins: a command with an invalid argument compiles nothing.

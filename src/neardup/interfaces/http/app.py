@@ -13,23 +13,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
 
-from neardup.interfaces.http import collapse, comparison, contents, documents, health, pages, search, seen
+from neardup.interfaces.http import collapse, comparison, documents, health, pages, problems, search, seen
 from neardup.interfaces.http.access_log import AccessLog
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.metrics import MEDIA
 from neardup.interfaces.http.middleware import DISCONNECTED, Guard, TokenBackend, challenge
 from neardup.interfaces.http.openapi import openapi
 from neardup.interfaces.http.operations import Operation, encode
-from neardup.interfaces.http.problems import (
-    KINDS,
-    NO_DOCUMENT,
-    NO_SEARCH,
-    PREFIXES,
-    QUERY_TIME,
-    UNAVAILABLE,
-    UNWRITABLE,
-    response_to,
-)
+from neardup.interfaces.http.problems import NO_DOCUMENT, NO_SEARCH, PREFIXES, QUERY_TIME, UNAVAILABLE, UNWRITABLE
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.templates import PAGE_POLICY, mount, render
 from neardup.interfaces.http.tokens import Tokens
@@ -47,8 +38,8 @@ OPERATIONS: Final = (
     Operation("GET", "/v1/documents/{id}", documents.document),
     Operation("DELETE", "/v1/documents/{id}", documents.remove, scope="write"),
     Operation("GET", "/v1/groups/{id}", documents.group, long=True),
-    Operation("GET", "/v1/index", contents.index, long=True),
-    Operation("POST", "/v1/expire", contents.expire, scope="write"),
+    Operation("GET", "/v1/index", health.index, long=True),
+    Operation("POST", "/v1/expire", documents.expire, scope="write"),
     Operation("POST", "/v1/compare", comparison.compare, short=4 << 10, compares_texts=True, problems=(NO_DOCUMENT,)),
     Operation("POST", "/v1/explain", comparison.explain, short=4 << 10, compares_texts=True, problems=(NO_DOCUMENT,)),
     Operation("GET", "/healthz", health.healthz, scope=None, probe=True),
@@ -114,7 +105,7 @@ def create_app(  # noqa: PLR0913 - every one a keyword with a default
 async def _handle(request: Request, error: Exception) -> Response:
     if isinstance(error, ClientDisconnect):
         return Response(status_code=DISCONNECTED)  # which no client receives
-    response = response_to(request, error)
+    response = problems.response_to(request, error)
     if "allow" in response.headers:  # Starlette lists the methods of the first route with this path only
         matching = (one for one in request.app.routes if one.matches(request.scope)[0] is not Match.NONE)
         response.headers["allow"] = ", ".join(sorted({method for one in matching for method in one.methods}))
@@ -124,7 +115,7 @@ async def _handle(request: Request, error: Exception) -> Response:
 def _description(prefix: str, *, secured: bool) -> list[Route]:
     described = openapi(OPERATIONS, secured=secured) | ({"servers": [{"url": prefix}]} if prefix else {})
     schema = encode(described)
-    page = render("docs", paths=described["paths"], schemas=described["components"]["schemas"], kinds=KINDS)
+    page = render("docs", paths=described["paths"], schemas=described["components"]["schemas"], kinds=problems.KINDS)
     policy = {"content-security-policy": PAGE_POLICY}
 
     async def openapi_json(_: Request) -> Response:

@@ -14,11 +14,9 @@ from neardup.interfaces.http.signatures import signatures_of
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.collapse import collapse as collapsed_hits
 from neardup.pipeline.query.near_hits import HitVerify
-from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
-from neardup.pipeline.query.strictness import at_threshold
+from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue, at_threshold
 from neardup.schemes.checksum import BODY
-from neardup.sources.domains import registered_domain
-from neardup.sources.hosts import host, path_levels
+from neardup.sources.hosts import host, path_levels, registered_domain
 
 _TEXT: Final = "text"
 _OF: Final[dict[str, Callable[[int], Callable[[Any], Any] | None]]] = {

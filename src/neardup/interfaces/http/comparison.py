@@ -113,15 +113,11 @@ def _texts(service: Service, given: PairBody) -> tuple[str, str]:
     if ids and not service.index.keeps_texts:
         raise Refusal(INVALID, f"{NO_TEXTS} Compare documents by their texts.")
     found = dict(zip(ids, service.index.get(ids), strict=True))
-    texts = [side.text for side in sides.values()]
-    for place, (name, side) in enumerate(sides.items()):
-        if side.id is not None:
-            document = found[side.id]
-            if document is None:
-                raise Refusal(NO_DOCUMENT, f"The index has no document with the id of {name}.")
-            texts[place] = document.text
-    a, b = texts
-    return a or "", b or ""
+    for name, side in sides.items():
+        if side.id is not None and found[side.id] is None:
+            raise Refusal(NO_DOCUMENT, f"The index has no document with the id of {name}.")
+    a, b = ((found.get(side.id or "") or side).text or "" for side in sides.values())
+    return a, b
 
 
 def _rounded(found: Any) -> Any:

@@ -1,18 +1,19 @@
-"""Operations on documents of the index: check, admit, get, remove."""
+"""Operations on documents of the index: check, admit, get, remove, expire."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from neardup.interfaces.http.operations import rounded
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UNWRITABLE, Refusal
-from neardup.interfaces.http.requests import Id, Input, Page, Size, batch
+from neardup.interfaces.http.requests import Id, Input, Page, Size, batch, characters
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
 from neardup.model.answers import written
 from neardup.model.errors import StorageFailed
+from neardup.model.moments import moment_in
 from neardup.model.verdicts import Verdict, as_record
 from neardup.pipeline.index.index import Index
 
@@ -126,6 +127,18 @@ class GroupAnswer(msgspec.Struct):
     members: list[str]
 
 
+class ExpireBody(Input):
+    """A moment, and the time that counts.
+
+    *before* is a date or time in UTC, such as ``2026-01-31`` or ``2026-01-31T12:00:00Z``, or an age, such as ``90d``,
+    ``12h`` or ``4w``; neither in the future nor an age of 0, which would remove everything. *by* is ``last_seen``,
+    ``first_seen``, ``changed_at`` or a field of times, with which *before* may be any time or age.
+    """
+
+    before: Annotated[str, characters(1, 64)]
+    by: Annotated[str, characters(1, 1024)] = "last_seen"
+
+
 class RemovedAnswer(msgspec.Struct):
     """The number of removed documents, and of those that are kept now because their representative was removed."""
 
@@ -183,6 +196,14 @@ def remove(service: Service, given: IdQuery) -> RemovedAnswer:
         done = index.remove([given.id])
     if not done.removed:
         raise Refusal(NO_DOCUMENT)
+    return RemovedAnswer(done.removed, len(done.promoted))
+
+
+def expire(service: Service, given: ExpireBody) -> RemovedAnswer:
+    """Remove the documents that were last seen before a moment; those that they represent are decided again."""
+    before = moment_in(given.before, recorded=given.by not in service.index.fields)
+    with changing(service) as own:
+        done = own.expire(before, by=given.by)
     return RemovedAnswer(done.removed, len(done.promoted))
 
 

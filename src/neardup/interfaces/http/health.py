@@ -1,12 +1,36 @@
-"""The state of the service: probes and metrics."""
+"""Operations on the service and the whole index: its description, probes and metrics."""
 
 from typing import Any, Literal
 
 import msgspec
 
 from neardup.interfaces.http.problems import BROKEN, UNAVAILABLE, UNWRITABLE, Refusal
-from neardup.interfaces.http.requests import Input
+from neardup.interfaces.http.requests import Input, Nothing
 from neardup.interfaces.http.service import Service, Writes
+from neardup.schemes.terms import written
+
+
+class IndexAnswer(msgspec.Struct):
+    """The *documents* and *kept* documents of the index, its scheme and the recipe of its signatures, and its *fields*.
+
+    *extraction* is how HTML became texts of the index: the view, the library and the id of its templates; null if there
+    were no pages. *settings* are the parameters of the scheme, without its key, *signs* the fields that it signs,
+    *texts* whether texts are stored, *addresses* the identity of the normal form of URLs, *next* the number of the next
+    admission. *writes* is as in ``/readyz``.
+    """
+
+    documents: int
+    kept: int
+    scheme: str
+    recipe: str
+    settings: dict[str, Any]
+    fields: dict[str, str]
+    signs: list[str]
+    texts: bool
+    addresses: str
+    extraction: dict[str, str | None] | None
+    next: int
+    writes: Writes
 
 
 class HealthAnswer(msgspec.Struct):
@@ -26,6 +50,25 @@ class ReadyAnswer(msgspec.Struct):
 
     writes: Writes
     status: Literal["ready"] = "ready"
+
+
+def index(service: Service, _: Nothing) -> IndexAnswer:
+    """Describe the index."""
+    own, stats = service.index, service.index.stats()
+    return IndexAnswer(
+        documents=stats.documents,
+        kept=stats.kept,
+        scheme=stats.scheme,
+        recipe=stats.recipe,
+        settings=written(own.scheme),
+        fields=own.fields,
+        signs=list(own.scheme.columns),
+        texts=own.keeps_texts,
+        addresses=service.addresses.id,
+        extraction=own.extraction,
+        next=own.next_admission,
+        writes=service.writes,
+    )
 
 
 def healthz(service: Service, _: Any) -> HealthAnswer:

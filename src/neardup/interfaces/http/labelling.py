@@ -21,7 +21,7 @@ from neardup.interfaces.escaping import printable
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.middleware import secure
 from neardup.interfaces.http.server import ENDING, QUIET, listen
-from neardup.interfaces.http.templates import render, static_file
+from neardup.interfaces.http.templates import PAGE_POLICY, render, static_file
 from neardup.interfaces.http.views.comparison import CONTEXT, MOST, PIECES
 from neardup.interfaces.labelling import KEYS, QUESTION, counts_of, place_of
 from neardup.interfaces.pieces import compared
@@ -30,10 +30,7 @@ from neardup.model.labels import DrawnPair, Label
 from neardup.pipeline.labels.labelling import Labelling
 
 HOST: Final = "127.0.0.1"
-POLICY: Final = (  # as PAGE_POLICY, and the script for the keys
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none';"
-    " frame-ancestors 'none'"
-)
+POLICY: Final = f"{PAGE_POLICY}; script-src 'self'"  # for the keys
 _SECURITY: Final = {"content-security-policy": POLICY}
 _FILES: Final = {"page.css": "text/css", "icon.svg": "image/svg+xml", "label.js": "text/javascript"}
 _BODY: Final = 4 << 10  # bytes of a form

@@ -1,6 +1,8 @@
-"""URLs of the pages, with any text as a parameter, and URLs of other sites, if they may become links."""
+"""Links to the pages, with any text as a parameter, and to other sites, if their URLs may become links."""
 
-from typing import Final
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Final, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
 START: Final = "/"
@@ -9,6 +11,7 @@ DOCUMENT: Final = "/documents"
 OPENSEARCH: Final = "/opensearch.xml"
 MOST: Final = 4 << 10  # bytes of an address that the service takes
 
+_AROUND: Final = 2  # numbers on either side of the page that is shown
 _WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"  # characters that need no escape, besides letters and digits
 
 
@@ -53,3 +56,34 @@ def elsewhere(address: str | None) -> str | None:
     if not host or "\\" in parts.netloc or not parts.netloc.isprintable():
         return None
     return quote(address.strip(), safe=_WRITTEN, errors="replace")
+
+
+class LinkChoice(NamedTuple):
+    """A link that may be the selected one."""
+
+    label: str
+    href: str | None
+    chosen: bool = False
+
+
+def paging(page: int, pages: int, href: Callable[[int], str | None]) -> SimpleNamespace | None:
+    """Return links to the neighbors of a page, the first and the last; ``None`` if there are no other pages.
+
+    ``None`` among the *numbers* is a gap.
+
+    >>> [choice and choice.label for choice in paging(6, 11, str).numbers]
+    ['1', None, '4', '5', '6', '7', '8', None, '11']
+    """
+    if pages <= 1 or not 1 <= page <= pages:
+        return None
+    wanted = sorted({1, pages, *range(max(1, page - _AROUND), min(pages, page + _AROUND) + 1)})
+    numbers: list[LinkChoice | None] = []
+    for place, number in enumerate(wanted):
+        gap = number - wanted[place - 1] if place else 1
+        if gap == 2:  # noqa: PLR2004 - one page takes no more room than the dots
+            numbers.append(LinkChoice(f"{number - 1:,}", href(number - 1)))
+        elif gap > 1:
+            numbers.append(None)
+        numbers.append(LinkChoice(f"{number:,}", href(number), number == page))
+    previous, following = href(page - 1) if page > 1 else None, href(page + 1) if page < pages else None
+    return SimpleNamespace(previous=previous, following=following, numbers=numbers)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property, lru_cache, partial
-from typing import Any, Final, NamedTuple, get_type_hints
+from functools import cached_property, lru_cache
+from typing import Any, Final, get_type_hints
 
 import msgspec
 from starlette.authentication import requires
@@ -36,13 +36,6 @@ def rounded(number: float | None) -> float | None:
     return shown if number >= 1 or shown < 1 else 1 - 1 / _DIGITS
 
 
-class RequestKey(NamedTuple):
-    """What identifies a request when it is repeated: the name in its header, if any, and its body."""
-
-    name: str | None
-    content: bytes | bytearray
-
-
 @dataclass(frozen=True)
 class Operation:
     """An operation of the service.
@@ -52,7 +45,8 @@ class Operation:
     token must allow, ``None`` for operations without a token. Changes are long work, and so are bodies of more than
     *short* bytes, each body that *compares_texts* where the index keeps texts, and each request of a *long* operation.
     *problems* are further ones than all operations of its kind have. A *probe* is answered however busy the service is.
-    *run* of a *keyed* operation takes the ``RequestKey``, too. The input of one that *searches* has a query ``q``.
+    *run* of a *keyed* operation also takes what identifies a request that is repeated: the name in its header, if any,
+    and its body. The input of an operation that *searches* has a query ``q``.
     Where one process writes and others read, the writer does the operations of the scope ``write``, and those with
     *writer_query* in their query.
     """
@@ -99,27 +93,23 @@ class Operation:
     def route(self, service: Service) -> Route:
         """Return the operation as a route."""
         endpoint = self._answer_body if self.has_body else self._answer_query
-        bound = partial(endpoint, service)
 
         async def answered(request: Request) -> Response:
-            if service.writer is not None and self._is_for_writer(request):
+            asks = self.writer_query is not None and self.writer_query in request.scope["query_string"]
+            if service.writer is not None and (self.scope == "write" or asks):
                 return await forwarded(request, service, service.writer)
-            return Response(await bound(request), media_type=self.media)
+            return Response(await endpoint(service, request), media_type=self.media)
 
         if self.scope == "write":
             answered = requires("write")(answered)
         return Route(self.path.replace("{id}", "{id:id}"), answered, methods=[self.method], name=self.name)
-
-    def _is_for_writer(self, request: Request) -> bool:
-        asks = self.writer_query is not None and self.writer_query in request.scope["query_string"]
-        return self.scope == "write" or asks
 
     async def _answer_body(self, service: Service, request: Request) -> bytes:
         if request.scope["query_string"]:
             query_of(request, Nothing)  # which refuses it
         name = _key_of(request) if self.keyed else None
         body = await received(request, service)
-        more = (RequestKey(name, body),) if self.keyed else ()
+        more = (name, body) if self.keyed else ()
         try:
             long = self.scope == "write" or len(body) > self.short
             long = long or (self.compares_texts and service.index.keeps_texts)

@@ -1,8 +1,9 @@
 """The pages for browsers: search, comparison, documents, and their static files."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -22,11 +23,8 @@ from neardup.interfaces.http.views.documents import SIZE as MEMBERS
 from neardup.interfaces.http.views.documents import document_view
 from neardup.interfaces.http.views.results import SIZE, PageQuery, members_view, results_view
 from neardup.model.errors import QueryTimeout
-from neardup.pipeline.query.search import Search
-from neardup.pipeline.query.strictness import steps_of
-
-if TYPE_CHECKING:
-    from neardup.model.seen import Document
+from neardup.model.seen import Document
+from neardup.pipeline.query.rules import steps_of
 
 _PARAMETERS: Final = 16
 FILES: Final = {"page.css": "text/css", "icon.svg": "image/svg+xml"}
@@ -71,15 +69,11 @@ def search_page(service: Service, given: PageQuery) -> bytes:
     )
     if given.include is not None:
         return render("members", view=members_view(given, answer))
-    shorter = [] if answer.total else _shorter(search, given, service.limits.query_seconds)
+    shorter: list[tuple[str, str, int]] = []
+    if not answer.total:
+        with suppress(QueryTimeout):
+            shorter = search.shorter(given.q, service.limits.query_seconds, site=given.site)
     return render("results", view=results_view(given, answer, thresholds, shorter))
-
-
-def _shorter(search: Search, given: PageQuery, seconds: float) -> list[tuple[str, str, int]]:
-    try:
-        return search.shorter(given.q, seconds, site=given.site)
-    except QueryTimeout:
-        return []
 
 
 def _searched(back: str) -> PageQuery | None:
@@ -149,7 +143,7 @@ async def _opensearch(request: Request) -> Response:
     return Response(content, media_type="application/opensearchdescription+xml")
 
 
-def _documents(service: Service, *ids: str) -> "list[Document]":
+def _documents(service: Service, *ids: str) -> list[Document]:
     found = [document for document in service.index.get(ids) if document is not None]
     if len(found) < len(ids):
         raise Refusal(NO_DOCUMENT)

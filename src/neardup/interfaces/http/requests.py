@@ -16,6 +16,7 @@ from neardup.interfaces.http import problems
 from neardup.interfaces.http.limits import BATCH, PAGE
 from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.service import Service
+from neardup.interfaces.wording import any_of
 from neardup.model.errors import counted
 
 JSON: Final = "application/json"
@@ -148,8 +149,7 @@ def _sentence(message: str, kind: Any) -> str:
         return f"{where} has no {found[1]}"
     if found := _KIND.fullmatch(what):
         kinds = [_KINDS.get(name, name) for name in found[1].split(" | ")]
-        *others, last = [name for name in kinds if name != "an integer" or "a number" not in kinds]
-        listed = f"{', '.join(others)} or {last}" if others else last
+        listed = any_of([name for name in kinds if name != "an integer" or "a number" not in kinds])
         whole = found[2] == "float" and "an integer" in kinds
         return (
             f"{where} must be {listed}, not {'a number with a fraction' if whole else _KINDS.get(found[2], found[2])}"
@@ -250,6 +250,5 @@ def _fields(kind: Any) -> dict[str, tuple[msgspec.structs.FieldInfo, str]]:
 def _rule(shape: dict[str, Any], otherwise: str = "true or false") -> str:
     shape = shape.get("anyOf", [shape])[0]  # the other one is null
     if "enum" in shape:
-        *others, last = sorted(shape["enum"])
-        return f"{', '.join(others)} or {last}" if others else str(last)
+        return any_of(sorted(shape["enum"]))
     return str(shape.get("description", otherwise))

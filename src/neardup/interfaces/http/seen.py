@@ -5,7 +5,6 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from neardup.interfaces.http.documents import Fields, VerdictsAnswer, changing, columns_of, verdicts_of
-from neardup.interfaces.http.operations import RequestKey
 from neardup.interfaces.http.problems import INVALID, Refusal
 from neardup.interfaces.http.requests import Id, Input, Threshold, batch, characters
 from neardup.interfaces.http.service import Service
@@ -68,34 +67,34 @@ class AdmissionsAnswer(msgspec.Struct):
     next: int
 
 
-def seen(service: Service, given: PagesBody, key: RequestKey) -> VerdictsAnswer:
+def seen(service: Service, given: PagesBody, key: str | None, content: bytes | bytearray) -> VerdictsAnswer:
     """Record fetched pages, and report for each whether its address or its content is known.
 
     The id of a page is its URL in normal form. A page may be dropped if its verdict has a *representative*. An answer
     with status 200 is the acknowledgement. A request that is repeated with the same Idempotency-Key changes nothing and
     gets the same verdicts; without a key, the pages are known the second time.
     """
-    pages: list[FetchedPage] = given.pages
-    (own, fields), urls = _contents(service, given), [page.url for page in pages]
+    urls, own, fields = _contents(service, given)
     with changing(service):
         visits = service.visits()
         ids = visits.filter().ids_of(urls)
-        verdicts = visits.judge_and_admit(urls, own, fields, key.name, key.content, given.changed_at_least, ids=ids)
+        verdicts = visits.judge_and_admit(urls, own, fields, key, content, given.changed_at_least, ids=ids)
     return verdicts_of(service, "seen", ids, verdicts)
 
 
 def judge_pages(service: Service, given: PagesBody) -> VerdictsAnswer:
     """Check whether the address or the content of fetched pages is known; changes nothing."""
-    pages: list[FetchedPage] = given.pages
-    (own, fields), urls = _contents(service, given), [page.url for page in pages]
+    urls, own, fields = _contents(service, given)
     known = service.visits().filter(given.changed_at_least)
     ids = known.ids_of(urls)
     verdicts = known.judge_each(urls, own, fields, ids=ids)
     return verdicts_of(service, "judge_pages", ids, verdicts)
 
 
-def _contents(service: Service, given: PagesBody) -> tuple[list[str] | Signatures, dict[str, list[Any]] | None]:
-    """Return the texts or signatures of pages, and their fields; HTML becomes text."""
+def _contents(
+    service: Service, given: PagesBody
+) -> tuple[list[str], list[str] | Signatures, dict[str, list[Any]] | None]:
+    """Return the URLs of pages, their texts or signatures, and their fields; HTML becomes text."""
     pages: list[FetchedPage] = given.pages
     fields: dict[str, list[Any]] = {**(columns_of(pages) or {})}
     rows = [row for row, page in enumerate(pages) if page.html is not None]
@@ -115,7 +114,7 @@ def _contents(service: Service, given: PagesBody) -> tuple[list[str] | Signature
             column: list[Any] = fields.setdefault(name, [None] * len(pages))
             for row, value in zip(rows, values, strict=True):
                 column[row] = value
-    return contents_of(service, pages, given.recipe, "page"), fields or None
+    return [page.url for page in pages], contents_of(service, pages, given.recipe, "page"), fields or None
 
 
 def admissions(service: Service, given: AdmissionsBody) -> AdmissionsAnswer:

@@ -56,7 +56,7 @@ _STARTING_SECONDS: Final = 60  # after which a worker that does not answer is re
 _FILES: Final = 1 << 16  # open connections and files, as far as the system allows
 _LONGEST_PAUSE: Final = 8.0  # seconds between two attempts of a worker to start
 _RELOADING: Final = signal.SIGHUP
-ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+ENDING: Final[tuple[int, ...]] = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _OF_TERMINALS: Final = [number for number in ENDING if number != signal.SIGTERM]
 QUIET: Final[dict[str, Any]] = {
     "loop": "asyncio",
@@ -93,7 +93,7 @@ class Deployment:
     proxies: tuple[str, ...] = ()
     prefix: str = ""
     writer: str | None = None
-    addresses: Addresses = field(default_factory=Addresses)
+    addresses: Addresses | None = None
     extraction: Extraction | None = None
     limits: Limits = field(default_factory=Limits)
 
@@ -207,12 +207,8 @@ class _Access:
         self._file = deployment.token_file
         self._tokens = None if self._file is None else Tokens.in_file(self._file)
         self._log = None if deployment.access_log is None else AccessLog(deployment.access_log)
-        self._hosts = Hosts(deployment.host, deployment.allow_hosts)
-
-    @property
-    def parts(self) -> dict[str, Any]:
-        """The parts of the application."""
-        return {"tokens": self._tokens, "hosts": self._hosts, "log": self._log}
+        hosts = Hosts(deployment.host, deployment.allow_hosts)
+        self.parts: dict[str, Any] = {"tokens": self._tokens, "hosts": hosts, "log": self._log}  # of the application
 
     def reload(self, report: Report) -> None:
         """Read the tokens again, and open the log again; after an error, those before are used."""

@@ -1,10 +1,10 @@
 """The templates and static files of the service."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -34,17 +34,13 @@ def static_file(name: str, media: str, headers: Mapping[str, str]) -> Callable[[
     return file
 
 
-def render(name: str, **values: Any) -> bytes:
-    """Render a template as UTF-8."""
-    return pages.render(name, templates=TEMPLATES, **values)
-
-
 def _url(name: str) -> str:
     """Return the URL of a static file; it changes with the content, so that browsers may keep the file."""
     return f"{Mount.prefix}/static/{name}?v={blake2b(static(name), digest_size=6).hexdigest()}"
 
 
 TEMPLATES: Final = pages.environment([_PACKAGE])
+render: Final = partial(pages.render, templates=TEMPLATES)
 
 
 def mount(prefix: str) -> None:

@@ -1,21 +1,19 @@
 """An audit as one HTML page: the recall with its interval, by resemblance, and the documents that were missed."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from neardup.evaluation.audit import Audit, Band
 from neardup.interfaces.audits import audit_lines, band_name, band_rows, estimate, missed_line
 from neardup.interfaces.pages.drawing import BASE, Frame, bar, document, text
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.pieces import compared
 from neardup.interfaces.wording import percentage
 
-if TYPE_CHECKING:
-    from neardup.evaluation.audit import Audit, Band
-
 _SHOWN: Final = 1_600  # characters of a text, more or less
 _CONTEXT: Final = 80  # characters of a shared passage that are shown at each end
 
 
-def audit_page(audit: "Audit") -> bytes:
+def audit_page(audit: Audit) -> bytes:
     """Render an audit: UTF-8. The same audit gives the same bytes."""
     return render(
         "audit",
@@ -31,20 +29,21 @@ def audit_page(audit: "Audit") -> bytes:
     )
 
 
-def bands_svg(audit: "Audit") -> str:
+def bands_svg(audit: Audit) -> str:
     """Draw the recall of each band with its interval, and what the law predicts."""
     bands = audit.bands
     low = min([*(band.recall.low for band in bands), *(band.predicted or 1.0 for band in bands)])
     least = min(max(0.0, int(10 * low) / 10), 0.9)  # if all documents were drawn, every recall may be exactly 1
     frame = Frame((0, len(bands)), (least, 1.0))
     ticks = [least + (1 - least) * step / 5 for step in range(6)]
-    parts = [*frame.up(ticks, percentage), *frame.names(f"{audit.measure} of the closest kept document", "recall")]
+    measure = f"{audit.measure} of the closest kept document"
+    parts = [*frame.axes(((), percentage, measure), (ticks, percentage, "recall"))]
     for number, band in enumerate(bands):
         parts += _bar(frame, number, band)
     return document("Recall by band", parts)
 
 
-def _bar(frame: Frame, number: int, band: "Band") -> list[str]:
+def _bar(frame: Frame, number: int, band: Band) -> list[str]:
     x, next_ = frame.x(number + 0.2), frame.x(number + 0.8)
     middle, value = (x + next_) / 2, band.recall.value or 0.0
     high, low = frame.y(band.recall.high), frame.y(band.recall.low)

@@ -1,18 +1,16 @@
 """Two texts compared, as one HTML page."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from neardup.evaluation.comparison import Comparison
 from neardup.interfaces.pages.templates import render
 from neardup.interfaces.rulings import excerpts
-
-if TYPE_CHECKING:
-    from neardup.evaluation.comparison import Comparison
 
 CONTEXT: Final = 2_000  # characters of a shared passage that are shown at each end
 
 
 def comparison_page(
-    names: tuple[str, str], texts: tuple[str, str], found: "Comparison", *, context: int = CONTEXT
+    names: tuple[str, str], texts: tuple[str, str], found: Comparison, *, context: int = CONTEXT
 ) -> bytes:
     """Render a comparison as a page that needs nothing else; names and texts are escaped."""
     sides = list(zip(names, excerpts(found, *texts, context), strict=True))

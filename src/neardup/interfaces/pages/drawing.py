@@ -1,7 +1,9 @@
 """Charts as SVG: self-contained, readable in light and dark, fit for a file or inside a page."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from html import escape
+from importlib.resources import files
 from math import ceil, floor, log10
 from typing import Final
 
@@ -16,13 +18,14 @@ RIGHT: Final = 24
 TOP: Final = 44
 BOTTOM: Final = 56
 BASE: Final = HEIGHT - BOTTOM  # of the horizontal axis
+FIFTHS: Final = [step / 5 for step in range(6)]  # ticks
 
-# Colours that are told apart in light and dark and by most colour-blind eyes; dashes tell the rest.
-_LIGHT: Final = ("#0072b2", "#d55e00", "#008060", "#aa3377", "#7a6000", "#4b4bc8")
-_DARK: Final = ("#56b4e9", "#ff9e4a", "#3fd0a0", "#f08cc0", "#e6c84a", "#a9a9ff")
+# Told apart in light and dark and by most colour-blind eyes: the classes c0 to c5 in chart.css; dashes tell the rest.
+_COLOURS: Final = 6
 _DASHES: Final = ("", "7 4", "2 3")
 
 Scale = Callable[[float], float]
+Axis = tuple[Iterable[float], Callable[[float], str], str]  # its ticks, their labels, and its name
 _LINE: Final = 18  # of a legend
 _LETTER: Final = 7.2  # width of one, about
 
@@ -42,27 +45,22 @@ class Frame:
         self.x, self.y = _linear(*x, LEFT + inset, right), _linear(*y, BASE - inset, top)
         self.top, self.right = top, right
 
-    def across(self, ticks: Iterable[float], label: Callable[[float], str]) -> Iterable[str]:
-        """Rule and label the horizontal axis."""
+    def axes(self, across: Axis, up: Axis) -> Iterable[str]:
+        """Rule, label and name both axes."""
+        ticks, label, name = across
         for tick in ticks:
             x = self.x(tick)
             yield f'<line class="grid" x1="{x:.1f}" y1="{self.top}" x2="{x:.1f}" y2="{BASE}"/>'
             yield text(x, BASE + 20, label(tick), "middle")
-
-    def up(self, ticks: Iterable[float], label: Callable[[float], str]) -> Iterable[str]:
-        """Rule and label the vertical axis."""
+        ticks, label, upright = up
         for tick in ticks:
             y = self.y(tick)
             yield f'<line class="grid" x1="{LEFT}" y1="{y:.1f}" x2="{self.right}" y2="{y:.1f}"/>'
             yield text(LEFT - 8, y + 4, label(tick), "end")
-
-    def names(self, across: str, up: str) -> Iterable[str]:
-        """Say what both axes mean."""
-        middle = (LEFT + self.right) / 2
-        yield text(middle, HEIGHT - 12, across, "middle name")
+        yield text((LEFT + self.right) / 2, HEIGHT - 12, name, "middle name")
         y = (self.top + BASE) / 2
         turned = f'transform="rotate(-90 16 {y:.1f})"'
-        yield f'<text class="middle name" x="16" y="{y:.1f}" {turned}>{printed(up)}</text>'
+        yield f'<text class="middle name" x="16" y="{y:.1f}" {turned}>{printed(upright)}</text>'
 
     def threshold(self, value: float) -> Iterable[str]:
         """Mark the threshold by a line and its value, towards the middle."""
@@ -98,44 +96,27 @@ def document(title: str, parts: Iterable[str]) -> str:
     return "\n".join([head, f"<title>{name}</title>", _style(), text(LEFT, 22, title, "title"), *parts, "</svg>", ""])
 
 
+@cache
 def _style() -> str:
-    """Give rules that hold inside these charts only, as a page has more than one."""
-    me = "svg.neardup-chart"
-    colours = ["", ""]
-    for dark, palette in enumerate((_LIGHT, _DARK)):
-        for number, colour in enumerate(palette):
-            colours[dark] += f"{me} .c{number}{{stroke:{colour}}}{me} .c{number}t{{fill:{colour}}}"
-    return (
-        f"<style>{me}{{color:#1c1c1c;background:#fff;max-width:{WIDTH}px;width:100%;height:auto}}"
-        f"{me} text{{fill:currentColor}}{me} .middle{{text-anchor:middle}}{me} .end{{text-anchor:end}}"
-        f"{me} .title{{font-size:15px;font-weight:600}}{me} .name{{opacity:.75}}"
-        f"{me} .halo{{font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:5px;stroke-linejoin:round}}"
-        f"{me} .grid{{stroke:currentColor;stroke-opacity:.14}}"
-        f"{me} .threshold{{stroke:currentColor;stroke-width:1.5;stroke-dasharray:4 4}}"
-        f"{me} .curve{{fill:none;stroke-width:2.2;stroke-linejoin:round}}"
-        f"{me} .bar{{fill:#0072b2;fill-opacity:.72}}{me} .dot{{fill:#0072b2;fill-opacity:.8}}{colours[0]}"
-        f"@media (prefers-color-scheme:dark){{{me}{{color:#e8e8e8;background:#161616}}{me} .halo{{stroke:#161616}}"
-        f"{me} .bar,{me} .dot{{fill:#56b4e9}}{colours[1]}}}</style>"
-    )
+    """Return rules that hold inside these charts only, as a page has more than one."""
+    rules = files("neardup.interfaces.pages").joinpath("templates", "chart.css").read_text("utf-8")
+    return f"<style>{rules.replace(chr(10), '')}</style>"
 
 
 def path(curve: Curve, frame: Frame, number: int, total: int) -> str:
     """Draw curve *number* of *total*."""
     points = zip(curve.values, curve.probabilities, strict=True)
     line = "L".join(f"{frame.x(value):.1f} {frame.y(probability):.1f}" for value, probability in points)
-    looks = f'class="curve {colour(number)}"{dashes(number, total)}'
-    return f'<path {looks} d="M{line}"><title>{printed(curve.name)}</title></path>'
+    return f'<path {_looks(number, total)} d="M{line}"><title>{printed(curve.name)}</title></path>'
 
 
-def colour(number: int) -> str:
-    """Name the class of a curve's colour."""
-    return f"c{number % len(_LIGHT)}"
+def _looks(number: int, total: int) -> str:
+    """Return the attributes of curve *number* of *total*: its colour and its dashes, as one may lie on another.
 
-
-def dashes(number: int, total: int) -> str:
-    """Tell few curves apart by their dashes too, as one may lie on another; of many, those of one colour."""
-    dashes = _DASHES[(number if total <= len(_DASHES) else number // len(_LIGHT)) % len(_DASHES)]
-    return f' stroke-dasharray="{dashes}"' if dashes else ""
+    Few curves differ in their dashes, too; of many, those of one colour.
+    """
+    dashes = _DASHES[(number if total <= len(_DASHES) else number // _COLOURS) % len(_DASHES)]
+    return f'class="curve c{number % _COLOURS}"' + (f' stroke-dasharray="{dashes}"' if dashes else "")
 
 
 def text(x: float, y: float, text: str, style: str) -> str:
@@ -157,11 +138,8 @@ def curve_svg(curves: Sequence[Curve], *, title: str, threshold: float | None = 
     names = [curve.name for curve in curves]
     top = TOP + _LINE * (1 + max(row for _, row, _ in _places(names)))
     frame = Frame((low, high), (0, 1), top=top)
-    parts = [
-        *frame.across([step / 10 * (high - low) + low for step in range(11)], percentage),
-        *frame.up([step / 5 for step in range(6)], percentage),
-        *frame.names(curves[0].measure, "probability"),
-    ]
+    across: Axis = ([step / 10 * (high - low) + low for step in range(11)], percentage, curves[0].measure)
+    parts = [*frame.axes(across, (FIFTHS, percentage, "probability"))]
     parts += [path(curve, frame, number, len(curves)) for number, curve in enumerate(curves)]
     if threshold is not None and low <= threshold <= high:
         parts += frame.threshold(threshold)
@@ -172,7 +150,7 @@ def _legend(names: Sequence[str]) -> str:
     parts = []
     for number, (x, row, name) in enumerate(_places(names)):
         y = TOP + 6 + _LINE * row
-        looks = f'class="curve {colour(number)}"{dashes(number, len(names))}'
+        looks = _looks(number, len(names))
         parts.append(f'<line {looks} x1="{x:.1f}" y1="{y - 4}" x2="{x + 24:.1f}" y2="{y - 4}"/>')
         parts.append(text(x + 30, y, name, "start"))
     return "\n".join(parts)
@@ -207,11 +185,8 @@ def histogram_svg(
     right = WIDTH - RIGHT - (40 if curve else 0)
     frame = Frame((low, high), (0, ticks[-1]), right=right)
     step = ceil(len(counts) / 10)
-    parts = [
-        *frame.across([*edges[:-1:step], high], percentage),
-        *frame.up(ticks, lambda value: f"{value:,.0f}"),
-        *frame.names("resemblance", "near duplicates"),
-    ]
+    across: Axis = ([*edges[:-1:step], high], percentage, "resemblance")
+    parts = [*frame.axes(across, (ticks, lambda value: f"{value:,.0f}", "near duplicates"))]
     for count, begin, end in zip(counts, edges, edges[1:], strict=False):
         if count:
             x, y = frame.x(begin), frame.y(count)
@@ -231,11 +206,11 @@ def loglog_svg(sizes: Sequence[int], counts: Sequence[int], *, title: str) -> st
     """Draw how many clusters there are of each size, both axes by powers of ten."""
     wide, tall = (max(1, ceil(log10(max(values)))) for values in (sizes, counts))
     frame = Frame((0, wide), (0, tall), inset=8)
-    parts = [
-        *frame.across(range(wide + 1), lambda power: f"{10 ** int(power):,}"),
-        *frame.up(range(tall + 1), lambda power: f"{10 ** int(power):,}"),
-        *frame.names("documents in a cluster", "clusters"),
-    ]
+
+    def number(power: float) -> str:
+        return f"{10 ** int(power):,}"
+
+    parts = [*frame.axes((range(wide + 1), number, "documents in a cluster"), (range(tall + 1), number, "clusters"))]
     for size, count in sorted(zip(sizes, counts, strict=True)):
         label = f"<title>{size:,}: {count:,}</title>"
         x, y = frame.x(log10(size)), frame.y(log10(count))

@@ -5,8 +5,9 @@ whatever the run.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import fields, is_dataclass
+from types import SimpleNamespace
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,11 +16,9 @@ from neardup.evaluation.plans import curve_of
 from neardup.interfaces.pages.drawing import histogram_svg, loglog_svg
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.pieces import Excerpt, compared, excerpt
-from neardup.interfaces.wording import cluster_lines, rule_of, totals_of
-
-if TYPE_CHECKING:
-    from neardup.model.protocols import Scheme
-    from neardup.pipeline.files.dedup import FilesResult
+from neardup.interfaces.wording import cluster_lines, totals_of
+from neardup.model.protocols import Scheme
+from neardup.pipeline.files.dedup import FilesResult
 
 _READ: Final = 50_000  # characters of a text that are looked at
 _SHOWN: Final = 1_600  # characters of a text, more or less, that are shown
@@ -30,14 +29,14 @@ _ASIDE: Final = 50
 _SHARES: Final = np.linspace(0.0, 1.0, 201)  # of the curve
 
 
-def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
+def report_page(done: FilesResult, scheme: Scheme) -> bytes:
     """Render a run: UTF-8, under 5 MB whatever the run. The same run gives the same bytes."""
     summary, decisions, names = done.result.summary, done.result.decisions, done.documents.names
     resemblance = decisions["resemblance"].to_numpy().astype(np.float64)
     exact = decisions["exact"].to_numpy().astype(np.bool_)
     seen = overview(done.result.representatives, resemblance, exact)
     sample = [*seen.sample.tolist(), *([seen.exact] if seen.exact >= 0 else [])]
-    reason = f"only signatures were compared, and they estimate the {scheme.measure}"
+    title = "How many clusters are how large"
     return render(
         "report",
         most=_NAME,
@@ -46,60 +45,35 @@ def report_page(done: "FilesResult", scheme: "Scheme") -> bytes:
         summary=summary,
         scheme=scheme,
         seen=seen,
-        tiles=(
-            (summary.documents, "documents", ""),
-            (summary.kept, "kept", "kept"),
-            (summary.exact, "exact duplicates dropped", "dropped"),
-            (summary.near, "near duplicates dropped", "dropped"),
-        ),
         totals=(*totals_of(done), (summary.not_compared, "pairs at most, not compared: their buckets were oversized")),
-        measured=int(seen.counts.sum()),
-        reason="nothing verified it" if summary.policy.verify == "none" else reason,
-        lawful=scheme.measure == "resemblance",
         histogram=_histogram(seen, scheme, thresholded=summary.measure == "resemblance"),
-        representatives=int(seen.clusters.sum()),
-        loglog=_loglog(seen),
+        loglog=safe(loglog_svg(seen.sizes.tolist(), seen.clusters.tolist(), title=title)) if len(seen.sizes) else None,
         lines=cluster_lines(summary),
         clusters=[(one, [_pair(done, int(place)) for place in one.shown]) for one in seen.largest],
         sample=[_pair(done, position) for position in sample],
         rejected=done.rejected[:_ASIDE],
         unlisted=len(done.rejected) - _ASIDE,
-        parameters=(
-            ("scheme", summary.scheme),
-            *_parameters(scheme),
-            ("recipe", summary.recipe),
-            ("near duplicate", rule_of(summary)),
-            ("keep", summary.policy.keep),
-            ("verify", summary.policy.verify),
-            ("gather", summary.policy.gather),
-            ("candidate pairs", f"{summary.candidates:,}"),
-            ("compared pairs", f"{summary.compared:,}"),
-            *([] if done.templates is None else [("templates", str(done.templates))]),
-        ),
+        parameters=_parameters(scheme),
+        templates_of_hosts=done.templates,
     )
 
 
-def _histogram(seen: Overview, scheme: "Scheme", *, thresholded: bool) -> str | None:
+def _histogram(seen: Overview, scheme: Scheme, *, thresholded: bool) -> str | None:
     if not seen.counts.any():
         return None
     lawful = scheme.measure == "resemblance"
     law = (
         curve_of(f"a match by {scheme.name}", scheme.measure, _SHARES, scheme.probability(_SHARES)) if lawful else None
     )
-    chart = histogram_svg(
-        seen.counts.tolist(),
-        seen.edges.tolist(),
-        title="Resemblance of near duplicates to their representatives",
-        threshold=scheme.threshold if thresholded else None,
-        curve=law,
+    return safe(
+        histogram_svg(
+            seen.counts.tolist(),
+            seen.edges.tolist(),
+            title="Resemblance of near duplicates to their representatives",
+            threshold=scheme.threshold if thresholded else None,
+            curve=law,
+        )
     )
-    return safe(chart)
-
-
-def _loglog(seen: Overview) -> str | None:
-    if not len(seen.sizes):
-        return None
-    return safe(loglog_svg(seen.sizes.tolist(), seen.clusters.tolist(), title="How many clusters are how large"))
 
 
 def _parameters(scheme: Any) -> Iterable[tuple[str, str]]:
@@ -112,17 +86,8 @@ def _parameters(scheme: Any) -> Iterable[tuple[str, str]]:
             yield parameter.name, str(getattr(scheme, parameter.name))
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """A dropped document next to the kept one: their ids, its row of the decisions, and titles, texts and sizes."""
-
-    dropped: str
-    kept: str
-    row: dict[str, Any]
-    sides: tuple[tuple[str, Excerpt, int], ...]
-
-
-def _pair(done: "FilesResult", dropped: int) -> _Pair:
+def _pair(done: FilesResult, dropped: int) -> SimpleNamespace:
+    """Return a dropped document next to the kept one: ids, its row of the decisions, and titles, texts and sizes."""
     row = done.result.decisions.slice(dropped, 1).to_pylist()[0]
     kept = int(done.result.representatives[dropped])
     left, left_bytes = _beginning(done, kept)
@@ -135,10 +100,10 @@ def _pair(done: "FilesResult", dropped: int) -> _Pair:
         shown, other = compared(left, right, _CONTEXT, characters=_SHOWN)
         sides = ("kept", shown, left_bytes), ("dropped", other, right_bytes)
     ids = done.documents.ids
-    return _Pair(str(ids[dropped].as_py()), str(ids[kept].as_py()), row, sides)
+    return SimpleNamespace(dropped=str(ids[dropped]), kept=str(ids[kept]), row=row, sides=sides)
 
 
-def _beginning(done: "FilesResult", position: int) -> tuple[str, int]:
+def _beginning(done: FilesResult, position: int) -> tuple[str, int]:
     """Return the beginning of a text, and how many bytes all of it has: a text may be larger than any page."""
     raw = done.documents.raw_texts(np.array([position]))[0] or b""
     return raw[: 4 * _READ].decode("utf-8", errors="replace")[:_READ], len(raw)

@@ -1,18 +1,14 @@
 """A tuning as one HTML page: the recommended rule, its curve with the chosen point, and the other rules."""
 
-from typing import TYPE_CHECKING
-
 from neardup.evaluation.plans import Curve
-from neardup.interfaces.pages.drawing import Frame, document, path, text
+from neardup.evaluation.tuning import Tuning
+from neardup.interfaces.pages.drawing import FIFTHS, Frame, document, path, text
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.tunings import rule_rows, threshold_words, tuning_lines
 from neardup.interfaces.wording import percentage
 
-if TYPE_CHECKING:
-    from neardup.evaluation.tuning import Tuning
 
-
-def tuning_page(tuning: "Tuning", settings: str) -> bytes:
+def tuning_page(tuning: Tuning, settings: str) -> bytes:
     """Render a tuning, with the text of the file of *settings*: UTF-8. The same tuning gives the same bytes."""
     return render(
         "tuning",
@@ -24,7 +20,7 @@ def tuning_page(tuning: "Tuning", settings: str) -> bytes:
     )
 
 
-def tuning_svg(tuning: "Tuning") -> str:
+def tuning_svg(tuning: Tuning) -> str:
     """Draw precision against recall of the recommended rule, a point for each threshold; the chosen one is marked."""
     points = [*zip(tuning.recall, tuning.precision, tuning.thresholds, strict=True)][::-1]  # recall ascends
     curve = Curve(
@@ -38,9 +34,7 @@ def tuning_svg(tuning: "Tuning") -> str:
     x, y, late = frame.x(recall), frame.y(precision), recall > 1 / 2
     label = threshold_words(tuning.chosen)
     parts = [
-        *frame.across([step / 5 for step in range(6)], percentage),
-        *frame.up([step / 5 for step in range(6)], percentage),
-        *frame.names("recall", "precision"),
+        *frame.axes((FIFTHS, percentage, "recall"), (FIFTHS, percentage, "precision")),
         path(curve, frame, 0, 1),
         f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="6"><title>{label}</title></circle>',
         text(x + (-10 if late else 10), y + 20, label, "end halo" if late else "start halo"),

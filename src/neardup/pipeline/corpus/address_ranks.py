@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.decisions.ranking import AddressRanks, times_named
-from neardup.model.arrays import Positions, Words
+from neardup.model.arrays import Positions, Words, positions_in
 from neardup.model.policy import CANONICAL, NOINDEX, Policy
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.fields import are_true
@@ -84,19 +84,11 @@ def named_address(own: str, canonical: str | None) -> str:
     return _forms().normal(own)
 
 
-class HintCounts(NamedTuple):
-    """The effects of the addresses that documents declare as canonical.
+def hint_counts(addresses: pa.ChunkedArray, canonicals: pa.ChunkedArray, representatives: Positions) -> dict[str, int]:
+    """Count the effects of the *canonicals* that documents declare, as parts of a summary; see ``address_ranks``.
 
-    *kept*: the kept documents that a dropped document of their cluster names. *contradicted*: the documents that name
-    the address of other documents of the run that are all in other clusters.
-    """
-
-    kept: int = 0
-    contradicted: int = 0
-
-
-def hint_counts(addresses: pa.ChunkedArray, canonicals: pa.ChunkedArray, representatives: Positions) -> HintCounts:
-    """Count the effects of the *canonicals* that documents declare; see ``address_ranks``.
+    ``canonical_kept``: the kept documents that a dropped document of their cluster names. ``canonical_contradicted``:
+    the documents that name the address of other documents of the run that are all in other clusters.
 
     *representatives* are the positions of those that documents are dropped for, or -1; documents of other runs have
     larger positions. No documents have no hints.
@@ -109,11 +101,13 @@ def hint_counts(addresses: pa.ChunkedArray, canonicals: pa.ChunkedArray, represe
     inside = (of_others >= 0) & (of_others < number)
     followed = own[of_others[inside]] == named[others][inside]
     known, codes = np.unique(own, return_inverse=True)
-    places = np.minimum(np.searchsorted(known, named[others]), max(len(known) - 1, 0))
-    there = known[places] == named[others] if number else np.zeros(0, np.bool_)
+    places = positions_in(known, named[others])
     width = int(clusters.max(initial=0)) + 1
     agree = np.isin(places * width + clusters[others], codes * width + clusters)
-    return HintCounts(len(np.unique(of_others[inside][followed])), int((there & ~agree).sum()))
+    return {
+        "canonical_kept": len(np.unique(of_others[inside][followed])),
+        "canonical_contradicted": int(((places >= 0) & ~agree).sum()),
+    }
 
 
 def _addresses(addresses: pa.ChunkedArray, canonicals: pa.ChunkedArray) -> tuple[Words, Words]:

@@ -6,12 +6,12 @@ A template may also be spread over many small clusters: if its documents resembl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import compress, islice, pairwise
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.arrays import Flags, Positions
 from neardup.model.protocols import Scheme
 from neardup.schemes.terms import common_of
 from neardup.text.columns import text_column, whole_batch
@@ -110,7 +110,7 @@ def largest_clusters(
     """
     dropped = np.flatnonzero(representatives >= 0)
     sizes = np.bincount(representatives[dropped], minlength=len(representatives))
-    heads = np.argsort(-sizes, kind="stable")[:CLUSTERS] if len(dropped) else dropped
+    heads = np.argsort(-sizes, kind="stable")[:CLUSTERS]
     heads = heads[sizes[heads] > 0]
     members = [dropped[representatives[dropped] == head] for head in heads.tolist()]
     least = min(LARGE, LARGE_SHARE * len(representatives))
@@ -143,7 +143,7 @@ def spread_template(
     number = len(representatives)
     if scheme.columns or len(heads) < SPREAD or len(near) < min(LARGE, LARGE_SHARE * number):
         return None
-    found = _Features.of(raw_texts(_sample(near[first])), scheme)
+    found = _Features(raw_texts(_sample(near[first])), scheme)
     common = found.terms[found.counts >= HALF * found.distinct]
     shares = [np.isin(own, common).mean() for own in found.different]
     if found.distinct < SPREAD or np.median(shares) < HALF:
@@ -166,7 +166,7 @@ def _looked_into(raw: Sequence[bytes | None], members: int, number: int, scheme:
     """Describe a cluster of *members* documents, of *number* in the collection, by some of its texts."""
     if not any(raw):
         return {}
-    found = _Features.of(raw, scheme)
+    found = _Features(raw, scheme)
     shared = int((found.counts >= NEARLY_ALL * found.distinct).sum())
     if scheme.columns or not shared or found.distinct < LEAST or 2 * found.distinct < found.sets:
         return {"shared": shared}
@@ -185,26 +185,23 @@ def _fitting(share: float, scheme: Scheme) -> float | None:
     return fitting if common is None or fitting < common.share else None
 
 
-class _Features(NamedTuple):
-    """The features of some texts; the *counted* texts are different documents."""
+class _Features:
+    """The features of some texts, and of the different documents among them.
 
-    texts: list[str]
-    counted: Flags
-    different: list[Words]  # the features of each counted text
-    terms: Words  # all of these, distinct
-    counts: Positions  # of the texts that have each of them
-    sets: int  # the number of different sets among the features of all texts
+    *different* are the features of each of these documents, *terms* all of these features, distinct, and *counts* the
+    numbers of these documents that have each of them. *sets* is the number of different sets of features of all texts.
+    """
 
-    @classmethod
-    def of(cls, raw: Sequence[bytes | None], scheme: Scheme) -> Self:
+    def __init__(self, raw: Sequence[bytes | None], scheme: Scheme) -> None:
         """Read the beginnings of texts, without missing and empty ones."""
-        texts = [text[:_READ].decode("utf-8", "ignore") for text in raw if text]
-        features = scheme.shingling.batch_features(whole_batch(text_column(texts)))
-        counted = different(features, getattr(scheme.shingling, "size", 1))
+        self.texts = [text[:_READ].decode("utf-8", "ignore") for text in raw if text]
+        features = scheme.shingling.batch_features(whole_batch(text_column(self.texts)))
+        self._counted = different(features, getattr(scheme.shingling, "size", 1))
         values = [features.values[begin:end] for begin, end in pairwise(features.offsets)]
-        chosen = list(compress(values, counted.tolist()))
-        terms, counts = np.unique(np.concatenate([features.values[:0], *chosen]), return_counts=True)
-        return cls(texts, counted, chosen, terms, counts, len({own.tobytes() for own in values}))
+        self.different = list(compress(values, self._counted.tolist()))
+        every = np.concatenate([features.values[:0], *self.different])
+        self.terms, self.counts = np.unique(every, return_counts=True)
+        self.sets = len({own.tobytes() for own in values})
 
     @property
     def distinct(self) -> int:
@@ -215,7 +212,7 @@ class _Features(NamedTuple):
         """Return the beginning of the longest passage of the first and the last different text, on one line."""
         from neardup.evaluation.passages import shared_passages  # loaded for templates only
 
-        one, other = (self.texts[place] for place in np.flatnonzero(self.counted)[[0, -1]])
+        one, other = (self.texts[place] for place in np.flatnonzero(self._counted)[[0, -1]])
         passages = shared_passages(one, other).shared
         begin, end = max(passages, key=lambda passage: passage.words).a if passages else (0, 0)
         return " ".join(one[begin:end].split())[:BEGINNING]

@@ -21,19 +21,24 @@ from neardup.text.sites import NO_SITES
 
 DEFAULT_ID: Final = "id"  # the only id column that may be missing
 SITE: Final = "\0site"  # the column of the sites of pages, a name that no column of a user has
-ADDRESS: Final = "\0address"  # the same, of the addresses of documents, if these are not the ids
 _SHOWN: Final = 60  # characters of a text in a message
 _COPIED: Final = 1 << 25  # bytes of text that are copied together to be compared
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Documents:
-    """A table's columns by name, its texts and its ids."""
+    """A table's columns by name, its texts and its ids.
+
+    *named* is whether the ids come from the table. The columns that rank documents may be in a table of their own,
+    *ranking*, and the addresses that rank them may be others than the ids.
+    """
 
     texts: pa.ChunkedArray
     ids: pa.ChunkedArray
     table: pa.Table
-    named: bool  # whether the ids come from the table
+    named: bool
+    ranking: pa.Table | None = None
+    other_addresses: pa.ChunkedArray | None = None
 
     @classmethod
     def of(
@@ -46,7 +51,7 @@ class Documents:
         missing.
         """
         needed = [text, *needed]
-        optional = [*([id_] if id_ else []), *optional, *([SITE, ADDRESS] if isinstance(source, pa.Table) else [])]
+        optional = [*([id_] if id_ else []), *optional, *([SITE] if isinstance(source, pa.Table) else [])]
         if id_ is not None and id_ != DEFAULT_ID:
             needed.append(id_)
         opened = _opened(source, needed, optional, text)
@@ -71,12 +76,13 @@ class Documents:
 
     @property
     def addresses(self) -> pa.ChunkedArray:
-        """The addresses of all documents, by which they may be ranked: the ids, unless there is such a column."""
-        return self.table.column(ADDRESS) if ADDRESS in self.table.column_names else self.ids
+        """The addresses of all documents, by which they may be ranked: usually the ids."""
+        return self.ids if self.other_addresses is None else self.other_addresses
 
     def columns(self, names: Iterable[str]) -> dict[str, pa.ChunkedArray]:
-        """Return the existing ones of these columns, by name."""
-        return {name: self.table.column(name) for name in names if name in self.table.column_names}
+        """Return the existing ones of these columns that rank, by name."""
+        table = self.table if self.ranking is None else self.ranking
+        return {name: table.column(name) for name in names if name in table.column_names}
 
     def duplicate_ids(self) -> int:
         """Count the documents with the id of an earlier document."""

@@ -29,14 +29,13 @@ def needed_memory(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True)
     first = next(batches(texts), None)
     if first is None:
         return 0
-    size = sum(chunk.nbytes for chunk in texts.chunks)
     features = scheme.shingling.batch_features(first)
     per_byte = len(features.values) / max(1, int(first.offsets[-1] - first.offsets[0]))
     copies = 2 if per_byte > _JOINED else 1
     each = EACH + (
         2 * _FEATURE if scheme.columns else _of_signature(scheme, Corpus(features, None, texts), exact=exact)
     )
-    return ANY + int(_FEATURE * per_byte * copies * size) + len(texts) * each
+    return ANY + int(_FEATURE * per_byte * copies * texts.nbytes) + len(texts) * each
 
 
 def warn_if_short(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True) -> None:

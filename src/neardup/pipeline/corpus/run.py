@@ -18,7 +18,7 @@ from neardup.model.errors import is_keyed, require, require_name, require_share
 from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
 from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
-from neardup.pipeline.corpus.address_ranks import HintCounts, address_ranks, hint_counts
+from neardup.pipeline.corpus.address_ranks import address_ranks, hint_counts
 from neardup.pipeline.corpus.clusters import what_is_shared
 from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, feature_sets, needs_rows, require_policy
 from neardup.pipeline.corpus.documents import Documents
@@ -88,13 +88,15 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     if id is not None:
         require_name("id", id)
     with followed(progress) as follow, LocalEngine(threads) as engine:
-        return deduplicated(table_or_texts, text, id, chosen, common, policy, engine, follow)
+        needed = [*policy.required_fields]
+        if isinstance(chosen, FieldScheme):
+            needed += [name for name in chosen.required_columns if name != BODY]  # which the text replaces
+        documents = Documents.of(table_or_texts, text, id, needed, [*chosen.columns, *policy.fields])
+        return replace(deduplicated(documents, chosen, common, policy, engine, follow), source=table_or_texts)
 
 
 def deduplicated(  # noqa: PLR0913, PLR0917 - as dedup
-    source: Any,
-    text: str,
-    id_: str | None,
+    documents: Documents,
     scheme: Scheme,
     common: float | None,
     policy: Policy,
@@ -102,12 +104,10 @@ def deduplicated(  # noqa: PLR0913, PLR0917 - as dedup
     progress: Progress,
 ) -> Result:
     """Return the result of a collection; see ``dedup``. *scheme* and *common* are those of ``chosen_scheme``."""
-    needed = [*policy.required_fields, *_required(scheme)]
-    documents = Documents.of(source, text, id_, needed, [*scheme.columns, *policy.fields])
     if common is not None:
         scheme = scheme.with_common(fitted_common(scheme, documents.texts, common))
     warn_if_short(scheme, documents.texts, exact=policy.verify == "exact")
-    return replace(_Run(documents, scheme, policy, engine, progress).result(), source=source)
+    return _Run(documents, scheme, policy, engine, progress).result()
 
 
 def chosen_scheme(
@@ -148,11 +148,6 @@ def scheme_of_texts(scheme: Scheme | None, why: str) -> Scheme:
     return chosen
 
 
-def _required(scheme: Scheme) -> list[str]:
-    """Return the columns that the scheme requires; the text replaces a missing ``BODY``."""
-    return [name for name in scheme.required_columns if name != BODY] if isinstance(scheme, FieldScheme) else []
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shingled:
     """The result of shingling the texts, by position."""
@@ -178,12 +173,12 @@ class _Run:
         shingled = self._shingle()
         addresses = address_ranks(self._policy, self._documents.addresses, values)
         order = ranking(self._policy, shingled.lengths, values, addresses)
-        leaders = self._equals(shingled, order)
-        heads = Heads.of_leaders(leaders, order)
+        corpus = Corpus(shingled.features, self._fields, self._documents.texts)
+        heads = Heads.of_leaders(self._equals(shingled, corpus, order), order)
         sites = self._documents.sites if self._fields is None else NO_SITES
         separate(shingled.features, sites, heads.positions)
         sites = sites[heads.positions] if len(sites) else sites
-        signatures = self._sign(Corpus(shingled.features, self._fields, self._documents.texts), heads.positions)
+        signatures = self._sign(corpus, heads.positions)
         sets = feature_sets(self._scheme, shingled.features, heads.positions)
         thresholds = thresholds_of(self._scheme, sites)
         comparison = LeaderComparison(self._scheme, self._policy, signatures, self._engine, thresholds)
@@ -222,24 +217,20 @@ class _Run:
         blank(batch.data, batch.offsets, flags)
         return features, sums, np.diff(batch.offsets), flags
 
-    def _equals(self, shingled: _Shingled, order: Positions) -> Positions:
+    def _equals(self, shingled: _Shingled, corpus: Corpus, order: Positions) -> Positions:
         """Return each document's best-ranked equal, by rank.
 
         Documents are equal if they have the same features or, without features, the same text that is not blank. If
         fields decide, documents are equal if their signed fields are; a document without a signature is alone.
         """
-        if self._fields is not None:
-            return self._equal_fields(Corpus(shingled.features, self._fields, self._documents.texts), order)
-        leaders = leaders_by_features(shingled.features, shingled.sums, order)
-        featureless = np.diff(shingled.features.offsets)[order] == 0
-        ranks = np.flatnonzero(featureless & ~shingled.blank[order])
-        leaders_by_content(self._documents.raw_texts(order[ranks]), ranks.tolist(), leaders)
-        return leaders
-
-    def _equal_fields(self, corpus: Corpus, order: Positions) -> Positions:
         scheme = self._scheme
-        leaders = np.arange(len(order))
-        if isinstance(scheme, FieldScheme) and self._policy.verify == "exact":
+        leaders: Positions = np.arange(len(order))
+        if self._fields is None:
+            leaders = leaders_by_features(shingled.features, shingled.sums, order)
+            featureless = np.diff(shingled.features.offsets)[order] == 0
+            ranks = np.flatnonzero(featureless & ~shingled.blank[order])
+            leaders_by_content(self._documents.raw_texts(order[ranks]), ranks.tolist(), leaders)
+        elif isinstance(scheme, FieldScheme) and self._policy.verify == "exact":
             signatures = scheme.sign_at(corpus, order)
             ranks = np.flatnonzero(signatures.present)
 
@@ -320,9 +311,10 @@ class _Run:
         representative = np.full(number, -1, np.int64)
         representative[left] = right
         kept = np.flatnonzero(representative < 0)
-        hints = HintCounts()
+        hints: dict[str, int] = {}
         if CANONICAL in self._policy.written_fields:
-            hints = hint_counts(self._documents.addresses, self._documents.table[CANONICAL], representative)
+            canonicals = self._documents.columns([CANONICAL])[CANONICAL]
+            hints = hint_counts(self._documents.addresses, canonicals, representative)
         same = np.zeros(number, np.bool_)
         same[left] = exact
         signed = np.zeros(number, np.bool_)
@@ -340,8 +332,7 @@ class _Run:
             candidates=decided.candidates,
             compared=decided.compared,
             not_compared=decided.not_compared,
-            canonical_kept=hints.kept,
-            canonical_contradicted=hints.contradicted,
+            **hints,
             **what_is_shared(self._documents.ids, self._documents.raw_texts, representative, same, self._scheme),
         )
         decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)

@@ -16,7 +16,7 @@ from neardup.sources.collection import Rejected, Request
 from neardup.sources.formats import PAGE_FORMATS, WARC, display, expand, local
 from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.read import request_of
-from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, is_distant, local_inputs
+from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, is_distant, local_shards
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
 from neardup.text.page_contents import PageContents
@@ -42,7 +42,7 @@ def learn_from_files(
     field, and ``ParameterError`` for fields if no input is a table.
     """
     opened = Shards.opened(inputs, request_of(format=format))
-    forms = {opened.kind(source).format for source in range(len(opened.inputs))}
+    forms = {one.format for one in opened.kinds}
     tables = not forms <= PAGE_FORMATS
     rule = "must be only tables, or only folders and archives; learn from one kind, then add those of the other kind"
     require(not tables or forms.isdisjoint(PAGE_FORMATS), "inputs", [*map(display, opened.inputs)], rule)
@@ -50,7 +50,7 @@ def learn_from_files(
         require(tables or field is None, name, field, "can only be used with tables, which have fields")
     html = html or DEFAULT_HTML if tables else None
     rejected: list[Rejected] = []
-    with local_inputs(inputs, _asked(request_of(format=format, html=html, url=url))) as shards:
+    with local_shards(inputs, _asked(request_of(format=format, html=html, url=url)), size=None) as shards:
         return learn(*_pages(shards, rejected)), rejected
 
 
@@ -188,7 +188,7 @@ def _pages(
 
     Both collect the rejected records.
     """
-    paths = [path for source, path in enumerate(shards.inputs) if shards.kind(source).format == WARC]
+    paths = [path for source, path in enumerate(shards.inputs) if shards.kinds[source].format == WARC]
     others = shards.without(paths).cut(SHARD)
     before = sum(shard.size for shard in others.shards)
     sizes = [Path(path).stat().st_size for path in paths]

@@ -30,7 +30,6 @@ FILE: Final = "visits.jsonl"  # in the folder of the index
 MOST_VISITS: Final = 1 << 14  # keys that are remembered
 MOST_VERDICTS: Final = 1 << 16  # verdicts that are remembered
 
-
 Contents = Sequence[str] | Signatures  # the texts of pages, or their signatures
 
 
@@ -245,7 +244,6 @@ class KeyedVisits:
             raise
 
     def _write(self, entry: Visit | VisitVerdicts, *, sync: bool) -> None:
-        """Append a line to the file."""
         line = b"\n" * self._cut + msgspec.json.encode(entry) + b"\n"
         try:
             with self._path.open("ab") as file:

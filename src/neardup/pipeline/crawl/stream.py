@@ -17,10 +17,10 @@ from neardup.pipeline.index.page_terms import extraction_for, require_extraction
 from neardup.pipeline.index.records import address_fields
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.arriving import MOST_BYTES
 from neardup.sources.ids import id_of
 from neardup.sources.lines import BOM
 from neardup.sources.records import decoder, is_blank, literal_of, reason_of
+from neardup.sources.standard_input import MOST_BYTES
 from neardup.text.extraction import Extraction
 
 TOGETHER: Final = 1 << 12  # lines that are answered together, if that many are waiting

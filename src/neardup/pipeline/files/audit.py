@@ -24,7 +24,7 @@ from neardup.model.errors import (
     ValueRefused,
     require,
     require_path,
-    require_sequence,
+    require_paths,
 )
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -33,11 +33,10 @@ from neardup.pipeline.corpus.report import reading_terms, terms_of_report
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.file_templates import learned_extraction
 from neardup.pipeline.files.dedup import dedup_files
-from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, audited, require_texts
+from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, require_texts
 from neardup.pipeline.progress import Progress, followed
+from neardup.pipeline.spilled.recorded_decisions import StateDecisions, work_decisions
 from neardup.pipeline.spilled.state import State, differing, is_state
-from neardup.pipeline.spilled.state_decisions import StateDecisions
-from neardup.pipeline.spilled.work_decisions import work_decisions
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Collection, InputPiece, Rejected
 from neardup.sources.fields import joined
@@ -89,10 +88,8 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     were changed, and ``StorageRefused`` for a state or a work folder of another scheme, and for a work folder without
     decisions.
     """
-    for name, path in [*(("inputs", one) for one in require_sequence("inputs", inputs, "names")), ("of", of)]:
-        if path is not None or name == "inputs":
-            require_path(name, path)
-    if of is not None and Path(of).is_dir() and not is_folder_of_run(Path(of)):
+    require_paths("inputs", inputs)
+    if of is not None and require_path("of", of).is_dir() and not is_folder_of_run(Path(of)):
         rule = "is a folder, but neither a state nor the work folder of a run, which is removed when the run ends,"
         raise InputRefused(os.fspath(of), f"{rule} unless it is kept; name the report of the run", "not of a run")
     allowed = learn_templates is None or learn_templates is False
@@ -113,7 +110,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             require_texts(done.scheme)
             done.require(Shards.opened(inputs, request).inputs)
             result, documents = done.result, done.result.documents
-            run = audited(result.decisions, lambda: _texts(done.collections()), documents.ids, done.order, done.scheme)
+            run = Audited(result.decisions, lambda: _texts(done.collections()), documents.ids, done.order, done.scheme)
             without = 0 if documents.without_text is None else documents.without_text.records
             found = audit_run(run, done.scheme, **ways)
             return replace(found, rejected=len(documents.rejected), without_text=without)
@@ -150,7 +147,7 @@ def _of_files(
         if known is not None:
             _require_read_alike(name, known["reading"], shards)
         chosen, _ = chosen_scheme(scheme)
-        run = audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
+        run = Audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
         return replace(audit_run(run, chosen, **ways), rejected=len(rejected), without_text=without)
 
 
@@ -211,10 +208,8 @@ def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int, int
         number, without = number + len(rejected), without + lacking
         orders.append(order + sum(map(len, ids)))
         ids.append(own)
-
-    every = pa.chunked_array([chunk for own in ids for chunk in own.chunks], pa.large_string())
     order = np.concatenate(orders)
-    return audited(stored.table(), lambda: _texts(stored.collections()), every, order, scheme), number, without
+    return Audited(stored.table(), lambda: _texts(stored.collections()), _chunks(ids), order, scheme), number, without
 
 
 def _texts(collections: Iterable[Collection]) -> Iterator[tuple[pa.ChunkedArray, Words]]:
@@ -298,5 +293,4 @@ def _report(of: AnyPath, ids: pa.ChunkedArray, shards: Shards) -> pa.Table:
 def _full_names(shards: Shards) -> pa.ChunkedArray:
     """Return the ids of documents, with the full path of their file if they have none."""
     shards = replace(shards, request=replace(shards.request, full_names=True))
-    ids = [chunk.cast(pa.large_string()) for piece in shards.every_piece() for chunk in piece.ids.chunks]
-    return pa.chunked_array(ids, pa.large_string())
+    return _chunks(piece.ids.cast(pa.large_string()) for piece in shards.every_piece())

@@ -22,7 +22,7 @@ from neardup.model.errors import (
     require_name,
     require_other_fields,
     require_path,
-    require_sequence,
+    require_paths,
     require_whole,
 )
 from neardup.model.folders import WORK
@@ -44,8 +44,8 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.sources.collection import Quoting, Rejected, WholeInputs
 from neardup.sources.formats import STDIN, WARC, Kind, expand, is_url, kind, local, local_folder, require_once
-from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import AnyPath, check_separate, is_special
+from neardup.sources.output_places import InputPaths
 from neardup.sources.read import AUTO, MAX_BYTES, read_requested, request_of
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction
@@ -179,7 +179,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     threads = thread_count(threads)
     given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
     flags = {"revisits": revisits, "strict": strict, "force": force, "restart": restart}
-    _check_paths(require_sequence("inputs", inputs, "names"), given_outputs, learn_templates, **flags)
+    _check_paths(require_paths("inputs", inputs), given_outputs, learn_templates, **flags)
     earlier = _earlier(state, against, for_index=for_index)
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
@@ -344,16 +344,14 @@ def _earlier(
 ) -> EarlierDocuments | None:
     """Return the documents that those of the inputs are compared with."""
     require(state is not None or not for_index, "for_index", for_index, "can only be used with a state")
-    if state is None and against is None:
-        return None
     if state is not None:
         if against is not None:
             raise ParameterConflict("against", against, "state", state, "compare with one of them per run")
         return EarlierDocuments(state=local_folder("state", state), adds=True, for_index=for_index)
-    names = [against] if isinstance(against, str | os.PathLike) else require_sequence("against", against, "names")
+    if against is None:
+        return None
+    names = require_paths("against", [against] if isinstance(against, str | os.PathLike) else against)
     require(bool(names), "against", names, "must name at least one state, index, file or folder")
-    for name in names:
-        require_path("against", name)
     from neardup.engines.journal import is_work
     from neardup.pipeline.spilled.state import is_state
 
@@ -400,8 +398,8 @@ def _check_paths(
     for name, flag in flags.items():
         require_flag(name, flag)
     written = {**outputs, "learn_templates": None if templates is False else templates}
-    for name, path in [*(("inputs", path) for path in inputs), *written.items()]:
-        if path is not None or name == "inputs":
+    for name, path in written.items():
+        if path is not None:
             require_path(name, path)
     check_separate(written)
     folders = InputPaths(path for path in map(local, inputs) if os.path.isdir(path))  # noqa: PTH112 - of any kind

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
@@ -10,7 +10,7 @@ from neardup.engines.local import LocalEngine
 from neardup.model.errors import FieldMissing, ValueRefused
 from neardup.model.policy import Policy
 from neardup.pipeline.corpus.address_ranks import written_fields
-from neardup.pipeline.corpus.documents import ADDRESS, SITE
+from neardup.pipeline.corpus.documents import SITE, Documents
 from neardup.pipeline.corpus.report import reading_terms, write_report
 from neardup.pipeline.corpus.result import Result, marks_of, require_unmarked, with_places
 from neardup.pipeline.corpus.run import deduplicated
@@ -21,10 +21,9 @@ from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
 from neardup.sources.formats import PAGE_FORMATS, common_format, expand
 from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, output_kind, write_file
+from neardup.sources.output_places import InputPaths
 from neardup.sources.tables import check_representable
-
-DOCUMENT: Final = "\0id"  # the column of ids, a name that no field has: the field may rank documents, by its numbers
-_RANK: Final = "\0rank of "
+from neardup.text.columns import text_column
 
 
 def check_outputs(inputs: Sequence[AnyPath], settings: RunSettings, *, or_page: bool) -> None:
@@ -35,7 +34,7 @@ def check_outputs(inputs: Sequence[AnyPath], settings: RunSettings, *, or_page: 
         if name == "report":
             check_table(path, paths, force=settings.force, or_page=or_page)
         else:
-            check_target(path, paths, found, force=settings.force, glob=request.globs)
+            check_target(path, InputPaths(paths), found, force=settings.force, glob=request.globs)
     if (mark := settings.outputs.get("mark")) is not None:
         check_marks(mark, {found})
 
@@ -65,13 +64,10 @@ def decided_documents(
     Return the result, and where the records of the representatives are, if there are revisit records to write.
     """
     scheme, policy = settings.scheme, settings.policy
-    table, keep = ranked_table(documents, documents.text, scheme.columns, policy)
-    ranked = replace(policy, keep=keep)
+    ranked = _ranked(documents, scheme.columns, policy)
     try:
-        common = settings.ignore_common
-        result = deduplicated(table, documents.text, DOCUMENT, scheme, common, ranked, engine, progress)
+        result = deduplicated(ranked, scheme, settings.ignore_common, policy, engine, progress)
     except ValueRefused as error:
-        error.field = error.field.removeprefix(_RANK)
         raise error.at(documents.place(error.row)) from error
     decisions = with_places(result.decisions, documents.places())
     drops, exact = None, result.decisions["exact"].to_numpy()
@@ -79,8 +75,8 @@ def decided_documents(
         drops = SameHostDrops.of(documents.ids, documents.places(), result.representatives, exact)
     originals = documents.originals(result.representatives) if settings.revisits else None
     missing = 0 if originals is None else originals.filter(decisions["exact"])["offset"].null_count
-    summary = replace(result.summary, policy=policy, same_host_drops=drops, revisits_missing=missing)
-    return replace(result, decisions=decisions, source=None, summary=summary), originals
+    summary = replace(result.summary, same_host_drops=drops, revisits_missing=missing)
+    return replace(result, decisions=decisions, summary=summary), originals
 
 
 def write_outputs(
@@ -113,30 +109,20 @@ def write_outputs(
         documents.write(out, result.kept, originals=originals, force=force)
 
 
-def ranked_table(documents: Collection, text: str, fields: Sequence[str], policy: Policy) -> tuple[pa.Table, str]:
-    """Return the columns of the documents that ``dedup`` needs, and the keep policy for that table."""
-    table: dict[str, Any] = {text: documents.texts, DOCUMENT: documents.ids}
+def _ranked(documents: Collection, fields: Sequence[str], policy: Policy) -> Documents:
+    """Return the documents with the columns that ``dedup`` needs: the *fields* as they are written, others by value."""
+    table: dict[str, Any] = {documents.text: documents.texts}
     if documents.sites is not None:
         table[SITE] = documents.sites
-    if policy.ranks_addresses:
-        table[ADDRESS] = documents.addresses
-    for name in fields:  # those that are signed, as they are written
+    for name in fields:
         try:
             if name not in table:
                 table[name] = documents.column(name, literal=True)
         except FieldMissing:
             if name != BODY:  # the text replaces it
                 raise
-    table = written_fields(documents, policy) | table
-    keep = ",".join(_add_ranking(table, documents, each) for each in policy.keep.split(","))
-    return pa.table(table), keep
-
-
-def _add_ranking(table: dict[str, Any], documents: Collection, keep: str) -> str:
-    """Add the field of a part of the keep policy, by its values; return that part for the table."""
-    kind, _, field = keep.partition(":")
-    if not field:
-        return keep
-    name = field if field not in table else f"{_RANK}{field}"  # signed as written, ranked by value
-    table[name] = documents.column(field)
-    return f"{kind}:{name}"
+    ranking: dict[str, Any] = written_fields(documents, policy)
+    ranking |= {name: documents.column(name) for name in policy.value_fields}
+    addresses = documents.addresses if policy.ranks_addresses else None
+    texts = text_column(documents.texts)
+    return Documents(texts, documents.ids, pa.table(table), True, pa.table(ranking), addresses)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from neardup.engines.journal import has_file
 from neardup.index.disk.columns import STRING
-from neardup.index.disk.manifest import NAME as MANIFEST
+from neardup.index.disk.manifest import MANIFEST
 from neardup.index.disk.store import Durability
 from neardup.model.arrays import Positions
 from neardup.model.errors import (
@@ -45,11 +45,11 @@ from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import Collection, QuotedLines, Rejected, Request
+from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, Collection, QuotedLines, Rejected, Request
 from neardup.sources.formats import WARC, common_format, expand
 from neardup.sources.missing_fields import WithoutText
 from neardup.sources.output import AnyPath
-from neardup.sources.own_folders import require_outside
+from neardup.sources.output_places import require_outside
 from neardup.sources.read import AUTO, nothing_left, read, request_of
 from neardup.text.extraction import Extraction
 
@@ -112,7 +112,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     folder: AnyPath,
     *,
     text: str = "text",
-    id: str = "id",  # noqa: A002 - the field's name, as everywhere
+    id: str = DEFAULT_ID,  # noqa: A002 - the field's name, as everywhere
     url: str | None = None,
     scheme: Scheme | None = None,
     key: bytes | None = None,
@@ -131,10 +131,11 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
 ) -> Added:
     """Admit the documents of files to the index in a folder, which is created if it does not exist.
 
-    A document's id is its URL in the normal form of *addresses*, if *url* names the field of the URL; otherwise the
-    field *id*, or its place, ``SOURCE:POSITION``, with the full path of its file: no other file replaces it then. Of
-    several documents with one id, the last counts. Records without an id on standard input are rejected, and so are
-    those with ids that are too long. *fields* of the index are filled from the records; ``url`` and ``host``, too.
+    A document's id is its URL in the normal form of *addresses*, if *url* names the field of the URL; by default,
+    archives have the field ``url``, unless *id* names another one. Otherwise it is the field *id*, or its place,
+    ``SOURCE:POSITION``, with the full path of its file: no other file replaces it then. Of several documents with one
+    id, the last counts. Records without an id on standard input are rejected, and so are those with ids that are too
+    long. *fields* of the index are filled from the records; ``url`` and ``host``, too.
 
     *learn_templates* is as in ``neardup.dedup_files``. The index keeps the templates that its pages were read with: by
     default, they are used, and those of other hosts are learned from archives, and from tables with *url* and ``html``.
@@ -152,7 +153,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
     """
     require_other_fields(text, id=id)
-    common_format(expand(inputs), reading.get("format"))
+    archives = common_format(expand(inputs), reading.get("format")) == WARC
+    url = DEFAULT_URL if archives and url is None and id == DEFAULT_ID else url
     kinds = dict(field_kinds(fields or {}))
     ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
     with ExitStack() as stack:
@@ -200,7 +202,6 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         counts, of_outcome = _admitted(index, batch, rows, at, progress, catch_up)
         total, estimated = len(index), index.estimates
     number = len(ids) - len(rejected)
-    addressed = request.has_urls or documents.format == WARC
     return Added(
         documents=number,
         new=counts[New.name],
@@ -224,7 +225,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         total=total,
         hosts_with_templates=None if extraction.templates is None else len(extraction.templates),
         hosts_learned=learned,
-        lacks_templates=learn_templates is None and addressed and documents.without_templates,
+        lacks_templates=learn_templates is None and (archives or request.has_urls) and documents.without_templates,
     )
 
 

@@ -17,7 +17,7 @@ from neardup.model.errors import (
     ParameterError,
     require_flag,
     require_path,
-    require_sequence,
+    require_paths,
     require_whole,
 )
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
@@ -83,14 +83,13 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     cannot be written, ``RunChanged`` if the work folder is of another run, ``StorageBusy`` if another process uses it,
     and ``StorageFailed`` if the system refuses.
     """
-    rule = PairRule.of(measure, threshold, clusters=clusters, between=others is not None)
+    rule = PairRule(measure, threshold, clusters=clusters, between=others is not None)
     chosen = scheme_of_texts(scheme, PAIRS_OF_TEXTS)
     block = require_whole("memory", memory, LEAST_OF_RUN, unit="bytes") // _BLOCKS
     request = request_of(text=text, id=id, **reading)
     folder = require_path("work", work)
-    names = [*require_sequence("inputs", inputs, "names"), *require_sequence("others", others or (), "names")]
-    for name, path in [*(("inputs", path) for path in names), ("out", out)]:
-        require_path(name, path)
+    names = [*require_paths("inputs", inputs), *require_paths("others", others or ())]
+    require_path("out", out)
     for name, flag in {"restart": restart, "force": force}.items():
         require_flag(name, flag)
     check_table(out, [os.fspath(name) for name in names], force=force)
@@ -124,13 +123,11 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             stored = StoredSets(job, rule, records)
             number = sum(shard.source < compared for shard in shards.shards)
             first = int(stored.shards[number]) if rule.between else None
-            blocks = BlockPairs.of(stored.sizes, first or 0, block, rule)
+            blocks = BlockPairs(stored.sizes, first or 0, block, rule)
             one_by_one = Stages(journal, engine, follow, lambda _: map)  # each with all threads
-
-            def compared_blocks(task: int) -> dict[str, Any]:
-                return compare(job, rule, blocks.loaded(stored, task), engine, task)
-
-            found = one_by_one.each("compare", "", compared_blocks, blocks.work)
+            found = one_by_one.each(
+                "compare", "", lambda task: compare(job, rule, blocks.loaded(stored, task), engine, task), blocks.work
+            )
             write_table(out, tables(job, rule, stored, found, first, clusters=clusters), force=force)
             journal.finish()
     pairs = sum(one["pairs"] for one in found)

@@ -21,7 +21,7 @@ from neardup.pipeline.query.search import keeping_up
 from neardup.sources.addresses import Addresses
 from neardup.sources.formats import is_url
 from neardup.sources.output import AnyPath
-from neardup.sources.own_folders import require_outside
+from neardup.sources.output_places import require_outside
 
 
 def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:

@@ -67,8 +67,7 @@ class Admissions:
             return ~self._judge.unchanged(own, given.at(rows))
         signed = self._store.take("rows", own) if self._scheme.columns else None  # a part of contents
         now = contents(whole_batch(given.documents(rows)), self._store.digest_salt, signed)
-        changed: Flags = (self._store.take("content", own) != now).any(axis=1)
-        return changed
+        return np.asarray((self._store.take("content", own) != now).any(axis=1))
 
     def _lacks(self, given: Given) -> bool:
         """Return whether documents cannot be signed: the scheme signs fields, and none are given."""

@@ -66,7 +66,6 @@ READ: Final = {
     "flag": FieldReading({"true": True, "false": False}.__getitem__, pa.bool_(), "true or false"),
 }
 
-
 _PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", datetime: "time", bool: "flag"}
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -101,7 +100,7 @@ def field_kinds(fields: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(kinds)
 
 
-def field_table(fields: Any, number: int | None) -> pa.Table:
+def field_table(fields: Any, number: int) -> pa.Table:
     """Return a table, or a mapping from names to values, as an Arrow table; ``None`` as a table without columns."""
     source = table_or_column({} if fields is None else fields)
     if isinstance(source, Mapping):
@@ -112,7 +111,7 @@ def field_table(fields: Any, number: int | None) -> pa.Table:
             raise DataError("fields", f"cannot be converted to a table: {error}") from error
     if not isinstance(source, pa.Table):
         raise DataError("fields", f"must be a table or map names to values, not {kind_of(fields)}")
-    if number is not None and source.num_columns and len(source) != number:
+    if source.num_columns and len(source) != number:
         there = f"{counted(len(source), 'row')} for {counted(number, 'document')}"
         raise DataError("fields", f"{there}; each document needs one")
     return source

@@ -51,7 +51,7 @@ from neardup.schemes import registry
 from neardup.schemes.terms import common_of
 from neardup.schemes.thresholds import require_texts
 from neardup.sources.addresses import Addresses
-from neardup.sources.own_folders import require_outside
+from neardup.sources.output_places import require_outside
 from neardup.text.host_templates import HostTemplates
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from neardup.index.disk.columns import Batch, Columns
 from neardup.model.arrays import Positions, Signatures, Words, require_same_recipe
-from neardup.model.errors import DataError, counted, kind_of, require
+from neardup.model.errors import DataError, counted, is_number, kind_of, require
 from neardup.pipeline.index.fields import (
     EPOCH,
     FIRST_MOMENT,
@@ -141,7 +141,7 @@ def microseconds(at: Any, name: str) -> int:
     moment, number = np.nan, at
     if isinstance(at, datetime):
         moment = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // _MICROSECOND
-    elif isinstance(at, int | float | np.integer | np.floating) and not isinstance(at, bool):
+    elif is_number(at):
         moment = number * 1e6 if abs(number) < LAST_MOMENT else np.nan  # some integers are too large for a float
     holds = FIRST_MOMENT <= moment <= LAST_MOMENT
     require(holds, name, at, "must be a datetime, or seconds since 1970, in the years from 1 to 9999")
@@ -150,10 +150,8 @@ def microseconds(at: Any, name: str) -> int:
 
 def _signatures(scheme: Any, columns: Columns, given: Signatures) -> Signatures:
     require_same_recipe(scheme.recipe, given.recipe)
-    rows, present = np.asarray(given.rows), np.asarray(given.present)
+    rows = np.asarray(given.rows)
     if rows.dtype != columns.row_kind or rows.shape != (len(rows), columns.row_width):
         kind = np.dtype(columns.row_kind)
         raise DataError("signatures", f"must have rows of {columns.row_width} {kind} values, as in the index")
-    if present.dtype != np.bool_ or present.shape != (len(rows),):
-        raise DataError("signatures", "must have one flag per row: whether the document has a signature")
-    return Signatures(np.ascontiguousarray(rows), present, given.recipe)
+    return Signatures(np.ascontiguousarray(rows), given.present, given.recipe)

@@ -13,8 +13,7 @@ from neardup.index.disk.check import require_permission
 from neardup.index.disk.columns import NEVER, Batch, decoded
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import create
-from neardup.index.disk.manifest import NAME as MANIFEST
-from neardup.index.disk.manifest import SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
 from neardup.index.disk.rescue import Loss, Salvage
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Signatures, TextBatch
@@ -29,7 +28,7 @@ from neardup.pipeline.index.inputs import TOGETHER
 from neardup.pipeline.index.page_terms import templates_in
 from neardup.pipeline.index.verification import Asked
 from neardup.schemes.terms import common_of
-from neardup.sources.own_folders import require_outside
+from neardup.sources.output_places import require_outside
 from neardup.text.sites import NO_SITES
 
 _BOTH_DAMAGED: Final = (

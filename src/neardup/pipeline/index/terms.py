@@ -8,12 +8,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.index.disk.arrays import expect, understood
-from neardup.index.disk.columns import Columns
+from neardup.index.disk.columns import Columns, Lookup, Terms
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import ATTACHED, open_
-from neardup.index.disk.lookup import Lookup, Terms
-from neardup.index.disk.manifest import NAME as MANIFEST
-from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.manifest import MANIFEST, Manifest
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import DataError, StorageDamaged, StorageRefused, is_keyed, require
@@ -136,7 +134,9 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
             "scheme needed",
         )
     else:
-        own = _with_list(made.with_key(key), common_in(folder, manifest, disk))
+        own, common = made.with_key(key), common_in(folder, manifest, disk)
+        if common is not None and common.shingling == own.shingling.plain.recipe:  # otherwise made with another key
+            own = own.with_common(common)
     if not stated.texts:
         require_texts(own)
     if own.recipe == given["recipe"]:
@@ -191,12 +191,6 @@ def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | 
     if common.identity != identity:
         raise StorageDamaged(str(path), "is not the list of common shingles that the index was created with")
     return common
-
-
-def _with_list(scheme: Any, common: CommonShingles | None) -> Any:
-    """Return a scheme with its list, unless the list was made with another key."""
-    fits = common is not None and common.shingling == schemes.plain_shingling(scheme)
-    return scheme.with_common(common) if fits else scheme
 
 
 def scheme_of_keys(manifest: Manifest) -> Any:

@@ -143,9 +143,7 @@ class Verifier:
             return Matches(found.rows, found.places, np.empty(0))
         scheme, number = self._scheme, len(given)
         places, inverse = np.unique(found.places, return_inverse=True)
-        rows = np.concatenate([given.signatures.rows, self._store.take("rows", places)])
-        present = np.concatenate([given.signatures.present, np.ones(len(places), np.bool_)])
-        both = Signatures(rows, present, scheme.recipe)
+        both = _followed(given.signatures, self._store.take("rows", places), np.ones(len(places), np.bool_))
         left, right = found.rows, number + inverse
         sites = self._sites(given, places)
         thresholds = thresholds_of(scheme, sites)
@@ -189,11 +187,7 @@ class Verifier:
                 found += [pair if own else (None, None) for pair, own in zip(known, there, strict=True)]
             return found
         before, present = self._store.take_all(("rows", "present"), places)
-        both = Signatures(
-            np.concatenate([given.signatures.rows, before]),
-            np.concatenate([given.signatures.present, present]),
-            self._scheme.recipe,
-        )
+        both = _followed(given.signatures, before, present)
         estimates = np.asarray(self._scheme.estimate_pairs(both, rows, rows + len(rows)), np.float64)
         signed = (given.signatures.present & present).tolist()
         return [(value if own else None, None) for value, own in zip(estimates.tolist(), signed, strict=True)]
@@ -247,6 +241,11 @@ def standing(store: Store, own: Places, equal: Places, matches: Matches) -> Stan
         kept[others] = store.with_ordinals(keepers[others])
     known = dict(zip(places.tolist(), kept.tolist(), strict=True))
     return stand(own.tolist(), equal.tolist(), matches, known, store.manifest.terms["representative"])
+
+
+def _followed(own: Signatures, rows: Any, present: Any) -> Signatures:
+    """Return signatures followed by stored ones of the same recipe."""
+    return Signatures(np.concatenate([own.rows, rows]), np.concatenate([own.present, present]), own.recipe)
 
 
 def _closest(groups: Positions, estimates: Any, most: int) -> Positions:

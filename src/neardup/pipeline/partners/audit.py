@@ -1,7 +1,7 @@
 """Audits: what a run over a collection missed, found by comparing a random sample with everything that was kept."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import Any, Final, cast
 
@@ -43,7 +43,6 @@ Among = Callable[[Features], tuple[Positions, Positions, Values, Positions]]  # 
 Pieces = Callable[[], Iterator[tuple[pa.ChunkedArray, Words]]]  # texts in the order of the input, and their sites
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Audited:
     """A run: its documents, read in pieces, the ranks of these from the best, 0, and what was decided.
 
@@ -55,23 +54,66 @@ class Audited:
     documents; no figure counts these, because their representatives are not among the documents.
     """
 
-    name: str
-    pieces: Pieces
-    ids: pa.ChunkedArray
-    ranks: Positions
-    representatives: Positions
-    exact: Flags
-    verified: Flags
-    measured: Values
-    thresholds: Values
-    several: bool
-    estimated: bool
-    known: Flags
+    def __init__(  # noqa: PLR0913, PLR0917 - a run is made of these
+        self,
+        decisions: pa.Table,
+        pieces: Pieces,
+        ids: pa.ChunkedArray,
+        order: Positions,
+        scheme: Scheme,
+        name: str = "the run",
+    ) -> None:
+        """Read the *decisions* (see ``Result``) on documents in this *order* of ranks.
+
+        Raises ``ParameterError`` if a document was dropped for a worse one, or by another measure, and ``DataError``
+        for the report of this *name* if a document was dropped whose measure is below the threshold.
+        """
+        self.name, self.pieces, self.ids = name, pieces, ids
+        self.ranks: Positions = np.empty(len(order), np.int64)
+        self.ranks[order] = np.arange(len(order))
+        try:
+            representatives = decisions["representative_position"].cast(pa.int64()).fill_null(-1).to_numpy()
+        except pa.ArrowInvalid:
+            representatives = np.array([len(order)])
+        if (representatives >= len(order)).any():
+            rule = f"names a representative that is not among its {len(order):,} documents; repeat the run"
+            raise DataError(name, rule)
+        self.representatives: Positions = representatives
+        dropped = np.flatnonzero(representatives >= 0)
+        worse = dropped[self.ranks[representatives[dropped]] > self.ranks[dropped]]
+        if len(worse):
+            worst = ids[int(worse[0])].as_py()
+            rule = f"is not that of the run: {worst!r} was dropped for a document of a worse rank"
+            raise ParameterError("keep", None, rule)
+        rules = decisions["rule"].combine_chunks()
+        known = {scheme.rule, *_OF_ANY_SCHEME}
+        others = [rule for rule in pc.unique(rules).drop_null().to_pylist() if rule not in known]
+        if others:
+            raise ParameterError("measure", scheme.rule, f"is not that of the run, which compared by {others[0]}")
+        self.exact = _in(rules, *_EQUAL)
+        self.verified = _in(rules, scheme.rule)
+        self.measured: Values = np.where(self.verified, _measured(decisions, scheme.rule), np.nan)
+        self.thresholds = _column(decisions, THRESHOLD)
+        self.several = THRESHOLD in decisions.column_names
+        self.estimated = bool(_in(rules, "estimate").any())
+        self.known: Flags = (representatives < 0) & rules.is_valid().to_numpy(False)
+        for first in np.flatnonzero(self.measured < scheme.threshold - _AGREES)[:1].tolist():
+            raise self.below(first, float(self.measured[first]), scheme.threshold)
 
     @property
     def others(self) -> Positions:
         """The positions of the documents that the figures are about."""
         return np.flatnonzero(~self.known)
+
+    def below(self, position: int, measured: float, least: float) -> DataError:
+        """Return the error for a document that was dropped with a smaller measure than the *least*."""
+        rule = f"the run used another threshold: {self.ids[position].as_py()!r} was dropped with {measured:.4g}, not"
+        return DataError(self.name, f"{rule} {least:g} or more; {_REPEAT}")
+
+    def other_threshold(self, position: int, used: float, least: float) -> DataError:
+        """Return the error for a document that was dropped by a threshold that is not the *least* of the options."""
+        rule = f"the run used another threshold ({used:g} for {self.ids[position].as_py()!r}, not {least:g})"
+        return DataError(self.name, f"{rule}; {_REPEAT}")
 
 
 def audit(  # noqa: PLR0913 - every one a keyword with a default
@@ -115,7 +157,7 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
         raise DataError("the documents", rule)
     values = table.columns(policy.fields)
     order = ranking(policy, text_lengths(table.texts), values, address_ranks(policy, table.addresses, values))
-    run = audited(result.decisions, lambda: iter([(table.texts, table.sites)]), table.ids, order, chosen)
+    run = Audited(result.decisions, lambda: iter([(table.texts, table.sites)]), table.ids, order, chosen)
     return audit_run(run, chosen, sample=sample, until=until, seed=seed, threads=threads, progress=progress)
 
 
@@ -129,62 +171,6 @@ def _as_in(summary: Summary, scheme: Any) -> Any:
     if scheme.recipe != summary.recipe:
         raise ParameterError("scheme", scheme.name, f"is not that of the run: {summary.recipe}")
     return scheme
-
-
-def audited(  # noqa: PLR0913, PLR0917 - a run is made of these
-    decisions: pa.Table, pieces: Pieces, ids: pa.ChunkedArray, order: Positions, scheme: Scheme, name: str = "the run"
-) -> Audited:
-    """Return a run with these *decisions* (see ``Result``) on documents in this *order* of ranks.
-
-    Raises ``ParameterError`` if a document was dropped for a worse one, or by another measure, and ``DataError`` for
-    the report of this *name* if a document was dropped whose measure is below the threshold.
-    """
-    ranks = np.empty(len(order), np.int64)
-    ranks[order] = np.arange(len(order))
-    try:
-        representatives = decisions["representative_position"].cast(pa.int64()).fill_null(-1).to_numpy()
-    except pa.ArrowInvalid:
-        representatives = np.array([len(order)])
-    dropped = np.flatnonzero(representatives >= 0)
-    if (representatives >= len(order)).any():
-        raise DataError(name, f"names a representative that is not among its {len(order):,} documents; repeat the run")
-    worse = dropped[ranks[representatives[dropped]] > ranks[dropped]]
-    if len(worse):
-        worst = ids[int(worse[0])].as_py()
-        raise ParameterError(
-            "keep", None, f"is not that of the run: {worst!r} was dropped for a document of a worse rank"
-        )
-    rules = decisions["rule"].combine_chunks()
-    others = [rule for rule in pc.unique(rules).drop_null().to_pylist() if rule not in {scheme.rule, *_OF_ANY_SCHEME}]
-    if others:
-        raise ParameterError("measure", scheme.rule, f"is not that of the run, which compared by {others[0]}")
-    exact = _in(rules, *_EQUAL)
-    verified = _in(rules, scheme.rule)
-    run = Audited(
-        name=name,
-        pieces=pieces,
-        ids=ids,
-        ranks=ranks,
-        representatives=representatives,
-        exact=exact,
-        verified=verified,
-        measured=np.where(verified, _measured(decisions, scheme.rule), np.nan),
-        thresholds=_column(decisions, THRESHOLD),
-        several=THRESHOLD in decisions.column_names,
-        estimated=bool(_in(rules, "estimate").any()),
-        known=(representatives < 0) & rules.is_valid().to_numpy(False),
-    )
-    below = np.flatnonzero(run.measured < scheme.threshold - _AGREES)
-    if len(below):
-        first = int(below[0])
-        raise _below(run, first, float(run.measured[first]), scheme.threshold)
-    return run
-
-
-def _below(run: Audited, position: int, measured: float, least: float) -> DataError:
-    """Return the error for a document that was dropped with a smaller measure than the *least*."""
-    rule = f"the run used another threshold: {run.ids[position].as_py()!r} was dropped with {measured:.4g}, not"
-    return DataError(run.name, f"{rule} {least:g} or more; {_REPEAT}")
 
 
 def _in(rules: pa.Array, *names: str) -> Flags:
@@ -205,12 +191,6 @@ def _column(decisions: pa.Table, name: str) -> Values:
         return np.full(len(decisions), np.nan)
     found: Values = decisions[name].cast(pa.float64()).fill_null(np.nan).to_numpy()
     return found
-
-
-def _other_threshold(run: Audited, position: int, used: float, least: float) -> DataError:
-    """Return the error for a document that was dropped by a threshold that is not the *least* of the options."""
-    rule = f"the run used another threshold ({used:g} for {run.ids[position].as_py()!r}, not {least:g})"
-    return DataError(run.name, f"{rule}; {_REPEAT}")
 
 
 def audit_run(  # noqa: PLR0913 - as audit
@@ -273,8 +253,7 @@ class _Sample:
         allowed, near = run.exact[positions].copy(), np.zeros(len(positions), np.bool_)
         matching: list[tuple[Positions, Values]] = []
         missed: dict[int, tuple[float, int, MissedPair]] = {}
-        for found in self._scan(partners, sites):
-            left, right, values, least, kept = found
+        for left, right, values, least, kept in self._scan(partners, sites):
             match = values >= least
             lawful = match | run.estimated  # an estimate may reach the threshold if the measure does not
             matching.append((left[lawful], values[lawful]))
@@ -419,7 +398,7 @@ class _Sample:
         for other in np.unique(recorded):
             if np.abs(np.maximum(base, needed) - other).min() > _AGREES:
                 first = int(np.flatnonzero(run.thresholds == other)[0])
-                raise _other_threshold(run, first, other, base)
+                raise run.other_threshold(first, other, base)
         if run.several and not thresholds.vary:
             rule = "the run used several thresholds, as short documents or the pages of one host needed more"
             raise DataError(run.name, f"{rule}; {_REPEAT}")
@@ -440,9 +419,9 @@ class _Sample:
             raise ParameterError("scheme", self._scheme.name, rule)
         recorded = run.thresholds[positions]
         for one in np.flatnonzero(own & (np.abs(recorded - least) > _AGREES))[:1].tolist():
-            raise _other_threshold(run, int(positions[one]), recorded[one], least[one])
+            raise run.other_threshold(int(positions[one]), recorded[one], least[one])
         for one in np.flatnonzero(own & run.verified[positions] & (values < least - _AGREES))[:1].tolist():
-            raise _below(run, int(positions[one]), float(values[one]), float(least[one]))
+            raise run.below(int(positions[one]), float(values[one]), float(least[one]))
 
     def _ranked(self) -> Iterator[Ranked]:
         """Yield all documents of the run, as the reasons need them."""

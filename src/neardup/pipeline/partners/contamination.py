@@ -12,7 +12,7 @@ from neardup.decisions.partners import FoundPartners, Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.passages import RUN, shared_passages
 from neardup.model.arrays import Features, Positions, TextBatch
-from neardup.model.errors import require_kind, require_path, require_sequence, require_share, require_whole
+from neardup.model.errors import require_kind, require_paths, require_share, require_whole
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import Rejected
@@ -112,8 +112,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     of the training files, or of the items, are rejected.
     """
     for name, paths in (("training", training), ("items", items)):
-        for path in require_sequence(name, paths, "names"):
-            require_path(name, path)
+        require_paths(name, paths)
     rejected: list[Rejected] = []
     rejected_items: list[Rejected] = []
     lacking: list[WithoutText | None] = []
@@ -235,11 +234,9 @@ class _Search:
         """Return the training documents with items, each once."""
         empty = (np.empty(0, np.int64), pa.chunked_array([], pa.large_string()), np.empty(0, np.int64), np.empty(0))
         places, names, counts, shares = zip(empty, *self._dropped, strict=True)
-        position, at = np.unique(np.concatenate(places), return_inverse=True)
+        position, first, at = np.unique(np.concatenate(places), return_index=True, return_inverse=True)
         items, share = np.bincount(at, np.concatenate(counts), len(position)), np.zeros(len(position))
         np.maximum.at(share, at, np.concatenate(shares))
-        first = np.full(len(position), -1)
-        first[at[::-1]] = np.arange(len(at))[::-1]
         chunks = [chunk for one in names for chunk in (one.chunks if isinstance(one, pa.ChunkedArray) else [one])]
         ids = pa.chunked_array(chunks, pa.large_string()).take(pa.array(first))
         return pa.table({"id": ids, "position": position, "items": items.astype(np.int64), "share": share})

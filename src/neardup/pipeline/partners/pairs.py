@@ -1,9 +1,8 @@
 """All pairs of documents with a measure of at least a threshold, of one collection or between two."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final, Literal, Self, cast, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -32,23 +31,16 @@ _PARTS: Final = 64  # of the documents, one at a time on each thread
 _FEW: Final = 1 << 11  # documents of a part; every part looks at all others
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PairRule:
     """Which pairs are found: those whose *measure* is at least *threshold*; *between* two collections, or of one."""
 
-    measure: PairMeasure
-    threshold: float
-    between: bool
-
-    @classmethod
-    def of(cls, measure: str, threshold: float, *, clusters: bool, between: bool) -> Self:
-        """Return the rule of a call of ``pairs``; raises ``ParameterError``."""
+    def __init__(self, measure: str, threshold: float, *, clusters: bool, between: bool) -> None:
+        """Check the rule of a call of ``pairs``; raises ``ParameterError``."""
         known = "must be resemblance, containment, overlap or cosine"
         require(measure in get_args(PairMeasure), "measure", measure, known)
-        threshold = require_share("threshold", threshold)
+        self.measure, self.threshold, self.between = measure, require_share("threshold", threshold), between
         require_flag("clusters", clusters)
         require(not (clusters and between), "clusters", clusters, "cannot be used with two collections")
-        return cls(measure=cast("PairMeasure", measure), threshold=threshold, between=between)
 
     def sets(self, scheme: Scheme, features: Features) -> FeatureSets:
         """Return the features of documents, with the weights of the scheme if cosines are measured."""
@@ -112,7 +104,7 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
     Everything is in memory, also all pairs: *n* copies of one text are *n* (*n* - 1) / 2 pairs. Raises
     ``ParameterError`` and ``DataError``.
     """
-    rule = PairRule.of(measure, threshold, clusters=clusters, between=others is not None)
+    rule = PairRule(measure, threshold, clusters=clusters, between=others is not None)
     chosen = scheme_of_texts(scheme, PAIRS_OF_TEXTS)
     collections = [Documents.of(one, text, id) for one in (documents, *([others] if rule.between else []))]
     with followed(progress) as follow, LocalEngine(threads) as engine:

@@ -311,7 +311,6 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
 
 
 def _judged(rules: tuple[Rule, ...], asked: AskedHits) -> Judged:
-    """Apply the rules to hits."""
     hits: NearHits | None = None
     near: int | None = None
     values: list[list[Any] | None] = []

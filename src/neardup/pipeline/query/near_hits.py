@@ -2,14 +2,14 @@
 
 from functools import partial
 from hashlib import blake2b
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
 from neardup.decisions.collapse import STAYS
-from neardup.decisions.evidence import SET_MEASURES, FeatureSets, Shares, WeightedSets, exact_measure
+from neardup.decisions.evidence import SET_MEASURES, Shares, WeightedSets, exact_measure
 from neardup.index.disk.reader import Places
 from neardup.kernels.collapse import GIVEN, OF, by_sets
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, require_same_recipe
@@ -42,6 +42,8 @@ _NOT_ALL: Final = (
 )
 _TOO_MUCH: Final = f"compares at most {_FEATURES:,} features of texts: examine fewer hits"
 
+_Texts: TypeAlias = "_GivenTexts | _KeptTexts"
+
 
 class NearHits(Struct):
     """The input of a rule for near duplicates: a *scheme*, the hits' *signatures*, and the rule as a kernel.
@@ -61,16 +63,6 @@ class NearHits(Struct):
         """Raise ``ParameterError`` if there was too much to compare."""
         if self.verified is not None and self.ranked.terms[0] <= 0:
             raise ParameterError("verify", "exact", _TOO_MUCH)
-
-
-class _Texts(Protocol):
-    """The feature sets of hits, by rank; they are valid only where *known*."""
-
-    sets: FeatureSets
-    known: Flags
-
-    def read(self, ranks: Positions) -> None:
-        """Make the sets of these hits distinct, and read texts that are needed for that."""
 
 
 class AskedHits(Struct):
@@ -156,7 +148,7 @@ def _signed_features(scheme: Scheme, column: pa.ChunkedArray) -> tuple[Features,
     return features, scheme.sign_at(Corpus(features, None, column), np.arange(len(column)))
 
 
-def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signatures) -> _Texts | None:
+def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signatures) -> "_Texts | None":
     """Return the texts of records, if any text is the signed one.
 
     Records may have another text, such as a summary, which is ignored.
@@ -267,13 +259,14 @@ class _ComparedParts:
 
 
 class _GivenTexts:
-    """The features of texts that are at hand."""
+    """The features of texts that are at hand: the *sets* of hits, by rank, which are valid only where *known*."""
 
     def __init__(self, scheme: Scheme, features: Features) -> None:
         self.sets = feature_sets(scheme, features, np.arange(len(features)))
         self.known = self.sets.sizes > 0
 
     def read(self, ranks: Positions) -> None:
+        """Make the sets of these hits distinct."""
         self.sets.make_distinct(ranks)
 
 
@@ -290,6 +283,7 @@ class _KeptTexts:
         self.sets = feature_sets(scheme, self._buffer.features(), np.zeros(len(places), np.int64))
 
     def read(self, ranks: Positions) -> None:
+        """Make the sets of these hits distinct, and read texts that are needed for that."""
         missing = ranks[~self._asked[ranks]]
         self._asked[missing] = True
         read = 0

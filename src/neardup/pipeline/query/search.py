@@ -40,8 +40,7 @@ from neardup.pipeline.query.collapse import collapse as collapsed_hits
 from neardup.pipeline.query.hits import PlacedHits
 from neardup.pipeline.query.near_hits import HitVerify
 from neardup.pipeline.query.result_cache import JudgedSets
-from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
-from neardup.pipeline.query.strictness import at_threshold
+from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue, at_threshold
 from neardup.sources.hosts import host
 from neardup.text.marking import REACH, Marker
 from neardup.text.search_words import query_words, search_words

@@ -9,11 +9,10 @@ import pyarrow as pa
 
 from neardup.decisions.drops import UNKNOWN
 from neardup.model.arrays import Positions, Words
-from neardup.pipeline.spilled.earlier import COUNTS, ROWS, SITE, TEXT_HIGH, WHOLE, Rows, stored_rows
+from neardup.pipeline.spilled.earlier import COUNTS, ROWS, SITE, TEXT_HIGH, WHOLE, Rows, RunInputs, stored_rows
 from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, gather_rows, leaders
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import REPRESENTATIVES, settled_of
-from neardup.pipeline.spilled.run_inputs import RunInputs
 from neardup.pipeline.spilled.signed import Signed
 from neardup.pipeline.spilled.state import SegmentInfo, State, header_of
 from neardup.text.columns import gathered

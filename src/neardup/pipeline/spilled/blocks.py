@@ -30,9 +30,9 @@ def settle(job: Job, block: int) -> dict[str, Any]:
     settling = _Settling(job, found)
     if job.scheme.columns:  # decided before
         own = job.array(LEADERS, np.int64)
-        job.require_places(LEADERS, found.units, len(own))
+        job.require_places(LEADERS, len(own), found.units)
         leaders = np.searchsorted(found.units, own[found.units])
-        job.require_places(LEADERS, leaders, len(found.units))
+        job.require_places(LEADERS, len(found.units), leaders)
         settling.matched = np.where(leaders == np.arange(len(leaders)), -1, leaders)
         settling.measure()
     else:
@@ -54,7 +54,7 @@ def settled_name(block: int) -> str:
 def _pairs(job: Job, block: int, found: Places) -> Iterator[Candidates]:
     """Yield the pairs of a block, some at a time; documents are numbered within the block."""
     bounds, asking = job.array(ASKING_BOUNDS, np.int64)[block : block + 2], job.array(ASKING, np.int64)
-    job.require_places(ASKING_BOUNDS, bounds, len(asking) + 1)
+    job.require_places(ASKING_BOUNDS, len(asking) + 1, bounds)
     if len(bounds) <= 1:
         raise job.damaged(ASKING_BOUNDS)
     begin, end = bounds.tolist()
@@ -62,15 +62,13 @@ def _pairs(job: Job, block: int, found: Places) -> Iterator[Candidates]:
     numbering.assign(found.units)
     for first in range(begin, end, BLOCK):
         places = np.asarray(asking[first : min(first + BLOCK, end)])
-        job.require_places(ASKING, places, len(stored))
+        job.require_places(ASKING, len(stored), places)
         if (np.diff(places) <= 0).any():
             raise job.damaged(ASKING)
         pairs = stored.at(places)
-        for own in (pairs.asking, pairs.candidates):
-            job.require_places(ASKING, own, int(found.units[-1]) + 1)
+        job.require_places(ASKING, int(found.units[-1]) + 1, pairs.asking, pairs.candidates)
         numbered = numbering.of(pairs)
-        for own in (numbered.asking, numbered.candidates):
-            job.require_places(ASKING, own, len(found.units))
+        job.require_places(ASKING, len(found.units), numbered.asking, numbered.candidates)
         yield numbered
 
 
@@ -158,10 +156,8 @@ class _Settling:
 
     def compare(self, pairs: Candidates) -> None:
         """Decide the asking documents of one window."""
-        members = self._members(pairs)
-        sets = self._load(members)
+        members, sets, local = self._loaded(pairs)
         matcher = exact_matcher(self._job.scheme, self._job.policy, sets, self._thresholds.at(members))
-        local = self._numbering.of(pairs)
         if self._chains:
             parents = np.arange(len(members))
             _turns(local, matcher.connect, parents)
@@ -192,10 +188,8 @@ class _Settling:
         pairs = Candidates(chosen, np.arange(len(chosen) + 1), self.matched[chosen].astype(np.int32))
         parts = (_some(pairs, begin, begin + BLOCK) for begin in range(0, len(chosen), BLOCK))
         for some in self.windows(parts):
-            members = self._members(some)
-            sets = self._load(members)
+            members, sets, local = self._loaded(some)
             sets.make_distinct(np.arange(len(members)))
-            local = self._numbering.of(some)
             left, right = local.asking.astype(np.int64), local.candidates.astype(np.int64)
             self._note(members, left, right, count_shared(sets, left, right), sets)
 
@@ -205,14 +199,13 @@ class _Settling:
         columns = (units, units[self.matched], self._common, self._sizes, self._sizes_of_match)
         return np.stack([column[chosen] for column in columns])
 
-    def _members(self, pairs: Candidates) -> Positions:
-        """Return the documents of some pairs, ascending, and number them."""
+    def _loaded(self, pairs: Candidates) -> tuple[Positions, FeatureSets, Candidates]:
+        """Return the documents of some pairs, ascending, their features, and the pairs by their places among these."""
         members = self._numbering.distinct(pairs.asking, pairs.candidates)
         self._numbering.assign(members)
-        return members
-
-    def _load(self, members: Positions) -> FeatureSets:
-        return feature_sets(self._job.scheme, load(self._job, self._places.at(members)), np.arange(len(members)))
+        features = load(self._job, self._places.at(members))
+        sets = feature_sets(self._job.scheme, features, np.arange(len(members)))
+        return members, sets, self._numbering.of(pairs)
 
     def _note(
         self, members: Positions, left: Positions, right: Positions, common: Positions, sets: FeatureSets

@@ -15,7 +15,7 @@ from neardup.model.folders import RUN
 from neardup.model.protocols import Scheme
 from neardup.schemes import terms as schemes
 from neardup.sources.formats import display
-from neardup.sources.own_folders import require_outside
+from neardup.sources.output_places import require_outside
 from neardup.sources.shards import Shards
 
 RESTORABLE: Final = ("changed", "earlier input")  # codes of errors about inputs that were changed during a run

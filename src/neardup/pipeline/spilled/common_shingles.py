@@ -96,8 +96,9 @@ def list_of(folder: WorkFolder) -> CommonShingles | None:
 def _merged(one: pa.Table, other: pa.Table) -> pa.Table:
     """Return the sample of two samples; the texts of *one* are before those of the *other*."""
     both = pa.concat_tables([one, other])
-    chosen = sample_positions(*_columns(both))
-    return pa.table([pa.array(_columns(both)[0][chosen]), gathered(both.column("text"), chosen)], schema=_SCHEMA)
+    hashes, lengths = _columns(both)
+    chosen = sample_positions(hashes, lengths)
+    return pa.table([pa.array(hashes[chosen]), gathered(both.column("text"), chosen)], schema=_SCHEMA)
 
 
 def _columns(table: pa.Table) -> tuple[Words, Positions]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -14,11 +14,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.engines.journal import naming
+from neardup.index.disk.arrays import expect
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, StorageDamaged
-from neardup.pipeline.spilled.run_inputs import RunInputs
 from neardup.sources.collection import InputPiece
+from neardup.sources.shards import Shards
 from neardup.text.arrow_files import open_arrow
+from neardup.text.host_templates import HostTemplates
 
 LEADERS: Final = "leaders.arrow"  # one row for each: equal, equal_high, present, row, representative; perhaps site
 KEPT: Final = "kept.arrow"  # one row for each kept leader: text, length, features, position; for an index, more
@@ -50,6 +52,66 @@ def mapped_table(path: Path) -> pa.Table:
             return open_arrow(pa.memory_map(os.fsencode(path))).read_all()
         except (pa.ArrowException, ValueError) as error:
             raise StorageDamaged(str(path), "it is not a table, or is cut short") from error
+
+
+class RunInputs(NamedTuple):
+    """The inputs of one run; the documents of shard *i* have the positions from ``edges[i]`` to ``edges[i + 1]``.
+
+    *keep* is the rule that ranked them (see ``Policy``); ``None`` if a version wrote the state that did not record it.
+    """
+
+    shards: Shards
+    edges: Positions
+    keep: str | None = None
+
+    @property
+    def templates(self) -> HostTemplates | None:
+        """The templates that their pages were read with, if any."""
+        return self.shards.request.extraction.templates
+
+    def with_templates(self, templates: HostTemplates | None) -> "RunInputs":
+        """Return the same inputs with other templates."""
+        request = self.shards.request
+        request = replace(request, extraction=replace(request.extraction, templates=templates))
+        return self._replace(shards=replace(self.shards, request=request))
+
+
+class RecordedRuns:
+    """Turns the inputs of runs into plain values and back, one run after the other.
+
+    They follow the runs *before* them. Of the templates of a run, only those that no run before it had are recorded, so
+    that a state of many runs has each once.
+    """
+
+    def __init__(self, before: Sequence[RunInputs] = ()) -> None:
+        known = (one.templates for one in reversed(before))
+        self._before = next((templates for templates in known if templates is not None), None)
+
+    def recorded(self, runs: Sequence[RunInputs]) -> Iterator[dict[str, Any]]:
+        """Yield the following runs as plain values."""
+        for one in runs:
+            own, before = one.templates, self._before
+            new = None if own is None or before is None else own.since(before)
+            written = one if new is None else one.with_templates(new)
+            yield {
+                "shards": written.shards.to_dict(),
+                "edges": one.edges.tolist(),
+                "keep": one.keep,
+                "adds_templates": new is not None,
+            }
+            self._before = before if own is None else own
+
+    def read(self, given: Sequence[dict[str, Any]]) -> Iterator[RunInputs]:
+        """Yield the following runs from what ``recorded`` yielded."""
+        for one in given:
+            run = RunInputs(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64), one.get("keep"))
+            fit = run.edges.shape == (len(run.shards.shards) + 1,) and run.edges[0] >= 0
+            expect(bool(fit and (np.diff(run.edges) >= 0).all()), "documents of other shards")
+            own, before = run.templates, self._before
+            if one.get("adds_templates") and own is not None and before is not None:
+                run = run.with_templates(own.added_to(before))
+            self._before = before if own is None else run.templates
+            yield run
 
 
 class Rows(NamedTuple):
@@ -113,8 +175,7 @@ class Earlier:
         """Return a column of all leaders; columns of kept leaders are 0 for the others."""
         whole = np.zeros(len(self), kind)
         if name in _OF_KEPT:
-            parts = [part.column(name).to_numpy() for part in self._tables(KEPT)]
-            whole[self.representatives < 0] = np.concatenate([np.empty(0, whole.dtype), *parts])
+            whole[self.representatives < 0] = self._column(KEPT, name)
         elif name != "blank":  # no leader is
             for part, begin in zip(self._tables(LEADERS), self.edges[:-1].tolist(), strict=True):
                 if name == SITE and name not in part.column_names:
@@ -145,8 +206,7 @@ class Earlier:
     @cached_property
     def representatives(self) -> Positions:
         """The number of the kept leader that each is dropped for, or -1: int64[n]."""
-        parts = [part.column("representative").to_numpy() for part in self._tables(LEADERS)]
-        return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
+        return self._column(LEADERS, "representative").astype(np.int64)
 
     def signatures(self, kind: npt.DTypeLike, shape: tuple[int, ...]) -> Iterator[npt.NDArray[Any]]:
         """Yield the signature rows of all leaders, each of this type and *shape*, some at a time."""
@@ -177,11 +237,7 @@ class Earlier:
     def settled(self) -> Positions:
         """Return the dropped leaders with what they share with their representatives; see ``blocks.settled_name``."""
         dropped = np.flatnonzero(self.representatives >= 0)
-        nothing = np.empty(0, np.int64)
-        counts = [
-            np.concatenate([nothing, *(part.column(name).to_numpy() for part in self._tables(DROPPED))])
-            for name in COUNTS
-        ]
+        counts = (self._column(DROPPED, name) for name in COUNTS)
         return np.stack([dropped, self.representatives[dropped], *counts])
 
     @cached_property
@@ -234,6 +290,10 @@ class Earlier:
 
     def _tables(self, name: str) -> list[pa.Table]:
         return [segment.table(name) for segment in self._segments]
+
+    def _column(self, table: str, name: str) -> npt.NDArray[Any]:
+        parts = [part.column(name).to_numpy() for part in self._tables(table)]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
 class WholeRows:

@@ -49,7 +49,7 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
         taken, chosen = taken[found >= 0], np.asarray(found[found >= 0])
         texts = job.earlier.texts_of(own)
     stored = job.array(BLOCKS, np.int32)
-    job.require_places(UNITS, chosen, len(stored))
+    job.require_places(UNITS, len(stored), chosen)
     sites = sites_of(job)
     parts: list[Words] = []  # the features of each document, where they were made
     begin = 0
@@ -82,9 +82,8 @@ def places(job: Job, block: int) -> Places:
         begin, end = np.searchsorted(blocks, [block, block + 1]).tolist()
         if begin < end:
             units, starts, ends = (np.asarray(column[begin:end]) for column in stored)
-            job.require_places(_places(shard), units, 1 << 31)
-            job.require_places(_places(shard), starts, _MOST)
-            job.require_places(_places(shard), ends - starts, _MOST)
+            job.require_places(_places(shard), 1 << 31, units)
+            job.require_places(_places(shard), _MOST, starts, ends - starts)
             found.append((units, np.full(end - begin, shard), starts, ends))
     if not found:
         raise job.damaged(BLOCKS)
@@ -98,7 +97,7 @@ def load(job: Job, chosen: Places) -> Features:
     files = {int(shard): np.asarray(job.array(_name(shard), np.uint64)) for shard in np.unique(chosen.shards)}
     spans = zip(chosen.shards.tolist(), chosen.starts.tolist(), chosen.ends.tolist(), strict=True)
     for shard, file in files.items():
-        job.require_places(_places(shard), chosen.ends[chosen.shards == shard], len(file) + 1)
+        job.require_places(_places(shard), len(file) + 1, chosen.ends[chosen.shards == shard])
     values = joined([files[shard][begin:end] for shard, begin, end in spans])
     bounds = np.concatenate([[0], np.cumsum(chosen.ends - chosen.starts)])
     return Features(values, bounds, getattr(job.scheme.shingling, "recipe", None))

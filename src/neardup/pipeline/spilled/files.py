@@ -31,13 +31,10 @@ from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, check_terms, journal_of, terms_of
 from neardup.pipeline.spilled.forecast import require_room
-from neardup.pipeline.spilled.held_texts import HeldTexts
-from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.job import HeldTexts, Job
 from neardup.pipeline.spilled.outputs import (
-    FIELDS,
     Output,
     Part,
-    check_first_marks,
     check_outputs,
     fields,
     outputs_of,
@@ -58,8 +55,8 @@ from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
 from neardup.sources.formats import SPOOLED, STDIN, kind
-from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
+from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import extracting
 from neardup.sources.remote import fetch, place
 from neardup.sources.shards import SHARD, Shards, is_distant
@@ -83,7 +80,55 @@ def dedup_in_pieces(
     """
     if settings.request.processes is not None:
         settings.request.processes.turn_to(extracting(settings.request.extraction))
-    return _run(inputs, settings, state, engine, progress)
+    shards, outputs, terms = _opened(inputs, settings, state)
+    size = _share(settings.memory, engine.threads if settings.executors is None else 1)
+    terms["changeable"]["block"] = size
+    scheme = settings.scheme
+    with journal_of(settings.folder, terms, restart=settings.restart) as journal:
+
+        def by(scheme: Scheme) -> Stages:
+            return Stages(journal, engine, progress, partial(_elsewhere, settings.executors, journal, scheme))
+
+        stages = by(scheme)
+        if settings.earlier.indexes or any(map(is_distant, shards.inputs)):
+            shards = _copied(shards, journal, stages, outputs, settings)
+        with abandoning(journal):
+            begun = stages.one("split", "", partial(_begun, shards, size, state, settings))
+        shards = Shards.from_dict(begun["shards"], settings.request)
+        known = [] if state is None else [part.name for part in state.segments if part.name != begun["segment"]]
+        if state is not None and known != begun["segments"]:  # but for the segment of this run
+            raise RunChanged(str(journal.folder), [Change("changed", f"the state {str(state.folder)!r}")])
+        held = HeldTexts(_HELD * size)
+        job = replace(job_of(journal, scheme, begun, terms), shards=shards, held=held)
+        report = settings.outputs.get("report")
+        continued = not journal.kept and _has_read(journal)
+        _accept(job, journal, stages, outputs, settings)
+        with abandoning(journal, but=RESTORABLE, continued=continued):
+            job = listed(job, stages, settings.ignore_common)
+            stages, where, whole = by(job.scheme), writing(job, outputs), reporting(job, outputs, report)
+            result = decided(job, stages, engine, progress, settings.announce)
+        if settings.revisits:
+            known = result.documents.originals(np.asarray(result.representatives)[result.exact])
+            result.summary = replace(result.summary, revisits_missing=known["offset"].null_count)
+        _require_room(shards, outputs, result)
+        own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
+        parts = parts_of(result, outputs)
+        groups = together(result, parts)
+        sizes = _sizes(shards, groups)
+        if settings.request.processes is not None and any(writes_texts(shards, output) for output in outputs):
+            settings.request.processes.turn_to(extracting(settings.request.extraction, whole=True))
+        written = partial(write, job, result, groups, reading_ahead=len(groups) < engine.threads)
+        if report is not None:
+            stages.one("report", whole, partial(_report, job, result, settings, report))
+        stages.each("print" if own else "write", where, written, sizes, "write")
+        remove_other_parts(outputs, parts)
+        if state is not None and settings.earlier.adds:
+            signed, blocks = result.documents.signed, len(journal.records(f"settle-{job.deciding}"))
+            stages.one("add", whole, partial(add, job, signed, blocks, state, begun["segment"]))
+        for stage in _WRITTEN if settings.keep_work else ():
+            journal.forget(stage)  # the next run in the folder checks and writes outputs of its own
+        journal.finish(keep=settings.keep_work)
+        return result
 
 
 def check_run(inputs: Any, settings: RunSettings, state: State | None) -> None:
@@ -182,60 +227,6 @@ def _opened(inputs: Any, settings: RunSettings, state: State | None) -> tuple[Sh
     return shards, outputs, terms_of(shards, settings.scheme, pages, changeable, **more)
 
 
-def _run(
-    inputs: Any, settings: RunSettings, state: State | None, engine: LocalEngine, progress: Progress
-) -> StoredResult:
-    shards, outputs, terms = _opened(inputs, settings, state)
-    size = _share(settings.memory, engine.threads if settings.executors is None else 1)
-    terms["changeable"]["block"] = size
-    scheme = settings.scheme
-    with journal_of(settings.folder, terms, restart=settings.restart) as journal:
-
-        def by(scheme: Scheme) -> Stages:
-            return Stages(journal, engine, progress, partial(_elsewhere, settings.executors, journal, scheme))
-
-        stages = by(scheme)
-        if settings.earlier.indexes or any(map(is_distant, shards.inputs)):
-            shards = _copied(shards, journal, stages, outputs, settings)
-        with abandoning(journal):
-            begun = stages.one("split", "", partial(_begun, shards, size, state, settings))
-        shards = Shards.from_dict(begun["shards"], settings.request)
-        known = [] if state is None else [part.name for part in state.segments if part.name != begun["segment"]]
-        if state is not None and known != begun["segments"]:  # but for the segment of this run
-            raise RunChanged(str(journal.folder), [Change("changed", f"the state {str(state.folder)!r}")])
-        held = HeldTexts(_HELD * size)
-        job = replace(job_of(journal, scheme, begun, terms), shards=shards, held=held)
-        report = settings.outputs.get("report")
-        continued = not journal.kept and _has_read(journal)
-        _accept(job, journal, stages, outputs, settings)
-        with abandoning(journal, but=RESTORABLE, continued=continued):
-            job = listed(job, stages, settings.ignore_common)
-            stages, where, whole = by(job.scheme), writing(job, outputs), reporting(job, outputs, report)
-            result = decided(job, stages, engine, progress, settings.announce)
-        if settings.revisits:
-            known = result.documents.originals(np.asarray(result.representatives)[result.exact])
-            result.summary = replace(result.summary, revisits_missing=known["offset"].null_count)
-        _require_room(shards, outputs, result)
-        own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
-        parts = parts_of(result, outputs)
-        groups = together(result, parts)
-        sizes = _sizes(shards, groups)
-        if settings.request.processes is not None and any(writes_texts(shards, output) for output in outputs):
-            settings.request.processes.turn_to(extracting(settings.request.extraction, whole=True))
-        written = partial(write, job, result, groups, reading_ahead=len(groups) < engine.threads)
-        if report is not None:
-            stages.one("report", whole, partial(_report, job, result, settings, report))
-        stages.each("print" if own else "write", where, written, sizes, "write")
-        remove_other_parts(outputs, parts)
-        if state is not None and settings.earlier.adds:
-            signed, blocks = result.documents.signed, len(journal.records(f"settle-{job.deciding}"))
-            stages.one("add", whole, partial(add, job, signed, blocks, state, begun["segment"]))
-        for stage in _WRITTEN if settings.keep_work else ():
-            journal.forget(stage)  # the next run in the folder checks and writes outputs of its own
-        journal.finish(keep=settings.keep_work)
-        return result
-
-
 def _elsewhere(executors: Executors | None, journal: Journal, scheme: Scheme, stage: str) -> Map | None:
     """Return how the executors of a run do the tasks of a stage, if it has executors that can."""
     if executors is None or not is_shared(stage):
@@ -251,7 +242,7 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
     """
     indexes = {index.path: index for index in settings.earlier.indexes}
     names = {path: f"index-{number}.jsonl" for number, path in enumerate(indexes)} | {
-        path: f"{SPOOLED}.{shards.kind(source).format}" if path == STDIN else place(path)
+        path: f"{SPOOLED}.{shards.kinds[source].format}" if path == STDIN else place(path)
         for source, path in enumerate(shards.inputs)
         if is_distant(path)
     }
@@ -282,19 +273,21 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
 
 
 def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> None:
-    """Refuse outputs before anything is read; later, a run that has other outputs continues when they are changed."""
+    """Refuse outputs before anything is read; later, a run that has other outputs continues when they are changed.
+
+    Once they are accepted, what is there later is the run's own.
+    """
     where, whole = writing(job, outputs), reporting(job, outputs, settings.outputs.get("report"))
     try:
-        stages.one("check", where, partial(_check_outputs, job.shards, outputs, settings))
+        stages.one("check", where, partial(check_outputs, job.shards, outputs, force=settings.force))
         stages.one("check", whole, partial(_check_report, job.shards, settings))
         converted = [output for output in outputs if own_format(job.shards, output) is None]
         if converted:  # other formats than those of the inputs need the types of all fields, and may lack some
-            stage, _, of = FIELDS.partition("-")
             numbers = {number for output in converted for number in job.shards.numbers(output.sources)}
             sizes = [shard.size if number in numbers else 0 for number, shard in enumerate(job.shards.shards)]
-            stages.each(stage, of, partial(fields, job.shards), sizes, only=sorted(numbers))
+            stages.each("fields", "", partial(fields, job.shards), sizes, only=sorted(numbers))
             for output in converted:
-                schema_of(job.shards, output, journal.records(FIELDS, job.shards.numbers(output.sources)))
+                schema_of(job.shards, output, journal.records("fields-", job.shards.numbers(output.sources)))
     except NeardupError:
         if journal.kept or not _has_read(journal):
             journal.abandon()
@@ -308,14 +301,8 @@ def _has_read(journal: Journal) -> bool:
 
 def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> None:
     """Refuse outputs before anything is read."""
-    _check_outputs(shards, outputs, settings)
-    _check_report(shards, settings)
-
-
-def _check_outputs(shards: Shards, outputs: list[Output], settings: RunSettings) -> None:
-    """Refuse all outputs but the report; once they are accepted, what is there later is the run's own."""
     check_outputs(shards, outputs, force=settings.force)
-    check_first_marks(shards, outputs)
+    _check_report(shards, settings)
 
 
 def _check_report(shards: Shards, settings: RunSettings) -> None:
@@ -325,15 +312,13 @@ def _check_report(shards: Shards, settings: RunSettings) -> None:
 
 def _begun(shards: Shards, size: int, state: State | None, settings: RunSettings) -> dict[str, Any]:
     """Return what a run keeps for all its stages: its shards, the key of its digests, and the segments of the state."""
-    for_index = settings.earlier.for_index if state is None or state.salt is None else state.header.for_index
-    salt = None if state is None else state.salt
-    segments = [] if state is None else [part.name for part in state.segments]
+    known = None if state is None or state.salt is None else state.header
     return {
         "shards": shards.cut(size).to_dict(),
-        "salt": salt or secrets.token_bytes(16).hex(),
-        "segments": segments,
+        "salt": secrets.token_bytes(16).hex() if known is None else known.salt,
+        "segments": [] if known is None else [part.name for part in known.segments],
         "segment": secrets.token_hex(8),  # that the run adds
-        "for_index": settings.earlier.adds and for_index,
+        "for_index": settings.earlier.adds and (settings.earlier if known is None else known).for_index,
     }
 
 
@@ -360,7 +345,7 @@ def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -
     needed: Counter[Path] = Counter()
     for output in outputs:
         size = shards.bytes_of(output.sources)
-        same = all(kind(output.path) == shards.kind(source) for source in output.sources)
+        same = all(kind(output.path) == shards.kinds[source] for source in output.sources)
         if same and not is_special(output.path) and not Path(output.path).exists():
             share = {"out": kept, "dropped": 1 - kept}.get(output.target, 1.0)
             needed[Path(os.path.realpath(output.path)).parent] += round(_SURE * share * size)

@@ -49,7 +49,7 @@ class Forecast:
 
 def sample_of(shards: Shards) -> list[int]:
     """Return the numbers of the first shards, and of the first shard of each format and compression."""
-    kinds = [shards.kind(shard.source) for shard in shards.shards]
+    kinds = [shards.kinds[shard.source] for shard in shards.shards]
     firsts = {kind: number for number, kind in reversed([*enumerate(kinds)])}
     return sorted({*range(min(SHARDS, len(kinds))), *firsts.values()})
 
@@ -62,7 +62,7 @@ def forecast(job: Job, some: Sequence[int], records: Sequence[dict[str, Any]], t
     technical documentation.
     """
     shards = job.shards.shards
-    kinds = [job.shards.kind(shard.source) for shard in shards]
+    kinds = [job.shards.kinds[shard.source] for shard in shards]
     whole, read = Counter[Kind](), Counter[Kind]()
     for kind, shard in zip(kinds, shards, strict=True):
         whole[kind] += shard.size
@@ -85,7 +85,7 @@ def forecast(job: Job, some: Sequence[int], records: Sequence[dict[str, Any]], t
         rate = one["seconds"] / max(1, shards[number].size)
         rates[kinds[number]] = min(rate, rates.get(kinds[number], rate))
     signing = sum(rate * whole[kind] for kind, rate in rates.items()) / threads
-    compressed = any(job.shards.kind(shard.source).compression for shard in shards)
+    compressed = any(job.shards.kinds[shard.source].compression for shard in shards)
     return Forecast(
         documents=documents,
         signed=stored,

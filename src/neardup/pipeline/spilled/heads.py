@@ -138,8 +138,6 @@ def _order(job: Job, signed: Signed) -> Positions:
     lengths = signed.column("length", np.int64)
     found = [np.arange(ranked)]
     for begin, end in ((ranked, signed.first), (signed.first, len(signed))):
-        if begin == end:
-            continue
         part = slice(begin - known, end - known)
         own = {field: column[begin - ranked : end - ranked] for field, column in values.items()}
         of_part = {field: column[part] for field, column in declared.items()}

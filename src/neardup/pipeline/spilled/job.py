@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -21,8 +21,8 @@ from neardup.model.errors import StorageDamaged
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, Scheme
 from neardup.pipeline.spilled.earlier import Earlier, mapped_table
-from neardup.pipeline.spilled.held_texts import HeldTexts
 from neardup.schemes.terms import written
+from neardup.sources.collection import InputPiece
 from neardup.sources.shards import Shards
 
 BLOCK: Final = 1 << 26  # bytes of features that are compared together, if a cluster does not have more
@@ -39,6 +39,42 @@ NOTHING: Final = Corpus(
 def of_shard(kind: str, shard: int) -> str:
     """Return the name of a file of a shard."""
     return f"{kind}{shard:06}.arrow"
+
+
+class HeldTexts:
+    """The texts of some shards, which fit into *room* bytes together, so that later stages need not read them again."""
+
+    def __init__(self, room: int = 0) -> None:
+        self._room, self._changing = room, Lock()
+        self._shards: dict[int, list[pa.ChunkedArray]] = {}
+
+    def of(self, shard: int) -> list[pa.ChunkedArray] | None:
+        """Return the texts of a shard, piece by piece; ``None`` if they are not held."""
+        return self._shards.get(shard)
+
+    def holding(self, shard: int, pieces: Iterable[InputPiece]) -> Iterator[InputPiece]:
+        """Yield the pieces of a shard, and hold their texts if there is room for all of them."""
+        texts: list[pa.ChunkedArray] = []
+        taken, fits = 0, shard not in self._shards
+        for piece in pieces:
+            yield piece
+            size = piece.texts.get_total_buffer_size() if fits else 0
+            if fits and not self._takes(size):
+                self._takes(-taken)
+                fits = False
+                texts.clear()
+            elif fits:
+                taken += size
+                texts.append(piece.texts)
+        if fits:
+            self._shards[shard] = texts
+
+    def _takes(self, size: int) -> bool:
+        """Reserve some bytes, and return whether there was room for them."""
+        with self._changing:
+            fits = size <= self._room
+            self._room -= size if fits else 0
+        return fits
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,12 +175,12 @@ class Job:
     def places(self, name: str, kind: npt.DTypeLike, end: int, size: int | None = None, *, least: int = 0) -> Any:
         """Map an array of numbers from *least* to below *end*, which compiled code may use as places."""
         found = self.array(name, kind, size)
-        self.require_places(name, found, end, least=least)
+        self.require_places(name, end, found, least=least)
         return found
 
-    def require_places(self, name: str, found: npt.NDArray[Any], end: int, *, least: int = 0) -> None:
+    def require_places(self, name: str, end: int, *arrays: npt.NDArray[Any], least: int = 0) -> None:
         """Raise ``StorageDamaged`` for a number of a file that is below *least*, or not below *end*."""
-        if found.size and (int(found.min()) < least or int(found.max()) >= end):
+        if any(found.size and (int(found.min()) < least or int(found.max()) >= end) for found in arrays):
             raise self.damaged(name)
 
     def damaged(self, name: str) -> StorageDamaged:

@@ -1,7 +1,7 @@
 """All pairs of documents of any number: their features are in files, and are compared block by block."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple
 from itertools import combinations_with_replacement, pairwise, product
 from typing import Any, Final
 
@@ -34,7 +34,7 @@ def shingle(job: Job, rule: PairRule, task: int) -> Record:
     lacking = LackingFields(fields_of(job))
     ids: list[pa.Table] = []
     for piece in job.shards.pieces(job.shards.shards[task]):
-        record["rejected"] += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
+        record["rejected"] += [[*astuple(one)] for one in piece.rejected]
         record["without_text"] += [] if piece.without_text is None else [asdict(piece.without_text)]
         lacking.add(piece)
         if not len(piece):
@@ -96,7 +96,7 @@ class StoredSets:
             if begin < end:
                 spans = ragged(self._begins[documents[begin:end]], sizes[begin:end])
                 stored = self._job.array(name, np.uint64)
-                self._job.require_places(name, spans, len(stored))
+                self._job.require_places(name, len(stored), spans)
                 values[offsets[begin] : offsets[end]] = stored[spans]
         return self._rule.sets(self._job.scheme, Features(values, offsets))
 
@@ -107,18 +107,13 @@ class StoredSets:
         return names.take(pa.array(places))
 
 
-@dataclass(frozen=True, eq=False)
 class BlockPairs:
-    """The blocks of documents that are compared, each alone or with another one.
+    """The blocks of *documents* that are compared, and the *pairs* of these: each alone or with another one.
 
     Documents of similar size are in one block, so that blocks of too different sizes need not be compared.
     """
 
-    documents: list[Positions]
-    pairs: list[tuple[int, int]]
-
-    @classmethod
-    def of(cls, sizes: Positions, first: int, most: int, rule: PairRule) -> "BlockPairs":
+    def __init__(self, sizes: Positions, first: int, most: int, rule: PairRule) -> None:
         """Cut documents with these numbers of features into blocks of at most about *most* bytes.
 
         *first* is the first document of the second collection, if the pairs are between two.
@@ -128,8 +123,8 @@ class BlockPairs:
         every: Iterable[tuple[int, int]] = combinations_with_replacement(range(len(own)), 2)
         if rule.between:
             every = product(range(len(own)), range(len(own), len(own) + len(others)))
-        documents = [*own, *others]
-        ends = [(int(sizes[block].min()), int(sizes[block].max())) for block in documents]
+        self.documents = [*own, *others]
+        ends = [(int(sizes[block].min()), int(sizes[block].max())) for block in self.documents]
         least = rule.threshold if rule.measure == "resemblance" else 0.0
 
         def may_match(one: int, other: int) -> bool:
@@ -137,7 +132,7 @@ class BlockPairs:
                 ends[left][1] >= least * ends[right][0] - _ROUNDING for left, right in ((one, other), (other, one))
             )
 
-        return cls(documents, [pair for pair in every if may_match(*pair)])
+        self.pairs = [pair for pair in every if may_match(*pair)]
 
     @property
     def work(self) -> list[int]:
@@ -205,7 +200,7 @@ def tables(  # noqa: PLR0913 - what was found, of what, by which rule
     for name, run in zip(names, runs, strict=True):
         if len(run) != 3 + (rule.measure == COSINE):
             raise job.damaged(name)
-        job.require_places(name, run[:2], len(stored))
+        job.require_places(name, len(stored), run[:2])
     some = (run[:2, begin : begin + _HELD] for run in runs for begin in range(0, run.shape[1], _HELD))
     connected = clusters_of(map(np.array, some), len(stored)) if clusters else None
     named = [stored.names, lambda positions: stored.names(positions + (first or 0))][: 1 if first is None else 2]

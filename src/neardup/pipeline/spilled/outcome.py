@@ -7,7 +7,7 @@ import numpy as np
 from neardup.decisions.evidence import Shared
 from neardup.decisions.exact import spread
 from neardup.engines.local import LocalEngine
-from neardup.model.arrays import Flags, Positions, positions_in
+from neardup.model.arrays import Positions, positions_in
 from neardup.pipeline.spilled.blocks import settled_name
 from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, comparison_of, ranked, signatures
 from neardup.pipeline.spilled.job import Job
@@ -45,7 +45,8 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
     representatives[order[matched >= 0]] = order[matched[matched >= 0]]
     left, right = order[dropped], order[matched[dropped]]
     own, kept_for = of[dropped], of[matched[dropped]]
-    same = _same_text(signed, left, right)
+    text, length = signed.column("text", np.uint64), signed.column("length", np.int64)  # a keyed digest of the text
+    same = (text[left] == text[right]) & (length[left] == length[right]) & (length[left] > 0)
     equal = same if job.scheme.columns else own == kept_for
     exact = same & equal
     units = dropped if job.scheme.columns else own
@@ -76,15 +77,9 @@ def settled_of(job: Job, blocks: int, units: int) -> Positions:
         part = np.asarray(job.array(name, np.int64, axes=2))
         if len(part) != _ROWS:
             raise job.damaged(name)
-        job.require_places(name, part[:2], units)
+        job.require_places(name, units, part[:2])
         parts.append(part)
     return np.concatenate([np.empty((5, 0), np.int64), *parts], axis=1)
-
-
-def _same_text(signed: Signed, left: Positions, right: Positions) -> Flags:
-    """Return, pair by pair, whether the keyed digests and lengths of two texts are equal; false for empty texts."""
-    text, length = signed.column("text", np.uint64), signed.column("length", np.int64)
-    return np.asarray((text[left] == text[right]) & (length[left] == length[right]) & (length[left] > 0))
 
 
 def _shared(settled: Positions, units: Positions) -> Shared:
@@ -92,5 +87,4 @@ def _shared(settled: Positions, units: Positions) -> Shared:
     order = np.argsort(settled[0], kind="stable")
     rows = np.append(order, len(order))[positions_in(settled[0][order], units)]
     counts = np.concatenate([settled[2:], np.zeros((3, 1), np.int64)], axis=1)  # the last: not counted
-    chosen = counts[:, rows]
-    return Shared(chosen[0], chosen[1], chosen[2])
+    return Shared(*counts[:, rows])

@@ -34,14 +34,13 @@ from neardup.sources.formats import (
     is_url,
     kind,
 )
-from neardup.sources.input_paths import InputPaths
 from neardup.sources.output import check_target, output_kind
+from neardup.sources.output_places import InputPaths
 from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
 from neardup.sources.tables import check_representable, united
 
-FIELDS: Final = "fields-"  # the stage that finds the types of fields for outputs of other formats than the inputs
 _PART: Final = "part-"
 _DIGITS: Final = 5  # of the number of a part; with more than 100,000 parts, all numbers have more, to be in order
 _TOGETHER: Final = (
@@ -85,7 +84,7 @@ def outputs_of(
     folder = form is None or not targets or any(kind(path) is None for path in targets.values())
     require(folder, "out_format", form, "requires a folder as an output; a file has the format of its ending")
     everything = list(range(compared, len(shards.inputs)))
-    formats = {shards.kind(source).format for source in everything}
+    formats = {shards.kinds[source].format for source in everything}
     found: list[Output] = []
     for target, path in targets.items():
         if target == "mark":
@@ -140,12 +139,11 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
     inputs = InputPaths(shards.inputs)
     try:
         for output in outputs:
-            form = shards.kind(output.sources[0]).format
+            form = shards.kinds[output.sources[0]].format
             made += _make_folder(output.path)
             if own_format(shards, output) is not None:
                 shards.check_columns(output.sources)
-            own = [shards.inputs[source] for source in output.sources]
-            check_target(output.path, own, form, force=force, glob=shards.request.globs, inputs=inputs)
+            check_target(output.path, inputs, form, force=force, glob=shards.request.globs)
             parts = _existing_parts(output)
             _require_files(parts)
             for path in parts:
@@ -156,6 +154,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
         for folder in reversed(made):
             with suppress(OSError):  # another process has put something there
                 folder.rmdir()
+    _check_first_marks(shards, outputs)
 
 
 def _make_folder(path: str) -> list[Path]:
@@ -173,7 +172,7 @@ def _make_folder(path: str) -> list[Path]:
 
 def own_format(shards: Shards, output: Output) -> str | None:
     """Return the format of the inputs of an output if that is its own; ``None`` if records must be converted."""
-    formats = {shards.kind(source).format for source in output.sources}
+    formats = {shards.kinds[source].format for source in output.sources}
     form = formats.pop()
     return form if not formats and output_kind(output.path, form).format == form else None
 
@@ -182,7 +181,7 @@ def fields(shards: Shards, task: int) -> dict[str, Any]:
     """Return the schema of the records of a shard; of tables, only that of the first shard of an input."""
     shard = shards.shards[task]
     pieces = shards.pieces(shard, whole=True, markup=True)
-    if shards.kind(shard.source).format != "jsonl":
+    if shards.kinds[shard.source].format != "jsonl":
         pieces = islice(pieces, shards.of(shard.source)[0] == shard)
     whole = united(display(shards.inputs[shard.source]), (piece.schema for piece in pieces))
     return {"schema": b64encode(whole.serialize()).decode()}
@@ -190,11 +189,11 @@ def fields(shards: Shards, task: int) -> dict[str, Any]:
 
 def writes_texts(shards: Shards, output: Output) -> bool:
     """Return whether pages of archives or folders are written as texts, in another format."""
-    pages = any(shards.kind(source).format in PAGE_FORMATS for source in output.sources)
+    pages = any(shards.kinds[source].format in PAGE_FORMATS for source in output.sources)
     return pages and own_format(shards, output) is None
 
 
-def check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
+def _check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
     """Raise ``DataError`` if the first records already have fields of marks; those of others are found when written.
 
     Inputs that are not cut yet are not read.
@@ -305,7 +304,7 @@ def write(
     form = own_format(job.shards, output)
     schema = None
     if form is None:
-        schema = schema_of(job.shards, output, job.journal.records(FIELDS, job.shards.numbers(output.sources)))
+        schema = schema_of(job.shards, output, job.journal.records("fields-", job.shards.numbers(output.sources)))
     found = _records(job, result, group, copied=form is not None)
     found = ahead(found) if reading_ahead and alone else found
     files: dict[str, int] = {}
@@ -404,7 +403,7 @@ def _endings(path: str) -> str:
 
 def _ending_of(shards: Shards, source: int) -> str:
     """Return the ending of an input, if it is one of its format; otherwise that of its format and compression."""
-    path, found = shards.inputs[source], shards.kind(source)
+    path, found = shards.inputs[source], shards.kinds[source]
     if kind(path) == found:
         return _endings(path)
     packed = {name: ending for ending, name in (COMPRESSIONS | WARC_COMPRESSIONS).items()}
@@ -420,9 +419,9 @@ def _names(shards: Shards, sources: Sequence[int], form: str | None) -> list[str
     paths = {source: Path(_absolute(shards.inputs[source])) for source in sources}
     piped = [source for source in sources if shards.inputs[source] == STDIN]
     base = os.path.commonpath([str(path.parent) for source, path in paths.items() if source not in piped] or [os.sep])
-    named = {source: f"stdin.{shards.kind(source).format}" for source in piped}
+    named = {source: f"stdin.{shards.kinds[source].format}" for source in piped}
     names = [named.get(source) or str(path.relative_to(base)) for source, path in paths.items()]
-    kinds = [shards.kind(source) for source in sources]
+    kinds = [shards.kinds[source] for source in sources]
     return [
         name
         if form is None and own in {kind(name), Kind(FOLDER)}

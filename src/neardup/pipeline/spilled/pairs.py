@@ -82,8 +82,7 @@ def pair(job: Job, task: int) -> dict[str, Any]:
     proposals = Proposals([part.within(begin, end) for part in stored], begin, end)
     comparison = comparison_of(job, LocalEngine(1))
     kept = np.ones(end, np.bool_)
-    if len(job.earlier):  # no document is dropped for a dropped document
-        kept[: len(job.earlier)] = job.earlier.representatives < 0
+    kept[: len(job.earlier)] = job.earlier.representatives < 0  # no document is dropped for a dropped document
     candidates = 0
     with ExitStack() as stack:
         files = [stack.enter_context(job.output(name)) for name in _pairs(task)]
@@ -122,12 +121,11 @@ class StoredPairs:
         for task, (part, (begin, end)) in enumerate(zip(self.parts, pairwise(self._edges), strict=True)):
             own = places[slice(*np.searchsorted(places, [begin, end]))] - begin
             if len(own):
-                counts = part.bounds[own + 1] - part.bounds[own]
-                self._job.require_places(_pairs(task)[1], part.bounds[own], len(part.candidates) + 1)
-                self._job.require_places(_pairs(task)[1], part.bounds[own + 1], len(part.candidates) + 1)
-                self._job.require_places(_pairs(task)[1], counts, len(part.candidates) + 1)
+                begins, ends = part.bounds[own], part.bounds[own + 1]
+                counts = ends - begins
+                self._job.require_places(_pairs(task)[1], len(part.candidates) + 1, begins, ends, counts)
                 bounds = np.concatenate([[0], np.cumsum(counts)])
-                found.append(Candidates(part.asking[own], bounds, part.candidates[ragged(part.bounds[own], counts)]))
+                found.append(Candidates(part.asking[own], bounds, part.candidates[ragged(begins, counts)]))
         return joined(found)
 
 
@@ -245,8 +243,8 @@ def _stored(job: Job, task: int) -> Candidates:
 def _require(job: Job, task: int, part: Candidates, end: int) -> None:
     """Raise ``StorageDamaged`` unless the stored pairs of a task are those of leaders, one after the other."""
     asking, bounds, candidates = _pairs(task)
-    job.require_places(asking, part.asking, end)
-    job.require_places(candidates, part.candidates, end)
+    job.require_places(asking, end, part.asking)
+    job.require_places(candidates, end, part.candidates)
     if part.bounds[0] != 0 or part.bounds[-1] != len(part.candidates) or (np.diff(part.bounds) < 0).any():
         raise job.damaged(bounds)
 

@@ -66,60 +66,24 @@ class _Signed(msgspec.Struct):
     files: Files
 
 
-class _Ranked(msgspec.Struct):
-    heads: Count
-    files: Files
+def _counts(*names: str, **more: Any) -> type[msgspec.Struct]:
+    """Return the type of records with these counts, *more* fields of other types, and files."""
+    return msgspec.defstruct("Counts", [*((name, Count) for name in names), *more.items(), ("files", Files)])
 
 
-class _Bucket(msgspec.Struct):
-    not_compared: Count
-    files: Files
-
-
-class _Pairs(msgspec.Struct):
-    candidates: Count
-    files: Files
-
-
-class _Proposed(msgspec.Struct):
-    compared: Count
-    candidates: Count
-    not_compared: Count
-    blocks: Count
-
-
-class _Gathered(msgspec.Struct):
-    features: Count
-    files: Files
-
-
-class _Settled(msgspec.Struct):
-    compared: Count
-    files: Files
-
-
-class _Decided(msgspec.Struct):
-    kept: Count
-    exact: Count
-    near: Count
-    empty: Count
-    too_short: Count
-    rules: list[str]
-    files: Files
-
-
+_PROPOSED: Final = _counts("compared", "candidates", "not_compared", "blocks")
 _KINDS: Final[dict[str, Any]] = {
     "split": _Begun,
     "sign": _Signed,
     "sign_text": _Signed,
-    "rank": _Ranked,
-    "bucket": _Bucket,
-    "pair": _Pairs,
-    "arrange": _Proposed,
-    "propose": _Proposed,
-    "gather": _Gathered,
-    "settle": _Settled,
-    "decide": _Decided,
+    "rank": _counts("heads"),
+    "bucket": _counts("not_compared"),
+    "pair": _counts("candidates"),
+    "arrange": _PROPOSED,
+    "propose": _PROPOSED,
+    "gather": _counts("features"),
+    "settle": _counts("compared"),
+    "decide": _counts("kept", "exact", "near", "empty", "too_short", rules=list[str]),
 }
 
 

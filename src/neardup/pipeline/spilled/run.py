@@ -11,7 +11,7 @@ from neardup.decisions.exact import count_repeats
 from neardup.engines.journal import Journal, WorkFolder
 from neardup.engines.local import LocalEngine
 from neardup.model.policy import CANONICAL
-from neardup.pipeline.corpus.address_ranks import HintCounts, hint_counts
+from neardup.pipeline.corpus.address_ranks import hint_counts
 from neardup.pipeline.corpus.clusters import what_is_shared
 from neardup.pipeline.corpus.result import Summary
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
@@ -253,7 +253,7 @@ def _summary(job: Job, result: StoredResult, counts: Record, settled: list[Recor
     names = ("kept", "exact", "near", "empty", "too_short", "candidates", "not_compared")
     documents, representatives, exact = result.documents, np.asarray(result.representatives), result.exact
     ids, texts = documents.ids[: len(documents)], partial(documents.raw_texts, map_=engine.map)
-    drops, hints = None, HintCounts()
+    drops, hints = None, dict[str, int]()
     if documents.without_templates:
         drops = SameHostDrops.of(ids, documents.places(), representatives, exact)
     if CANONICAL in job.policy.written_fields:
@@ -268,8 +268,7 @@ def _summary(job: Job, result: StoredResult, counts: Record, settled: list[Recor
         compared=counts["compared"] + sum(record["compared"] for record in settled),
         duplicate_ids=count_repeats(map(as_it_lies, ids.chunks)),
         known=int((representatives >= len(documents)).sum()),
-        canonical_kept=hints.kept,
-        canonical_contradicted=hints.contradicted,
         same_host_drops=drops,
+        **hints,
         **what_is_shared(documents.ids, texts, representatives, exact, job.scheme),
     )

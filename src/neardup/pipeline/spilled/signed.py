@@ -3,7 +3,8 @@
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, astuple, replace
+from itertools import pairwise
 from math import prod
 from typing import Any, Final, cast
 
@@ -66,7 +67,7 @@ class Signed:
         """Return one column of all documents."""
         whole: npt.NDArray[Any] = np.empty(len(self), kind)
         whole[: self.edges[0]] = self._job.earlier.column(name, kind)
-        for shard, (begin, end) in enumerate(zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True)):
+        for shard, (begin, end) in enumerate(pairwise(self.edges.tolist())):
             table = self._table(SIGNED, shard, {name: pa.from_numpy_dtype(kind)})
             whole[begin:end] = table.column(name).to_numpy(zero_copy_only=False)
         return whole
@@ -95,7 +96,7 @@ class Signed:
     def _of_shards(self, column: str, kind: pa.DataType | None = None) -> list[pa.ChunkedArray]:
         nothing = pa.chunked_array([], kind or pa.large_binary())
         found = []
-        for table, shard in zip(self._tables(SIGNED), range(len(self.edges)), strict=False):
+        for shard, table in enumerate(self._tables(SIGNED)):
             fits = table.column_names.count(column) == 1 and kind in {None, table.column(column).type}
             if len(table) and not fits:
                 raise self._job.damaged(of_shard(SIGNED, shard))
@@ -157,11 +158,6 @@ class Signed:
         held = self._job.held.of(shard)
         yield from (piece.texts for piece in self.pieces(shard)) if held is None else held
 
-    def revisits(self, shards: Iterable[int]) -> pa.Table | None:
-        """Return the revisit records of some shards, which have some; ``None`` without shards."""
-        tables = [self._job.table(of_shard(REVISITS, shard)) for shard in shards]
-        return pa.concat_tables(tables) if tables else None
-
     def _table(self, kind: str, shard: int, columns: Mapping[str, pa.DataType] = NO_COLUMNS) -> pa.Table:
         return self._job.table(of_shard(kind, shard), int(self.edges[shard + 1] - self.edges[shard]), columns)
 
@@ -176,7 +172,6 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     the columns. With *body*, the text replaces the field of this name.
     """
     started = time.thread_time()
-    found: Counter[str] = Counter(documents=0, text=0, features=0)
     tables: list[pa.Table] = []
     ids: list[pa.Table] = []
     skipped: Counter[str] = Counter()
@@ -190,18 +185,15 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     source = job.shards.inputs[job.shards.shards[task].source]
     with within_memory(source):
         for piece in job.held.holding(task, job.shards.pieces(job.shards.shards[task])):
-            rejected += [[one.source, one.position, one.reason, one.code] for one in piece.rejected]
+            rejected += [[*astuple(one)] for one in piece.rejected]
             own = lacking.add(piece)
             if len(piece):
                 tables.append(_of_piece(job, piece, own, body=body))
-                found["text"] += int(tables[-1].column("length").to_numpy().sum())
-                found["features"] += int(tables[-1].column("features").to_numpy().sum())
             ids.append(with_places(pa.table({"id": piece.ids.cast(pa.large_string())}), piece.places()))
             skipped.update(piece.skipped)
             body_faults.update(piece.body_faults)
-            without_templates = without_templates or (len(piece) > 0 and piece.without_templates)
+            without_templates |= len(piece) > 0 and piece.without_templates
             revisits += [piece.revisits] if piece.revisits is not None and len(piece.revisits) else []
-            found["documents"] += len(piece)
             without_text += [] if piece.without_text is None else [asdict(piece.without_text)]
             quoted_lines += [] if piece.quoted_lines is None else [asdict(piece.quoted_lines)]
     no_table = _signed(job, pa.chunked_array([], pa.large_string()), None, NO_SITES, {})
@@ -217,7 +209,9 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     files |= job.save_table(of_shard(REVISITS, task), pa.concat_tables(revisits)) if revisits else {}
     return {
         "seconds": time.thread_time() - started,
-        **found,
+        "documents": len(table),
+        "text": int(table.column("length").to_numpy().sum()),
+        "features": int(table.column("features").to_numpy().sum()),
         "without_text": without_text,
         "quoted_lines": quoted_lines,
         "rejected": rejected,

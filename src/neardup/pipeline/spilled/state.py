@@ -10,10 +10,11 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -31,11 +32,21 @@ from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
 from neardup.model.moments import require_past
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.spilled.earlier import DROPPED, IDS, KEPT, LEADERS, Earlier, Rows, StoredSegment, check_segments
-from neardup.pipeline.spilled.run_inputs import RecordedRuns, RunInputs
+from neardup.pipeline.spilled.earlier import (
+    DROPPED,
+    IDS,
+    KEPT,
+    LEADERS,
+    Earlier,
+    RecordedRuns,
+    Rows,
+    RunInputs,
+    StoredSegment,
+    check_segments,
+)
 from neardup.schemes import terms
 from neardup.sources.formats import local_folder
-from neardup.sources.own_folders import require_outside
+from neardup.sources.output_places import require_outside
 from neardup.text.extraction import Extraction, other_extraction
 from neardup.text.host_templates import kept_templates
 
@@ -220,8 +231,7 @@ class State(AbstractContextManager["State"]):
         """Add the leaders of a run as a segment; *header* is that of a state with only this run."""
         known = earlier_of(self.folder, [one.name for one in self.segments])
         recorded, templates = RecordedRuns(known.texts), texts.templates
-        with self._removing_new_segments():
-            part = self._write(part, rows, [texts], recorded)
+        part = self._write(part, rows, [texts], recorded)
         if texts.shards.extraction is not None and templates is not None:
             path, content = self.folder / TEMPLATES, templates.to_bytes()
             with naming(self.folder):
@@ -287,31 +297,26 @@ class State(AbstractContextManager["State"]):
             groups = [[*range(len(segments))]]
         parts: list[SegmentInfo] = []
         recorded = RecordedRuns()
-        with self._removing_new_segments():
-            for group in groups:
-                own = [self.segments[number] for number in group]
-                some = slice(*earlier.edges[[group[0], group[-1] + 1]])
-                removed = ~stays[some]
-                sites = any(segments[number].has_sites for number in group)
-                shifted, texts = _shifted([segments[number] for number in group])
-                rows = (
-                    _chosen(found, shift, stays, numbers, begin)
-                    for number, shift in zip(group, shifted, strict=True)
-                    for found, begin in _numbered(segments[number].rows(sites=sites), int(earlier.edges[number]))
-                )
-                part = SegmentInfo(
-                    name=secrets.token_hex(8),
-                    added=max(one.added for one in own),
-                    documents=sum(one.documents for one in own) - int(removed.sum()),
-                    leaders=int((~removed).sum()),
-                    kept=sum(one.kept for one in own) - int((removed & (earlier.representatives[some] < 0)).sum()),
-                    inputs=tuple(dict.fromkeys(path for one in own for path in one.inputs)),
-                )
-                parts += (
-                    [self._write(part, rows, texts, recorded)]
-                    if part.leaders or together or not (removed.any() or old[group[0]])
-                    else []
-                )
+        for group in groups:
+            own = [self.segments[number] for number in group]
+            some = slice(*earlier.edges[[group[0], group[-1] + 1]])
+            removed = ~stays[some]
+            sites = any(segments[number].has_sites for number in group)
+            shifted, texts = _shifted([segments[number] for number in group])
+            rows = chain.from_iterable(
+                _chosen(segments[number].rows(sites=sites), shift, stays, numbers, int(earlier.edges[number]))
+                for number, shift in zip(group, shifted, strict=True)
+            )
+            part = SegmentInfo(
+                name=secrets.token_hex(8),
+                added=max(one.added for one in own),
+                documents=sum(one.documents for one in own) - int(removed.sum()),
+                leaders=int((~removed).sum()),
+                kept=sum(one.kept for one in own) - int((removed & (earlier.representatives[some] < 0)).sum()),
+                inputs=tuple(dict.fromkeys(path for one in own for path in one.inputs)),
+            )
+            if part.leaders or together or not (removed.any() or old[group[0]]):
+                parts.append(self._write(part, rows, texts, recorded))
         self._replace(msgspec.structs.replace(self.header, segments=tuple(parts)))
         self._remove_leftovers()
 
@@ -330,9 +335,13 @@ class State(AbstractContextManager["State"]):
     def _write(
         self, part: SegmentInfo, rows: Iterable[Rows], texts: Sequence[RunInputs], recorded: RecordedRuns
     ) -> SegmentInfo:
-        """Write the files of a segment, which follows those *recorded* before; return it with their digests."""
+        """Write the files of a segment, which follows those *recorded* before; return it with their digests.
+
+        If that fails, such as on a full disk, all new segments are removed.
+        """
         folder = self._folder(part.name)
-        with naming(folder):
+        with ExitStack() as undo, naming(folder):
+            undo.callback(self._remove_leftovers)
             shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed here
             folder.mkdir()
             with ExitStack() as stack:
@@ -346,22 +355,15 @@ class State(AbstractContextManager["State"]):
                         writer.write_table(one)
             with replacing(folder / _TEXTS, folder / f"{_TEXTS}.partial") as file:
                 file.write(msgspec.json.encode([*recorded.recorded(texts)]))
-        return msgspec.structs.replace(part, digests=self._digests(part.name))
+            part = msgspec.structs.replace(part, digests=self._digests(part.name))
+            undo.pop_all()
+        return part
 
     def _replace(self, header: StateHeader) -> None:
         header = msgspec.structs.replace(header, digest=_digest(header))
         with naming(self.folder), replacing(self.folder / _HEADER, self.folder / f"{_HEADER}.partial") as file:
             file.write(msgspec.json.encode(header))
         self._header = header
-
-    @contextmanager
-    def _removing_new_segments(self) -> Iterator[None]:
-        """Remove what was written if writing fails, such as on a full disk."""
-        try:
-            yield
-        except BaseException:
-            self._remove_leftovers()
-            raise
 
     def _remove_leftovers(self) -> None:
         """Remove segments that are not part of the state, and templates if its pages were read without any."""
@@ -407,13 +409,6 @@ def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
     return found
 
 
-def _numbered(rows: Iterable[Rows], begin: int) -> Iterator[tuple[Rows, int]]:
-    """Yield some leaders at a time, and the number of the first."""
-    for found in rows:
-        yield found, begin
-        begin += len(found.leaders)
-
-
 def _shifted(segments: Sequence[StoredSegment]) -> tuple[list[int], list[RunInputs]]:
     """Return how far the positions of each segment move if all have the same texts, and these."""
     shifts, texts = [0], list[RunInputs]()
@@ -423,20 +418,25 @@ def _shifted(segments: Sequence[StoredSegment]) -> tuple[list[int], list[RunInpu
     return shifts[:-1], texts
 
 
-def _chosen(rows: Rows, shift: int, stays: Flags, numbers: Any, begin: int) -> Rows:
-    """Return the leaders that stay of some, with their new numbers, and positions *shift* later."""
-    representatives = rows.leaders.column("representative").to_numpy()
-    own, kept = stays[begin : begin + len(representatives)], representatives < 0
-    column = pa.array(numbers[representatives].astype(np.int32))
-    place = rows.leaders.column_names.index("representative")
-    positions = pa.array(rows.kept.column("position").to_numpy() + np.uint32(shift))
-    last = rows.kept.column_names.index("position")
-    return Rows(
-        rows.leaders.set_column(place, "representative", column).filter(pa.array(own)),
-        rows.kept.set_column(last, "position", positions).filter(pa.array(own[kept])),
-        rows.dropped.filter(pa.array(own[~kept])),
-        rows.ids.filter(pa.array(own)),
-    )
+def _chosen(segment: Iterable[Rows], shift: int, stays: Flags, numbers: Any, begin: int) -> Iterator[Rows]:
+    """Yield the leaders of a segment that stay, with their new numbers, and positions *shift* later.
+
+    *begin* is the number of its first leader.
+    """
+    for rows in segment:
+        representatives = rows.leaders.column("representative").to_numpy()
+        own, kept = stays[begin : begin + len(representatives)], representatives < 0
+        column = pa.array(numbers[representatives].astype(np.int32))
+        place = rows.leaders.column_names.index("representative")
+        positions = pa.array(rows.kept.column("position").to_numpy() + np.uint32(shift))
+        last = rows.kept.column_names.index("position")
+        yield Rows(
+            rows.leaders.set_column(place, "representative", column).filter(pa.array(own)),
+            rows.kept.set_column(last, "position", positions).filter(pa.array(own[kept])),
+            rows.dropped.filter(pa.array(own[~kept])),
+            rows.ids.filter(pa.array(own)),
+        )
+        begin += len(representatives)
 
 
 def differing(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Change]:

@@ -14,7 +14,7 @@ from neardup.decisions.evidence import COLUMNS
 from neardup.model.arrays import Flags, Positions
 from neardup.pipeline.corpus.result import Summary, decided_rows, totals, with_places
 from neardup.pipeline.spilled.heads import thresholds
-from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.job import REVISITS, Job, of_shard
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
 from neardup.pipeline.spilled.signed import Signed, rejected_in, without_text_in
 from neardup.sources.collection import QuotedLines
@@ -69,7 +69,9 @@ class StoredDocuments:
     def revisits(self) -> pa.Table | None:
         """The revisit records of the archives; ``None`` if there are none."""
         first = len(self._job.shards.shards) - len(self.records)
-        return self.signed.revisits(first + number for number, one in enumerate(self.records) if one["revisits"])
+        shards = (shard for shard, one in enumerate(self.records, first) if one["revisits"])
+        tables = [self._job.table(of_shard(REVISITS, shard)) for shard in shards]
+        return pa.concat_tables(tables) if tables else None
 
     @property
     def without_templates(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -167,20 +167,10 @@ class _Tasks:
     def __init__(self, folder: WorkFolder, scheme: Scheme) -> None:
         terms = _terms(folder)
         self._folder = folder
-        self._job = job_of(folder, scheme, records_in(folder, "split-")[0], terms)
+        self.job = job_of(folder, scheme, records_in(folder, "split-")[0], terms)
         self._outputs = [Output(*output) for output in terms["changeable"]["outputs"]]
-        self._names = {"", self._job.signing, self._job.deciding, writing(self._job, self._outputs)}
-        job = self._job
-        self._functions: dict[str, Callable[[int], dict[str, Any]]] = {
-            "sample": partial(sample, job, Bound()),
-            "sign": partial(sign, job),
-            "sign_text": partial(sign, job, body=True),
-            "bucket": partial(bucket, job),
-            "pair": partial(pair, job),
-            "gather": lambda task: gather(job, self._signed, task),
-            "settle": partial(settle, job),
-            "write": lambda task: write(job, self._result, self._groups, task),
-        }
+        self._names = {"", self.job.signing, self.job.deciding, writing(self.job, self._outputs)}
+        self.bound = Bound()
 
     def knows(self, stage: str) -> bool:
         """Return whether a stage is one of these terms."""
@@ -190,19 +180,28 @@ class _Tasks:
         if not self.knows(stage):
             where = str(self._folder.folder)
             raise StorageRefused(where, "its run has other terms than this worker knows; start it again")
-        return self._functions[stage.partition("-")[0]]
+        return partial(_SHARED[stage.partition("-")[0]], self)
 
     @cached_property
-    def _signed(self) -> Signed:
-        return Signed(self._job, records_of(self._folder, self._job))
+    def signed(self) -> Signed:
+        return Signed(self.job, records_of(self._folder, self.job))
 
     @cached_property
-    def _groups(self) -> list[list[Part]]:
-        return together(self._result, parts_of(self._result, self._outputs))
+    def groups(self) -> list[list[Part]]:
+        return together(self.result, parts_of(self.result, self._outputs))
 
     @cached_property
-    def _result(self) -> StoredResult:
-        return result_of(self._folder, self._job)
+    def result(self) -> StoredResult:
+        return result_of(self._folder, self.job)
 
 
-_SHARED = ("sample", "sign", "sign_text", "bucket", "pair", "gather", "settle", "write")
+_SHARED: Final[dict[str, Callable[[_Tasks, int], dict[str, Any]]]] = {
+    "sample": lambda run, task: sample(run.job, run.bound, task),
+    "sign": lambda run, task: sign(run.job, task),
+    "sign_text": lambda run, task: sign(run.job, task, body=True),
+    "bucket": lambda run, task: bucket(run.job, task),
+    "pair": lambda run, task: pair(run.job, task),
+    "gather": lambda run, task: gather(run.job, run.signed, task),
+    "settle": lambda run, task: settle(run.job, task),
+    "write": lambda run, task: write(run.job, run.result, run.groups, task),
+}

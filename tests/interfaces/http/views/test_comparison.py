@@ -96,5 +96,5 @@ def test_whole_texts_or_differences_only_are_chosen_by_links_that_keep_the_searc
     view = comparison_view(*documents, explain(STORM, STORM), "differences", PageQuery(q="storm", sort="newest"))
     assert [(one.label, one.chosen) for one in view.ways] == [("whole texts", False), ("differences only", True)]
     assert view.ways[0].href == "/compare?a=a&b=b&shown=whole&back=q%3Dstorm%26sort%3Dnewest"
-    assert view.search.results == "/?q=storm&sort=newest"
+    assert view.search.link() == "/?q=storm&sort=newest"
     assert not any(one.chosen for one in viewed(STORM, STORM).ways)  # the width of the screen decides

@@ -8,7 +8,6 @@ from neardup.interfaces.http.views.results import (
     members_view,
     results_view,
     total_of,
-    typed,
 )
 
 STEPS = {"loose": 0.4, "default": 0.6, "strict": 0.8, "strictest": 0.95}
@@ -97,8 +96,8 @@ def test_links_take_along_what_was_asked_and_no_more():
 
 def test_another_query_keeps_how_repeats_are_handled():
     view = results_view(PageQuery(q="x", strictness="strict", repeats="shown", page=4), answer(), STEPS)
-    assert dict(view.kept) == {"strictness": "strict", "repeats": "shown"}
-    assert results_view(PageQuery(q="x"), answer(), STEPS).kept == ()
+    assert view.search.ways == {"strictness": "strict", "repeats": "shown"}
+    assert results_view(PageQuery(q="x"), answer(), STEPS).search.ways == {}
 
 
 def test_one_choice_of_each_kind_is_chosen():
@@ -172,7 +171,7 @@ def test_the_order_is_chosen_and_kept():
         ("best first", "/?q=x", False),
         ("newest first", "/?q=x&sort=newest", True),
     ]
-    assert view.kept == (("sort", "newest"),)
+    assert view.search.ways == {"sort": "newest"}
 
 
 def test_behind_the_last_page_it_leads_back():
@@ -198,4 +197,4 @@ def test_marks_are_where_they_were_found():
 
 
 def test_a_field_holds_no_ends_of_lines():
-    assert typed("a\0b\nc\td \U0001f600\u200d\u202e") == "a b c d \U0001f600\u200d\u202e"
+    assert PageQuery(q="a\0b\nc\td \U0001f600\u200d\u202e").typed == "a b c d \U0001f600\u200d\u202e"

@@ -1,21 +1,17 @@
 """Two documents side by side: shared and unshared passages, and the decision of the scheme of the index."""
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal
 
+from neardup.evaluation.comparison import Explanation
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.http.links import COMPARE, linked
+from neardup.interfaces.http.links import COMPARE, LinkChoice, linked
 from neardup.interfaces.http.views.documents import entry_of
-from neardup.interfaces.http.views.entries import Entry
-from neardup.interfaces.http.views.paging import LinkChoice
-from neardup.interfaces.http.views.results import PageQuery, search_box
+from neardup.interfaces.http.views.results import PageQuery
 from neardup.interfaces.pieces import Excerpt
 from neardup.interfaces.rulings import estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals, percent
-
-if TYPE_CHECKING:
-    from neardup.evaluation.comparison import Explanation
-    from neardup.model.seen import Document
+from neardup.model.seen import Document
 
 Shown = Literal["auto", "whole", "differences"]
 
@@ -24,18 +20,8 @@ PIECES: Final = 4_000  # of a text that are shown
 CONTEXT: Final = 2_000  # characters of a shared passage that are shown at each end
 
 
-class Side(NamedTuple):
-    """One of the two documents; *anchors* are the letters of the anchors of its passages and of their targets."""
-
-    letter: str
-    label: str
-    entry: Entry
-    text: Excerpt
-    anchors: str
-
-
 def comparison_view(
-    a: "Document", b: "Document", found: "Explanation", shown: Shown = "auto", asked: PageQuery | None = None
+    a: Document, b: Document, found: Explanation, shown: Shown = "auto", asked: PageQuery | None = None
 ) -> SimpleNamespace:
     """Return what the page of two documents shows; passages are searched in the first ``MOST`` characters.
 
@@ -68,10 +54,11 @@ def comparison_view(
             LinkChoice(label, linked(COMPARE, back, a=a.id, b=b.id, shown=way), way == shown)
             for way, label in (("whole", "whole texts"), ("differences", "differences only"))
         ),
-        search=search_box(asked),
+        search=asked,
     )
 
 
-def _side(back: str, letter: str, document: "Document", excerpted: Excerpt, anchors: str) -> Side:
-    left = excerpted.left + max(0, len(document.text or "") - MOST)
-    return Side(letter, f"document {letter}", entry_of(document, back), excerpted._replace(left=left), anchors)
+def _side(back: str, letter: str, document: Document, excerpted: Excerpt, anchors: str) -> SimpleNamespace:
+    """Return a document; *anchors* are the letters of the anchors of its passages and of their targets."""
+    text = excerpted._replace(left=excerpted.left + max(0, len(document.text or "") - MOST))
+    return SimpleNamespace(letter=letter, entry=entry_of(document, back), text=text, anchors=anchors)

@@ -1,19 +1,15 @@
 """A document of the index, and the documents that it represents."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final
 
 from neardup.interfaces.escaping import printable_lines, shortened
-from neardup.interfaces.http.links import COMPARE, DOCUMENT, linked
-from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened
-from neardup.interfaces.http.views.paging import paging
-from neardup.interfaces.http.views.results import PageQuery, RepeatView, search_box
+from neardup.interfaces.http.links import COMPARE, DOCUMENT, linked, paging
+from neardup.interfaces.http.views.entries import entry, middle_shortened
+from neardup.interfaces.http.views.results import PageQuery, RepeatView
 from neardup.interfaces.wording import decimals
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from neardup.model.seen import Document
+from neardup.model.seen import Document
 
 MOST: Final = 200_000  # characters of a text that are shown
 SIZE: Final = 20  # represented documents on a page
@@ -22,30 +18,17 @@ _NAME: Final = 120  # characters
 _VALUE: Final = 1_000
 
 
-class Representative(NamedTuple):
-    """The representative of a document, with the URLs of its page and of the comparison with it."""
-
-    label: str
-    href: str | None
-    compare: str | None
-
-
-def entry_of(document: "Document", back: str = "") -> Entry:
+def entry_of(document: Document, back: str = "") -> SimpleNamespace:
     """Return the entry of a stored document; its title and URL are the fields of these names."""
-    title, url = (document.fields.get(name) for name in ("title", "url"))
-    return entry(
-        id=document.id,
-        title=title if isinstance(title, str) else None,
-        url=url if isinstance(url, str) else None,
-        moment=document.changed_at,
-        back=back,
-    )
+    known = {name: value for name, value in document.fields.items() if isinstance(value, str)}
+    title, url = known.get("title"), known.get("url")
+    return entry(id=document.id, title=title, url=url, moment=document.changed_at, back=back)
 
 
 def document_view(  # noqa: PLR0913 - all that is shown
-    document: "Document",
+    document: Document,
     number: int,
-    members: "Sequence[tuple[Document, float | None]]",
+    members: Sequence[tuple[Document, float | None]],
     page: int,
     *,
     measure: str = "similarity",
@@ -54,26 +37,26 @@ def document_view(  # noqa: PLR0913 - all that is shown
     """Return what the page of a document shows, which represents a *number* of others, *members* on this page.
 
     A member is a document with their estimated similarity, if known. *status* is a sentence on its cluster,
-    *representative* the document that represents it. *measure* is what the scheme estimates, and *asked* the search
-    that the page links back to.
+    *representative* the document that represents it, with the URLs of its page and of their comparison. *measure* is
+    what the scheme estimates, and *asked* the search that the page links back to.
     """
     own, back = document.id, asked.back if asked else ""
-    stands = document.representative == own
-    compares = document.text is not None
-    representative = None
-    if not stands:
-        kept = document.representative
-        compare = linked(COMPARE, back, a=kept, b=own) if compares else None
-        representative = Representative(middle_shortened(kept, _NAME), linked(DOCUMENT, back, id=kept), compare)
+    kept, compares, representative = document.representative, document.text is not None, None
+    if kept != own:
+        representative = SimpleNamespace(
+            label=middle_shortened(kept, _NAME),
+            href=linked(DOCUMENT, back, id=kept),
+            compare=linked(COMPARE, back, a=kept, b=own) if compares else None,
+        )
 
-    def repeat(member: "Document", estimate: float | None) -> RepeatView:
+    def repeat(member: Document, estimate: float | None) -> RepeatView:
         compare = linked(COMPARE, back, a=own, b=member.id) if compares else None
         known = "" if estimate is None else f"Estimated {measure} {decimals(estimate)}"
         return RepeatView(entry_of(member, back), known, shortened(own, _NAME), compare)
 
     return SimpleNamespace(
         entry=entry_of(document, back),
-        status=_status(number if stands else None),
+        status=_status(number if kept == own else None),
         representative=representative,
         fields=tuple(
             (shortened(name, _NAME), shortened(str(value), _VALUE))
@@ -84,11 +67,10 @@ def document_view(  # noqa: PLR0913 - all that is shown
         note=_note(document.text),
         number=f"{number:,}",
         others=tuple(repeat(*member) for member in members),
-        compares=compares,
         pages=paging(
             page, -(-number // SIZE), lambda other: linked(DOCUMENT, back, id=own, page=other if other > 1 else None)
         ),
-        search=search_box(asked),
+        search=asked,
     )
 
 

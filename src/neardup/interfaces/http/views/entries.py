@@ -1,30 +1,17 @@
 """A document in a list: its title, URL, time of admission, and a passage of its text."""
 
-from dataclasses import dataclass
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Final
 
-from neardup.interfaces.escaping import Part, printable, shortened
+from neardup.interfaces.escaping import parts, printable, shortened
 from neardup.interfaces.http.links import DOCUMENT, elsewhere, linked
+from neardup.model.answers import Snippet
 
 _TITLE: Final = 300  # characters
 _ADDRESS: Final = 70
 _HEAD: Final = 270  # a scheme and the longest host
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # in any locale
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A document: *href* links to its source on the web, *document* to its page."""
-
-    name: str
-    title: tuple[Part, ...]
-    href: str | None
-    address: str
-    document: str | None
-    stamp: str
-    day: str
-    snippet: tuple[Part, ...] = ()
 
 
 def entry(  # noqa: PLR0913 - all that is shown
@@ -33,25 +20,24 @@ def entry(  # noqa: PLR0913 - all that is shown
     title: str | None,
     url: str | None,
     moment: datetime,
-    marked: tuple[Part, ...] = (),
-    snippet: tuple[Part, ...] = (),
+    snippet: Snippet | None = None,
     back: str = "",
-) -> Entry:
-    """Return an entry; *marked* is the title with the words of the query. Without a title, the URL is shown.
+) -> SimpleNamespace:
+    """Return an entry; a *snippet* marks the words of the query. Without a title, the URL is shown.
 
-    *back* is the search to which the page of the document links back.
+    *href* links to the source of the document on the web, *document* to its page, which links *back* to a search.
     """
     address = url or id
     name = shortened(title or address, _TITLE)
-    return Entry(
+    return SimpleNamespace(
         name=name,
-        title=marked or ((name, False),),
+        title=(parts(*snippet.title) if snippet else ()) or ((name, False),),
         href=elsewhere(address),
         address=address_shortened(address, _ADDRESS),
         document=linked(DOCUMENT, back, id=id),
         stamp=moment.isoformat(timespec="seconds"),
         day=f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}",
-        snippet=snippet,
+        snippet=parts(*snippet.body) if snippet else (),
     )
 
 

@@ -2,21 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from neardup.interfaces.escaping import parts, printable, shortened
-from neardup.interfaces.http.links import COMPARE, START, link, linked
+from neardup.interfaces.escaping import printable, shortened
+from neardup.interfaces.http.links import COMPARE, START, LinkChoice, link, linked, paging
 from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
-from neardup.interfaces.http.views.entries import Entry, entry, middle_shortened
-from neardup.interfaces.http.views.paging import LinkChoice, paging
+from neardup.interfaces.http.views.entries import entry, middle_shortened
 from neardup.interfaces.wording import decimals
+from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, ShownHit
 from neardup.model.errors import counted
 from neardup.pipeline.query.search import Sort, site_of
-
-if TYPE_CHECKING:
-    from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, ShownHit
 
 Way = Literal["near", "exact", "site"]
 Step = Literal["loose", "default", "strict", "strictest"]
@@ -56,6 +53,11 @@ class PageQuery(Input):
         return self.link().partition("?")[2]
 
     @property
+    def typed(self) -> str:
+        """The query for a form field, without control characters."""
+        return "".join(letter if letter.isprintable() or ord(letter) > 0x9F else " " for letter in self.q)  # noqa: PLR2004
+
+    @property
     def ways(self) -> dict[str, str]:
         """The parameters of the URL that choose how repeats are handled, without defaults."""
         return {name: value for name in _HOW if (value := getattr(self, name)) != _DEFAULTS[name]}
@@ -73,37 +75,14 @@ _DEFAULTS: Final = {field.name: field.default for field in msgspec.structs.field
 class RepeatView(NamedTuple):
     """A hidden hit: the reason, the name of the matched hit *of*, and the URL of their comparison."""
 
-    entry: Entry
+    entry: SimpleNamespace
     why: str
     of: str
     compare: str | None
 
 
-class ResultView(NamedTuple):
-    """A result with the heading and the first of its hidden hits; *others* links to all, *site* searches its site."""
-
-    entry: Entry
-    hidden: str
-    repeats: tuple[RepeatView, ...]
-    others: LinkChoice | None
-    site: LinkChoice | None
-
-
-class SearchBox(NamedTuple):
-    """The search that a page links back to: the query as *typed*, the other parameters, and the URL of its results."""
-
-    typed: str
-    kept: tuple[tuple[str, str], ...]
-    results: str
-
-
-def search_box(asked: PageQuery | None) -> SearchBox | None:
-    """Return the search for the box of another page."""
-    return None if asked is None else SearchBox(typed(asked.q), tuple(asked.ways.items()), asked.link())
-
-
 def results_view(
-    asked: PageQuery, answer: "Answer", thresholds: Mapping[str, float], shorter: Sequence[tuple[str, str, int]] = ()
+    asked: PageQuery, answer: Answer, thresholds: Mapping[str, float], shorter: Sequence[tuple[str, str, int]] = ()
 ) -> SimpleNamespace:
     """Return what the page of results shows; *thresholds* are those of the steps of strictness, if there are any.
 
@@ -130,7 +109,7 @@ def results_view(
     )
 
 
-def members_view(asked: PageQuery, answer: "Answer") -> SimpleNamespace:
+def members_view(asked: PageQuery, answer: Answer) -> SimpleNamespace:
     """Return what the page of a group shows: the hits that a result hides, and *kept_hits*, which hide them."""
     return SimpleNamespace(
         **_common(asked, answer, f"Hidden among the results for: {_said(asked.q)}"),
@@ -141,7 +120,7 @@ def members_view(asked: PageQuery, answer: "Answer") -> SimpleNamespace:
     )
 
 
-def total_of(answer: "Answer") -> str:
+def total_of(answer: Answer) -> str:
     """Describe the numbers of results and repeats on all pages, and of examined hits if not all were examined."""
     said = [_count(answer.groups, "result")]
     if answer.collapse == "off":
@@ -163,7 +142,7 @@ def hidden_of(collapse: str, number: int) -> str:
     return f"{number:,} more from this site" if collapse == "site" else f"duplicates ({number:,})"
 
 
-def because(one: "Repeat") -> str:
+def because(one: Repeat) -> str:
     """Describe the rule that hides a hit, and its value."""
     if one.threshold is None:
         known = "" if one.value is None else f": {middle_shortened(str(one.value), _VALUE)}"
@@ -175,17 +154,11 @@ def because(one: "Repeat") -> str:
     return f"Near-duplicate, {verified}: {value}, at least {_short(one.threshold)} by {one.rule}"
 
 
-def typed(query: str) -> str:
-    """Return a query for a form field, without control characters."""
-    return "".join(letter if letter.isprintable() or ord(letter) > 0x9F else " " for letter in query)  # noqa: PLR2004
-
-
-def _common(asked: PageQuery, answer: "Answer", total: str) -> dict[str, Any]:
-    """Return what all pages of a search have: the query, as shown and as *typed*, the other parameters, and pages."""
+def _common(asked: PageQuery, answer: Answer, total: str) -> dict[str, Any]:
+    """Return what all pages of a search have."""
     return {
         "query": _said(asked.q),
-        "typed": typed(asked.q),
-        "kept": tuple(asked.ways.items()),
+        "search": asked,
         "total": total,
         "pages": paging(answer.page, answer.pages, lambda number: asked.link(page=number)),
     }
@@ -204,17 +177,21 @@ def _steps(asked: PageQuery, thresholds: Mapping[str, float]) -> dict[str, str]:
     return {step: f"{step} {_short(each)}" if step == asked.strictness else step for step, each in thresholds.items()}
 
 
-def _result(asked: PageQuery, group: "AnswerGroup") -> ResultView:
-    best = group.shown[0]
+def _result(asked: PageQuery, group: AnswerGroup) -> SimpleNamespace:
+    """Return a result with the heading and the first of its hidden hits, and links to all of them and to its site."""
+    best, others = group.shown[0], None
     listed = tuple(_repeat(asked, one, group) for one in group.repeats[:LISTED])
-    hidden = hidden_of(asked.rule, group.hides) if group.hides else ""
-    others = None
     if group.hides > len(listed):
         listing = f"List all {group.hides:,}" + (" duplicates" if asked.rule != "site" else " from this site")
         others = LinkChoice(listing, asked.link(include=group.id, page=1, from_page=asked.page))
     site = None if asked.site else site_of(best.hit.url)
-    within = LinkChoice(shortened(site, _VALUE), asked.link(site=site, page=1)) if site else None
-    return ResultView(_entry(asked, best.hit, best), _begun(hidden), listed, others, within)
+    return SimpleNamespace(
+        entry=_entry(asked, best.hit, best),
+        hidden=_begun(hidden_of(asked.rule, group.hides)) if group.hides else "",
+        repeats=listed,
+        others=others,
+        site=LinkChoice(shortened(site, _VALUE), asked.link(site=site, page=1)) if site else None,
+    )
 
 
 def _chosen(asked: PageQuery) -> str:
@@ -229,27 +206,19 @@ def _chosen(asked: PageQuery) -> str:
     return f"repeats hidden: {_WAYS[asked.rule]}{step}, {_SORTS[asked.sort]}"
 
 
-def _repeat(asked: PageQuery, one: "Repeat", group: "AnswerGroup") -> RepeatView:
+def _repeat(asked: PageQuery, one: Repeat, group: AnswerGroup) -> RepeatView:
     kept = next((shown.hit for shown in group.shown if shown.hit.id == one.of), None)  # may be on another page
     of = shortened(one.of, _VALUE) if kept is None else _entry(asked, kept).name
     return RepeatView(_entry(asked, one.hit), because(one), of, linked(COMPARE, asked.back, a=one.of, b=one.hit.id))
 
 
-def _entry(asked: PageQuery, hit: "FoundHit", shown: "ShownHit | None" = None) -> Entry:
-    title, snippet = ((shown.snippet.title, shown.snippet.body)) if shown else (None, None)
-    return entry(
-        id=hit.id,
-        title=hit.title,
-        url=hit.url,
-        moment=hit.changed_at,
-        marked=parts(*title) if title else (),
-        snippet=parts(*snippet) if snippet else (),
-        back=asked.back,
-    )
+def _entry(asked: PageQuery, hit: FoundHit, shown: ShownHit | None = None) -> SimpleNamespace:
+    snippet = shown.snippet if shown else None
+    return entry(id=hit.id, title=hit.title, url=hit.url, moment=hit.changed_at, snippet=snippet, back=asked.back)
 
 
 def _advice(
-    asked: PageQuery, answer: "Answer", shorter: Sequence[tuple[str, str, int]]
+    asked: PageQuery, answer: Answer, shorter: Sequence[tuple[str, str, int]]
 ) -> tuple[tuple[str, ...], tuple[LinkChoice, ...]]:
     """Explain why there are no results, and what to do instead."""
     if answer.pages and asked.page > answer.pages:

@@ -1,0 +1,81 @@
+"""Where no output may be: at an input, inside an input folder, around an input, or inside a folder of neardup."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from neardup.model.errors import OutputRefused
+from neardup.model.folders import INDEX, RUN, STATE, WORK
+from neardup.sources.formats import STDIN, is_url, real_path
+
+_INPUTS: Final = "one of the inputs"
+_NEXT: Final = "name a path elsewhere"
+_KINDS: Final = {"index": INDEX, "state": STATE, "work folder": RUN}  # folders of neardup
+
+
+class InputPaths:
+    """The paths of inputs, which many outputs are compared with; *name* is what messages call one of them."""
+
+    def __init__(self, inputs: Iterable[str], name: str = _INPUTS) -> None:
+        self._name = name
+        self._places: set[str] = set()
+        self._files: set[tuple[int, int]] = set()
+        self._folders: dict[str, str] = {}
+        self._above: dict[str, str] = {}
+        for path in inputs:
+            if path == STDIN:
+                continue
+            real = real_path(path)
+            self._places.add(real)
+            if is_url(path):
+                continue
+            self._files |= _numbers(real)
+            if Path(real).is_dir():
+                self._folders[real] = path
+            for folder in map(str, Path(real).parents):
+                if folder in self._above:
+                    break
+                self._above[folder] = path
+
+    def check(self, path: str) -> None:
+        """Raise ``OutputRefused`` for an output that is an input, also by a link, is inside one, or contains one."""
+        real = real_path(path)
+        if real in self._places or (not is_url(path) and _numbers(real) & self._files):
+            raise OutputRefused(path, f"it is {self._name}; {_NEXT}")
+        if is_url(path):
+            return
+        for folder in map(str, Path(real).parents):
+            if folder in self._folders:
+                raise OutputRefused(path, f"it is inside the input folder {self._folders[folder]}; {_NEXT}")
+        if real in self._above and Path(real).is_dir():
+            raise OutputRefused(path, f"it contains the input {self._above[real]}; {_NEXT}")
+
+
+def require_outside(path: str | os.PathLike[str], index: str | os.PathLike[str] | None = None) -> None:
+    """Raise ``OutputRefused`` for a path inside an index, a state or a work folder, but for the work folder of a state.
+
+    A folder that only has a file with one of their names, such as a ``manifest.json``, is another program's; *index*
+    is a folder that is an index, even if it is damaged.
+    """
+    real = Path(os.path.realpath(path))
+    damaged = None if index is None else Path(os.path.realpath(index))
+    for folder in real.parents:
+        kind = "index" if folder == damaged else _kind(folder)
+        if kind and not (kind == "state" and real == folder / WORK):
+            rule = f"it is inside the {kind} {folder}, which is for its own files; {_NEXT}"
+            raise OutputRefused(os.fspath(path), rule)
+
+
+def _numbers(path: str) -> set[tuple[int, int]]:
+    """Return what identifies a file, by any of its names; nothing if it is missing or cannot be looked up."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return set()
+    return {(found.st_dev, found.st_ino)}
+
+
+def _kind(folder: Path) -> str:
+    found = (kind for kind, names in _KINDS.items() if all(map(os.path.isfile, (folder / name for name in names))))
+    return next(found, "")
