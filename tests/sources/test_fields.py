@@ -110,3 +110,33 @@ def test_places_are_those_of_the_inputs(tmp_path):
     assert [found.place(row) for row in range(3)] == [(names[2], 3), (names[2], 4), (names[1], 2)]
     with pytest.raises(IndexError):
         found.place(3)
+
+
+def sizes(*indices, ordered=True, index="int64", names="string"):
+    values = pa.array(["small", "medium", "large"], names)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(indices, index), values, ordered=ordered)])
+
+
+@pytest.mark.parametrize(
+    ("other", "is_json"),
+    [(column("medium"), False), (sizes(1, ordered=False), False), (tokens("medium"), True), (column(3), False)],
+)
+def test_values_without_the_order_of_the_categories_of_other_pieces_are_refused(other, is_json):
+    rule = "its 'n' has no ordered categories, but other files have them; write the same ones to all, or rank by"
+    for columns in ([sizes(0, 2), other], [other, sizes(0, 2)]):
+        written = [is_json and one is other for one in columns]
+        with pytest.raises(DataError, match=rf"^piece {columns.index(other)}: {rule}"):
+            joined("n", columns, written, place)
+
+
+def test_ordered_categories_of_different_types_keep_their_order():
+    found = joined("n", [sizes(0, None), sizes(2, index="int8", names="large_string")], [False] * 2, place)
+    assert found.type.ordered
+    assert found.to_pylist() == ["small", None, "large"]
+
+
+@pytest.mark.parametrize(("nothing", "is_json"), [(column(None), False), (tokens(None), True), (tokens(), True)])
+def test_pieces_without_values_need_no_order(nothing, is_json):
+    found = joined("n", [nothing, sizes(0, 2), nothing], [is_json, False, is_json], place)
+    assert found.type.ordered
+    assert found.to_pylist()[len(nothing) :][:2] == ["small", "large"]

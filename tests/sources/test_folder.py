@@ -95,6 +95,20 @@ def test_links_out_of_the_folder_are_not_followed(made, tmp_path):
     assert got.ignored == 4
 
 
+def test_links_that_are_not_followed_are_named_if_there_are_no_documents(made, tmp_path):
+    outside, place = made({"secret.txt": b"S"}, "outside"), made({}, "inside")
+    place.mkdir(exist_ok=True)
+    (place / "leaks").symlink_to(outside)
+    with pytest.raises(DataError, match=r"xhtml\); links to folders, .* are not followed \(1 here\): name what they"):
+        read([place])
+    (place / "leak.txt").symlink_to(outside / "secret.txt")
+    (place / "a.py").touch()
+    with pytest.raises(
+        DataError, match=r"; its files are: 1 \.py; links to folders, or to files elsewhere, .* \(2 here"
+    ):
+        read([place])
+
+
 def test_a_folder_without_documents_is_an_error(made):
     with pytest.raises(DataError, match=r"contains no text or HTML files \(.*\.txt.*\); its files are: 1 \.parquet"):
         read([made({"x.parquet": b""})])

@@ -116,9 +116,11 @@ def test_a_file_is_an_input_once(tmp_path):
         ([name, f"{tmp_path}/./a.jsonl"], "is the same as"),
         ([link, name], f"is the same as {link}"),
         (("s3://a/b.jsonl", "s3://a/b.jsonl"), "is given twice"),
+        (("memory:///a/b.jsonl", "memory://a/b.jsonl"), "is the same as memory:///a/b.jsonl"),
+        ([f"file://{name}", f"local://{name}"], "is given twice"),
     ):
         with pytest.raises(InputRefused, match=re.escape(words)):
-            require_once(given if "://" in given[0] else expand(given))
+            require_once(expand(given) if isinstance(given, list) else given)
 
 
 def test_a_folder_is_on_this_machine(tmp_path):

@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from neardup import dedup_files
-from neardup.model.errors import DataError, ParameterError
+from neardup.model.errors import DataError, InputRefused, ParameterError
 from neardup.sources import delimited
 from neardup.sources.compression import stream
 from neardup.sources.read import read, reader, request_of
@@ -360,6 +360,36 @@ def test_a_folder_without_documents_is_its_tables(tmp_path):
         str(tmp_path / "data" / name) for name in ("a/x.jsonl", "b.csv")
     )
     assert split([tmp_path / "data"], 100, glob=("*.csv",)).inputs == (str(tmp_path / "data/b.csv"),)
+
+
+def test_a_table_of_a_folder_is_an_input_once(tmp_path):
+    table, folder, other = tmp_path / "a.jsonl", tmp_path / "folder", tmp_path / "other"
+    table.write_bytes(JSONL["plain"])
+    for one in (folder, other):
+        one.mkdir()
+        (one / "x.jsonl").symlink_to("../a.jsonl")
+    for given, ways in (([folder, table], {"work": tmp_path / "w"}), ([folder], {"against": table})):
+        with pytest.raises(InputRefused, match=r"is the same as .*; name each input once"):
+            dedup_files(given, **ways)
+    with pytest.raises(InputRefused, match=r"other/x\.jsonl is the same as .*folder/x\.jsonl"):
+        Shards.opened([folder, other], request_of())
+    (folder / "y.jsonl").symlink_to("x.jsonl")
+    with pytest.raises(InputRefused, match=r"folder/y\.jsonl is the same as .*folder/x\.jsonl"):
+        Shards.opened([folder], request_of())
+    assert len(Shards.opened([other], request_of()).inputs) == 1
+
+
+def test_a_file_at_a_url_is_an_input_once():
+    fsspec = pytest.importorskip("fsspec")
+    fsspec.filesystem("memory").pipe("/once/a.jsonl", JSONL["plain"])
+    name = "memory://once/a.jsonl"
+    for given in ([name, "memory://once/*.jsonl"], ["memory://once", name], [name, "memory:///once/a.jsonl"]):
+        with pytest.raises(InputRefused, match="is the same as"):
+            read(given)
+        with pytest.raises(InputRefused, match="is the same as"):
+            Shards.opened(given, request_of())
+    with pytest.raises(InputRefused, match="is the same as"):
+        dedup_files([name], against="memory:///once/a.jsonl")
 
 
 def test_pipes_are_refused(tmp_path):

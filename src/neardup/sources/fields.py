@@ -17,6 +17,7 @@ _PROMOTED: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decim
 _BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
 _BLANK: Final = b'""'  # as JSON
 _SHOWN: Final = 40  # characters of a value in a message
+_SAME_ORDER: Final = "write the same ones to all, or rank by a number"
 _TRUE: Final = r"(?i)^[ \t\r\n]*(true|0*1(\.0*)?)[ \t\r\n]*$"
 _TYPES: Final = (  # in this order: the first type that can represent every value
     (list[int | None], pa.int64()),
@@ -32,7 +33,7 @@ def joined(
 
     Numbers of different types become numbers of one type, or strings as written, which rank as numbers; fields of
     different kinds become strings. *place* returns where a row of a piece is. Raises ``DataError`` for JSON values of
-    several kinds, or that are lists or objects.
+    several kinds, or that are lists or objects, and for values without the order of the categories in other pieces.
     """
     pieces = [piece for piece, is_json in enumerate(written) if is_json]
     edges = np.cumsum([0, *(len(columns[piece]) for piece in pieces)]).tolist()
@@ -45,6 +46,7 @@ def joined(
     found = [*columns]
     for piece, (begin, end) in zip(pieces, pairwise(edges), strict=True):
         found[piece] = pa.chunked_array([values[begin:end]])
+    found = _with_equal_orders(name, found, lambda piece: place(piece, 0)[0])
     whole = concatenated([column for column in found if len(column)])
     ends = [*accumulate(map(len, found))]
     return with_one_order(name, whole, lambda row: place(bisect_right(ends, row), 0)[0])
@@ -56,7 +58,7 @@ def with_one_order(name: str, column: pa.ChunkedArray, where: Callable[[int], st
     Raises ``DataError`` if values have other categories, or in another order: then they have no common order. It names
     the first file whose categories are not those of the first one: *where* returns the file of a row.
     """
-    if not (pa.types.is_dictionary(column.type) and column.type.ordered):
+    if not _is_ordered(column):
         return column
     order, begin = None, 0
     for chunk in column.chunks:
@@ -64,13 +66,42 @@ def with_one_order(name: str, column: pa.ChunkedArray, where: Callable[[int], st
             order = chunk.dictionary if order is None else order
             if not chunk.dictionary.equals(order):
                 rule = "has ordered categories that other files or row groups do not have, or not in this order"
-                way_out = "write the same ones to all, or rank by a number"
-                raise DataError(where(begin), f"its {name!r} {rule}; {way_out}", "categories")
+                raise DataError(where(begin), f"its {name!r} {rule}; {_SAME_ORDER}", "categories")
         begin += len(chunk)
     if order is None:
         return column
     chunks = [pa.DictionaryArray.from_arrays(one.indices, order, ordered=True) for one in column.chunks]
     return pa.chunked_array(chunks, column.type)
+
+
+def _with_equal_orders(name: str, columns: list[pa.ChunkedArray], where: Callable[[int], str]) -> list[pa.ChunkedArray]:
+    """Return columns whose ordered categories, if some have them, are of one type, so that no column loses its order.
+
+    Raises ``DataError`` for the first column with values that have no order: *where* returns the file of a column.
+    """
+    valued = [place for place, column in enumerate(columns) if column.null_count < len(column)]
+    kinds = {columns[place].type for place in valued if _is_ordered(columns[place])}
+    for place in valued if kinds else ():
+        if not _is_ordered(columns[place]):
+            rule = "has no ordered categories, but other files have them"
+            raise DataError(where(place), f"its {name!r} {rule}; {_SAME_ORDER}", "categories")
+    if len(kinds) <= 1:
+        return columns
+    return [_as_categories(column) if _is_ordered(column) else column for column in columns]
+
+
+def _as_categories(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return ordered categories, whose positions and names may have any type, as those of one type."""
+    names, places = pa.large_string(), pa.int32()
+    chunks = [
+        pa.DictionaryArray.from_arrays(one.indices.cast(places), one.dictionary.cast(names), ordered=True)
+        for one in column.chunks
+    ]
+    return pa.chunked_array(chunks, pa.dictionary(places, names, ordered=True))
+
+
+def _is_ordered(column: pa.ChunkedArray) -> bool:
+    return bool(pa.types.is_dictionary(column.type) and column.type.ordered)
 
 
 def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, int]]) -> pa.Array:

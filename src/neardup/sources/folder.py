@@ -199,37 +199,42 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
     """
     inside = os.path.realpath(root)
     found: list[str] = []
-    others = tables = 0
+    others = tables = links = 0
     endings: Counter[str] = Counter()
     for folder, subfolders, names in os.walk(root, onerror=unreadable):
-        others += sum(Path(folder, name).is_symlink() for name in subfolders)
+        links += sum(Path(folder, name).is_symlink() for name in subfolders)
         for path in (Path(folder, name) for name in names):
             relative = str(path.relative_to(root))
             hidden = is_hidden(relative, globs)
             known = not hidden and (matches(relative, globs) if globs else is_document(path.name))
-            if known and PurePath(os.path.realpath(path)).is_relative_to(inside) and not _is_special(path):
+            if known and not PurePath(os.path.realpath(path)).is_relative_to(inside):
+                links += 1
+            elif known and not _is_special(path):
                 found.append(relative)
             else:
                 others += 1
                 tables += kind(path.name) is not None and not hidden
                 endings[path.suffix.lower() or "no ending"] += 1
     if not found:
-        raise _nothing_in(root, globs, endings, tables)
+        raise _nothing_in(root, globs, endings, tables, links)
     if all(kind(name) is not None for name in found):
         rule = f"the files of this folder that match {' '.join(globs)} are tables or archives, not texts"
         raise DataError(root, rule, "folder of tables")
     if tables >= len(found) and not globs:
         there = f"{counted(len(found), 'text')} and {counted(tables, 'table')}"
         raise DataError(root, f"this folder contains {there}, so it is unclear which are the documents", "mixed folder")
-    return sorted(found), others
+    return sorted(found), others + links
 
 
-def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]", tables: int) -> DataError:
-    """Return the error for a folder without documents, with its files, a number of *tables* among them."""
+def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]", tables: int, links: int) -> DataError:
+    """Return the error for a folder without documents, with its files, a number of *tables* among them, and *links*."""
     there = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common(_SHOWN))
     wanted = f"files that match {' '.join(globs)}" if globs else f"text or HTML files ({' '.join(sorted(DOCUMENTS))})"
     code = "folder of tables" if tables else "folder of other files" if endings else ""
-    rule = f"this folder contains no {wanted}" + (f"; its files are: {there}" if there else "; it is empty")
+    rule = f"this folder contains no {wanted}"
+    rule += f"; its files are: {there}" if there else "" if links else "; it is empty"
+    if links:
+        rule += f"; links to folders, or to files elsewhere, are not followed ({links:,} here): name what they link to"
     return DataError(root, rule, "" if globs else code)
 
 

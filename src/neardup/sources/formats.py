@@ -152,7 +152,7 @@ def require_once(paths: tuple[str, ...], globs: Sequence[str] = ()) -> tuple[str
     """
     known: dict[str, str] = {}
     for path in paths:
-        own = path if path == STDIN or is_url(path) else os.path.realpath(path)
+        own = path if path == STDIN else real_path(path)
         if first := known.get(own):
             rule = "is given twice, by its name or a pattern" if first == path else f"is the same as {first}"
             raise InputRefused(display(path), f"{rule}; name each input once", "given twice")
@@ -186,9 +186,15 @@ def is_url(path: str) -> bool:
     return _URL.match(path) is not None
 
 
+def real_path(path: str) -> str:
+    """Return the path without links, or the URL without empty parts: file systems write these differently."""
+    scheme, _, rest = path.partition("://")
+    return "/".join([f"{scheme}:/", *filter(None, rest.split("/"))]) if is_url(path) else os.path.realpath(path)
+
+
 def local(path: str | os.PathLike[str]) -> str:
-    """Return a path as a string, a ``file://`` URL without its scheme."""
-    return os.fspath(path).removeprefix("file://")
+    """Return a path as a string, a ``file://`` or ``local://`` URL without its scheme."""
+    return os.fspath(path).removeprefix("file://").removeprefix("local://")
 
 
 def local_folder(name: str, path: str | os.PathLike[str]) -> Path:

@@ -7,7 +7,7 @@ from typing import Final
 
 from neardup.model.errors import OutputRefused
 from neardup.model.folders import INDEX, RUN, STATE, WORK
-from neardup.sources.formats import STDIN, is_url
+from neardup.sources.formats import STDIN, is_url, real_path
 
 _INPUTS: Final = "one of the inputs"
 _NEXT: Final = "name a path elsewhere"
@@ -26,7 +26,7 @@ class InputPaths:
         for path in inputs:
             if path == STDIN:
                 continue
-            real = _real(path)
+            real = real_path(path)
             self._places.add(real)
             if is_url(path):
                 continue
@@ -40,7 +40,7 @@ class InputPaths:
 
     def check(self, path: str) -> None:
         """Raise ``OutputRefused`` for an output that is an input, also by a link, is inside one, or contains one."""
-        real = _real(path)
+        real = real_path(path)
         if real in self._places or (not is_url(path) and _numbers(real) & self._files):
             raise OutputRefused(path, f"it is {self._name}; {_NEXT}")
         if is_url(path):
@@ -65,12 +65,6 @@ def require_outside(path: str | os.PathLike[str], index: str | os.PathLike[str] 
         if kind and not (kind == "state" and real == folder / WORK):
             rule = f"it is inside the {kind} {folder}, which is for its own files; {_NEXT}"
             raise OutputRefused(os.fspath(path), rule)
-
-
-def _real(path: str) -> str:
-    """Return the path without links, or the URL without empty parts: file systems write these differently."""
-    scheme, _, rest = path.partition("://")
-    return "/".join([f"{scheme}:/", *filter(None, rest.split("/"))]) if is_url(path) else os.path.realpath(path)
 
 
 def _numbers(path: str) -> set[tuple[int, int]]:

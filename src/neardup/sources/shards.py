@@ -107,19 +107,20 @@ class Shards:
         """Return the inputs with their identities, not cut yet; the same request is made of *others*.
 
         A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors
-        of ``expand`` and ``input_kind``, ``ParameterError`` for a pipe, which cannot be read twice, for standard input
-        on both sides and for options that do not fit any input, and ``DataError`` for a file that cannot be read.
-        Standard input and files at URLs must be ``copied`` before the inputs are cut.
+        of ``expand``, ``require_once`` (also for tables of folders) and ``input_kind``, ``ParameterError`` for a pipe,
+        which cannot be read twice, for standard input on both sides and for options that do not fit any input, and
+        ``DataError`` for a file that cannot be read. Standard input and files at URLs must be ``copied`` before the
+        inputs are cut.
         """
         given = require_once(expand(inputs), request.globs)
         there = [_tables(path, request) for path in given]
-        paths = [table for tables, _ in there for table in tables]
+        paths = require_once(tuple(table for tables, _ in there for table in tables), request.globs)
         for path in paths:
             twice = path == STDIN or Path(path).is_file() or Path(path).is_dir() or not Path(path).exists()
             rule = "cannot be a pipe, because a run in pieces reads its inputs more than once; use - and standard input"
             require(twice, "inputs", display(path), rule)
         require_other_names([path for path in paths if Path(path).is_dir()])
-        found = cls(tuple(paths), request, ignored=sum(others for _, others in there))
+        found = cls(paths, request, ignored=sum(others for _, others in there))
         identities: list[Any] = []
         for path, one in zip(paths, found.kinds, strict=True):
             if one.format == FOLDER:

@@ -24,7 +24,7 @@ _ROWS: Final = 1 << 14
 _BYTES: Final = 1 << 23
 _GROUP_ROWS: Final = 1 << 20  # of a row group of Parquet
 _GROUP_BYTES: Final = 1 << 27
-_ONLY_LINES: Final = "which only JSON lines can represent"
+ONLY_LINES: Final = "which only JSON lines can represent; write JSON lines, and inputs of other formats to other files"
 BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
 
 
@@ -46,7 +46,7 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
         try:
             columns.append(pa.array(values))
         except OverflowError:
-            rule = f"its {name!r} has a whole number of more than 64 bits, {_ONLY_LINES}"
+            rule = f"its {name!r} has a whole number of more than 64 bits, {ONLY_LINES}"
             raise DataError(place(_first_misfit(values)), rule, "unrepresentable") from None
         except pa.ArrowException:
             raise _several_types(place(_first_misfit(values)), name) from None
@@ -66,7 +66,7 @@ def _first_misfit(values: Sequence[Any]) -> int:
     return bisect_left(range(len(values)), True, key=misfits)
 
 
-def united(source: str, schemas: Iterable[pa.Schema], why: str = _ONLY_LINES) -> pa.Schema:
+def united(source: str, schemas: Iterable[pa.Schema], why: str = ONLY_LINES) -> pa.Schema:
     """Return the columns of all schemas, each of a type for all of its values; ``DataError`` if there is none.
 
     The error ends with *why* it must have one type.
@@ -143,7 +143,7 @@ def conformed(source: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
     return joined.cast(schema)
 
 
-def _several_types(source: str, name: str, why: str = _ONLY_LINES) -> DataError:
+def _several_types(source: str, name: str, why: str = ONLY_LINES) -> DataError:
     return DataError(source, f"its {name!r} has values of several types, {why}", "unrepresentable")
 
 

@@ -31,6 +31,7 @@ def test_new_documents_are_compared_with_earlier_ones(neardup, crawls):
 
 def test_a_state_is_shown(neardup, crawls):
     shown = neardup("state", "info", "crawls").out
+    assert "2  stored; the others are equal to one of these, or empty" in shown
     assert "2  documents\n2  kept" in "\n".join(line.strip() for line in shown.splitlines())
     assert "one.jsonl" in shown
     neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
@@ -99,7 +100,12 @@ def test_inputs_of_earlier_runs_that_are_needed_and_moved(neardup, crawls):
     (crawls / "one.jsonl").rename(crawls / "moved.jsonl")
     err = neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls", code=1).err
     assert "one.jsonl: its texts are needed again, but it was moved or changed" in err
-    assert "neardup state forget" in err
+    assert "; or remove what its run added, and begin again with --restart: neardup state forget DIR" in err
+    (crawls / "gone").write_text("a\n")
+    neardup("state", "forget", "crawls", "--ids", "gone")
+    again = ("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
+    assert "the same command with --restart begins again" in neardup(*again, code=2).err
+    assert "1  kept" in neardup(*again, "--restart").out
 
 
 def test_new_documents_are_compared_with_an_index(neardup, crawls):

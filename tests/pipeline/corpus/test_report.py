@@ -88,6 +88,20 @@ def test_revisits_are_rows_of_the_report(tmp_path, archive, pieces):
     assert own[0]["record_id"] == "urn:uuid:00000011"
 
 
+@pytest.mark.parametrize("way", [None, "work", "state", "against"])
+def test_revisits_without_pages_are_rows_of_the_report(tmp_path, archive, way):
+    only = tmp_path / "revisits.warc.gz"
+    only.write_bytes(packed(RECORDS[3:]))
+    own = {} if way is None else {way: archive if way == "against" else tmp_path / way}
+    done = dedup_files([only], report=tmp_path / "why.parquet", **own)
+    assert (done.result.summary.documents, done.documents.skipped["revisit"]) == (0, 4)
+    rows = pq.read_table(tmp_path / "why.parquet").to_pylist()
+    assert [(row["url"], row["rule"], row["warc_filename"]) for row in rows[:3]] == [
+        (uri, "revisit", only.name) for uri, _, _ in EXPECTED
+    ]
+    assert len(rows) == 4
+
+
 def test_ids_of_records_name_revisits_too(tmp_path, archive):
     dedup_files([archive], report=tmp_path / "why.parquet", id="record")
     rows = pq.read_table(tmp_path / "why.parquet").to_pylist()

@@ -89,11 +89,10 @@ def halves(tmp_path):
     return paths
 
 
-@pytest.mark.parametrize("keep", ["first", "max:score"])
 @pytest.mark.parametrize(
     "scheme", [MinHash(), SimHash(), Checksum(fields=(Field(name="title"), Field(name="text")))], ids=lambda s: s.name
 )
-def test_the_decisions_are_those_against_files_of_the_same_documents(halves, tmp_path, scheme, keep):
+def test_the_decisions_are_those_against_files_of_the_same_documents(halves, tmp_path, scheme):
     old, new = halves
     records = LINES[:35]
     with Index.create(tmp_path / "index", texts=True, fields={"title": str, "score": int}) as index:
@@ -101,14 +100,48 @@ def test_the_decisions_are_those_against_files_of_the_same_documents(halves, tmp
         index.admit([record["id"] for record in records], [record["text"] for record in records], fields)
     with Index.open(tmp_path / "index") as index:
         before = index.state
-    options = {"scheme": scheme, "keep": keep}
-    by_files = dedup_files([new], tmp_path / "one.jsonl", against=old, **options).result
-    by_index = dedup_files([new], tmp_path / "two.jsonl", against=tmp_path / "index", **options).result
+    by_files = dedup_files([new], tmp_path / "one.jsonl", against=old, scheme=scheme).result
+    by_index = dedup_files([new], tmp_path / "two.jsonl", against=tmp_path / "index", scheme=scheme).result
     assert by_index.decisions.equals(by_files.decisions)
     assert by_index.summary.known > 0
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
     with Index.open(tmp_path / "index") as index:
         assert index.state == before
+
+
+A, B, C = (
+    " ".join(f"a{number}" for number in range(17)) + " a17 a18 a19",
+    " ".join(f"a{number}" for number in range(17)) + " b17 b18 b19",  # like both others, which are not alike
+    " ".join(f"a{number}" for number in range(14)) + " c14 c15 a16 b17 b18 b19",
+)
+
+
+def of_new(path, **options):
+    [decision] = dedup_files([path], **options).result.decisions.to_pylist()
+    return decision["kept"], decision["representative"]
+
+
+@pytest.mark.parametrize("keep", ["first", "last", "longest", "max:score", "min:score", "shortest-id"])
+def test_no_rule_that_ranks_new_documents_changes_the_decisions_of_an_index(tmp_path, keep):
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    records = [{"id": "http://x.example/a", "text": A, "score": 2}, {"id": "http://x.example", "text": B, "score": 3}]
+    old.write_text("".join(json.dumps(record) + "\n" for record in records))
+    new.write_text(json.dumps({"id": "c", "text": C, "score": 1}) + "\n")
+    with Index.create(tmp_path / "index", texts=True, fields={"score": str}) as index:
+        fields = {"score": ["not a number", "3"]}  # it ranks nothing
+        index.admit([record["id"] for record in records], [record["text"] for record in records], fields)
+    dedup_files([old], state=tmp_path / "state", keep="min:score")
+    assert of_new(new, against=tmp_path / "index", keep=keep) == (True, None)
+    assert of_new(new, against=tmp_path / "state", keep=keep) == (True, None)
+    assert of_new(new, against=[tmp_path / "index", old], keep=keep) == (True, None)
+
+
+def test_documents_of_files_are_ranked_among_themselves(tmp_path):
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    old.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in (("a", A), ("b", B))))
+    new.write_text(json.dumps({"id": "c", "text": C}) + "\n")
+    assert of_new(new, against=old) == (True, None)
+    assert of_new(new, against=old, keep="last") == (False, "b")
 
 
 def test_a_run_continues_unless_the_index_has_changed(halves, tmp_path, monkeypatch):

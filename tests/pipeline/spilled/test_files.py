@@ -348,6 +348,16 @@ def test_ordered_categories_have_one_order_in_memory_and_in_pieces(tmp_path, sma
             assert [*dedup_files(paths[::-1], keep="max:n", **way).result.kept] == [4]
 
 
+def test_strings_and_ordered_categories_have_no_common_order(tmp_path):
+    ordered = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["small", "large"]), ordered=True)
+    pq.write_table(pa.table({"text": ["same text"] * 2, "n": ordered}), tmp_path / "o.parquet")
+    (tmp_path / "s.jsonl").write_text('{"text": "same text", "n": "large"}\n')
+    sides = [tmp_path / "s.jsonl", tmp_path / "o.parquet"]
+    for inputs, ways in ((sides, {"work": tmp_path / "w"}), (sides[:1], {"against": sides[1]})):
+        with pytest.raises(DataError, match=r"s\.jsonl: its 'n' has no ordered categories, but other files have them"):
+            dedup_files(inputs, keep="max:n", **ways)
+
+
 @pytest.mark.parametrize("name", ["restart", "force", "strict", "keep_work"])
 def test_flags_are_true_or_false(tmp_path, sources, name):
     with pytest.raises(ParameterError, match="must be True or False") as caught:

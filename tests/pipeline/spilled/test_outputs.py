@@ -1,5 +1,7 @@
 import gzip
+import io
 import json
+import sys
 from errno import ENOSPC
 
 import pyarrow as pa
@@ -11,6 +13,7 @@ from archives_made import packed, page
 from neardup import DataError, OutputError, ParameterError, dedup_files
 from neardup.engines.journal import Journal
 from neardup.pipeline.spilled import files
+from neardup.pipeline.spilled import outputs as stage
 from neardup.pipeline.spilled.outputs import outputs_of, write
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
@@ -319,6 +322,23 @@ def test_inputs_with_other_types_are_written_to_several_files(tmp_path):
     assert sorted(path.name for path in out.iterdir()) == ["a.jsonl", "b.jsonl"]
 
 
+def test_fields_are_those_of_the_inputs_that_are_converted(tmp_path, small_parts):
+    """Neither those of earlier files nor those of copies need one type."""
+    small_parts(60)
+    old, mixed, plain = (tmp_path / name for name in ("old.jsonl", "mixed.jsonl", "plain.csv"))
+    old.write_text('{"text": "one two", "n": 1}\n{"text": "three four", "n": "x"}\n')
+    mixed.write_text('{"text": "five six", "n": 1}\n{"text": "seven eight", "n": "x"}\n')
+    plain.write_text("text,n\none two,3\nnine ten,4\n")
+    dedup_files([plain], tmp_path / "a.parquet", against=old)
+    assert pq.read_table(tmp_path / "a.parquet").to_pylist() == [{"text": "nine ten", "n": "4"}]
+    dedup_files([mixed, plain], tmp_path / "out", work=tmp_path / "w", out_format="jsonl")
+    assert (tmp_path / "out/mixed.jsonl").read_text() == mixed.read_text()
+    assert len((tmp_path / "out/plain.jsonl").read_text().splitlines()) == 2
+    rule = "which only JSON lines can represent; write JSON lines, and inputs of other formats to other files"
+    with pytest.raises(DataError, match=rf"mixed\.jsonl:2: its 'n' has values of several types, {rule}"):
+        dedup_files([mixed, plain], tmp_path / "all.jsonl", work=tmp_path / "w")
+
+
 @pytest.mark.parametrize(("size", "form"), [(1000, None), (5000, "parquet"), (5000, "csv.gz"), (1 << 30, None)])
 def test_parts_have_all_records_in_order_whatever_the_shards(tmp_path, sources, small_parts, size, form):
     rows = [json.loads(line) for path in sources for line in path.read_text().splitlines() if line.endswith("}")]
@@ -388,6 +408,59 @@ def test_parts_replace_all_earlier_parts_only_if_forced(tmp_path, sources):
     (tmp_path / "out" / "part-notes.txt").touch()
     dedup_files(sources, tmp_path / "out", work=tmp_path / "w", part_size=1 << 20, out_format="parquet", force=True)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["part-00000.parquet", "part-notes.txt"]
+
+
+def test_names_of_many_parts_are_in_order_and_replaced(tmp_path, sources, monkeypatch):
+    monkeypatch.setattr(stage, "_DIGITS", 1)
+    options = {"work": tmp_path / "w", "force": True}
+    dedup_files(sources, tmp_path / "out", part_size=100, **options)
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == [f"part-{number:03}.jsonl" for number in range(len(names))]
+    assert 100 < len(names) < 1000
+    whole = "".join((tmp_path / "out" / name).read_text() for name in names)
+    dedup_files(sources, tmp_path / "out", part_size=1 << 20, **options)
+    [only] = (tmp_path / "out").iterdir()
+    assert (only.name, only.read_text()) == ("part-0.jsonl", whole)
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "part"),
+    [
+        ("-", None, "jsonl"),
+        ("-", "csv", "csv"),
+        ("data.log", "jsonl", "jsonl"),
+        ("data.csv", "jsonl", "jsonl"),
+        ("data.log.gz", "jsonl", "jsonl.gz"),
+        ("data", "csv", "csv"),
+        ("data.NDJSON", None, "ndjson"),
+        ("data.ndjson.GZ", "jsonl", "ndjson.gz"),
+    ],
+)
+def test_outputs_have_the_format_of_the_input_whatever_its_name(tmp_path, monkeypatch, name, form, part):
+    lines = b"text\none two\n" if form == "csv" else b'{"text": "one two"}\n'
+    is_packed = part.endswith(".gz")
+    path = name if name == "-" else tmp_path / name
+    if name == "-":
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+    else:
+        path.write_bytes(gzip.compress(lines) if is_packed else lines)
+    dedup_files([path], tmp_path / "parts", part_size=10, work=tmp_path / "w", format=form)
+    assert [one.name for one in (tmp_path / "parts").iterdir()] == [f"part-00000.{part}"]
+    if name != "-":
+        dedup_files([path], tmp_path / "out", work=tmp_path / "w", format=form)
+        known = name if "ndjson" in name.lower() else f"data.{part}"
+        [one] = (tmp_path / "out").iterdir()
+        written = one.read_bytes()
+        assert (one.name, gzip.decompress(written) if is_packed else written) == (known, lines)
+
+
+def test_endings_in_upper_case_are_replaced(tmp_path):
+    for name in ("A.JSONL", "b.Jsonl.GZ", "c.ndjson"):
+        lines = f'{{"text": "{name}"}}\n'.encode()
+        (tmp_path / name).write_bytes(gzip.compress(lines) if name.endswith("GZ") else lines)
+    paths = [tmp_path / name for name in ("A.JSONL", "b.Jsonl.GZ", "c.ndjson")]
+    dedup_files(paths, tmp_path / "out", work=tmp_path / "w", out_format="parquet")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["A.parquet", "b.parquet", "c.parquet"]
 
 
 @pytest.mark.parametrize("form", [None, "parquet"])

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from errno import EACCES, ENOSPC, EROFS
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from neardup import (
@@ -20,6 +21,7 @@ from neardup import (
     Sentences,
     SimHash,
     Trials,
+    audit_files,
     dedup_files,
 )
 from neardup.engines import journal
@@ -38,6 +40,7 @@ from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.spilled import state as states
 from neardup.pipeline.spilled.state import State
 from neardup.text import extraction
+from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
 
@@ -51,6 +54,10 @@ SCHEMES = [
     Checksum(fields=(Field(name="title"), Field(name="text", limit=20))),
     Combined(MinHash(), SimHash()),
 ]
+COMMON, OTHER = (
+    CommonShingles(shingling=MinHash().shingling.plain.recipe, terms=np.array([n], np.uint64), share=0.5, documents=9)
+    for n in (1, 2)
+)
 
 
 def comparable(decisions):
@@ -240,6 +247,7 @@ def test_documents_of_other_rules_are_refused(batches, tmp_path, monkeypatch):
         ({"scheme": MinHash(key=b"0123456789abcdef")}, "the secret key was added"),
         ({"scheme": MinHash(analysis=Analysis(stem="english"))}, "stem was not set and is english"),
         ({"scheme": SimHash()}, "scheme was minhash and is simhash"),
+        ({"scheme": MinHash(common=COMMON)}, "settings: common was added; use the same"),
     ):
         with pytest.raises(StorageRefused, match=words):
             dedup_files(batches[1], against=tmp_path / "state", work=tmp_path / "work", **options)
@@ -254,6 +262,20 @@ def test_documents_of_other_rules_are_refused(batches, tmp_path, monkeypatch):
     with pytest.raises(ParameterConflict, match="against"):
         dedup_files(batches[1], state=tmp_path / "state", against=tmp_path / "state")
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_list_of_common_shingles_is_needed_again(batches, tmp_path):
+    dedup_files(batches[0], state=tmp_path / "state", scheme=MinHash(common=COMMON))
+    for scheme, words in (
+        (MinHash(), "settings: common was left out; use the same"),
+        (MinHash(common=OTHER), f"settings: common was {COMMON.identity} and is {OTHER.identity}; use the same"),
+    ):
+        with pytest.raises(StorageRefused, match=words):
+            dedup_files(batches[1], state=tmp_path / "state", scheme=scheme)
+        with pytest.raises(StorageRefused, match=f"{words}.* leave them out, .* except a list of common shingles"):
+            audit_files(batches[0], tmp_path / "state", scheme=scheme)
+    with pytest.raises(StorageRefused, match="common was left out"):
+        Index.create(scheme=MinHash()).fill(State.open(tmp_path / "state"))
 
 
 def test_a_run_that_fails_at_once_leaves_no_state(batches, tmp_path):

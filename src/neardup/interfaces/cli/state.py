@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         (len(unknown), f"{plural(len(unknown), 'id')} not in the state{shown_ids(unknown)}"),
         (totals["documents"], plural(totals["documents"], "document"), True),
         (totals["kept"], "kept", True),
-        (totals["leaders"], "stored; the others are equal to one of these, or have no words", True),
+        (totals["leaders"], "stored; the others are equal to one of these, or empty", True),
         (size, f"{plural(size, 'byte')}{changed}", True),
     ]
     of_index = ", with signatures for an index" if header.for_index else ""

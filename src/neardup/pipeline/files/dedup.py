@@ -144,17 +144,18 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     With *work*, the run is one in pieces: it uses that folder, which it makes, and about *memory* bytes of memory
     besides 80 bytes for each document; the answer is the same. If it is interrupted, the same call continues it; with
     *restart* it begins again. The folder is removed at the end, unless *keep_work*: then ``audit_files`` can read what
-    was decided, and a later run of the same inputs with another policy does not sign them again. A run in pieces also
-    reads inputs of several formats, and folders of tables; if *out*, *dropped* or *mark* has no known ending, it is a
-    folder, which receives one file for each input, or with *part_size* numbered files (``part-00000.jsonl``) of about
-    that many bytes of text, in the format *out_format* (``parquet``, ``jsonl.zst``, ...; default: that of the inputs).
+    was decided, and a later run of the same inputs with another policy does not sign them again; runs with *state* or
+    *against* cannot keep it. A run in pieces also reads inputs of several formats, and folders of tables; if *out*,
+    *dropped* or *mark* has no known ending, it is a folder, which receives one file for each input, or with *part_size*
+    numbered files (``part-00000.jsonl``) of about that many bytes of text, in the format *out_format* (``parquet``,
+    ``jsonl.zst``, ...; default: that of the inputs).
 
     With *against*, the documents are compared with those of a state, of an index with texts or of other files, too:
-    these rank before all of the inputs, and are in no output. The decisions on the inputs are those of one run over
-    both. *state* is a folder that does the same, and to which the run adds its documents; it is made if there is none.
-    Both are runs in pieces; the default for *work* is then a folder inside the state, next to the first output, or a
-    temporary one. With *for_index*, the first run with a state decides that it has all that ``Index.fill`` needs for an
-    index without texts and fields; later runs need not repeat it.
+    these rank before all of the inputs, those of an index as it admitted them, and are in no output. The decisions on
+    the inputs are those of one run over both. *state* is a folder that does the same, and to which the run adds its
+    documents; it is made if there is none. Both are runs in pieces; the default for *work* is then a folder inside the
+    state, next to the first output, or a temporary one. With *for_index*, the first run with a state decides that it
+    has all that ``Index.fill`` needs for an index without texts and fields; later runs need not repeat it.
 
     Of web archives, and of tables with the fields *html* and *url*, the templates of hosts are learned first (see
     ``neardup.learn_templates``), and the pages are read with them; the result has them as ``templates``. The inputs are

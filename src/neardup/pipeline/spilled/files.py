@@ -283,10 +283,11 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
         stages.one("check", whole, partial(_check_report, job.shards, settings))
         converted = [output for output in outputs if own_format(job.shards, output) is None]
         if converted:  # other formats than those of the inputs need the types of all fields, and may lack some
-            sizes = [shard.size for shard in job.shards.shards]
-            records = stages.each("fields", "", partial(fields, job.shards), sizes)
+            numbers = {number for output in converted for number in job.shards.numbers(output.sources)}
+            sizes = [shard.size if number in numbers else 0 for number, shard in enumerate(job.shards.shards)]
+            stages.each("fields", "", partial(fields, job.shards), sizes, only=sorted(numbers))
             for output in converted:
-                schema_of(job.shards, output, records)
+                schema_of(job.shards, output, journal.records("fields-", job.shards.numbers(output.sources)))
     except NeardupError:
         if journal.kept or not _has_read(journal):
             journal.abandon()

@@ -125,17 +125,21 @@ class StoredKeys:
 
 
 def _order(job: Job, signed: Signed) -> Positions:
-    """Return all positions from best to worst: the leaders of a state, then inputs that are only compared with."""
-    known = len(job.earlier)
+    """Return all positions from best to worst.
+
+    The leaders of a state and the documents of indexes are in order; then follow those of inputs that are only compared
+    with, ranked by the policy, and the others, ranked likewise.
+    """
+    known, ranked = len(job.earlier), signed.ranked
     policy = job.policy
     values = {field: job.shards.column(field, signed.ranking(field)) for field in policy.value_fields}
     declared = {field: signed.written(field) for field in policy.written_fields}
     every = signed.addresses() if policy.ranks_addresses else None
     lengths = signed.column("length", np.int64)
-    found = [np.arange(known)]
-    for begin, end in ((known, signed.first), (signed.first, len(signed))):
+    found = [np.arange(ranked)]
+    for begin, end in ((ranked, signed.first), (signed.first, len(signed))):
         part = slice(begin - known, end - known)
-        own = {field: column[part] for field, column in values.items()}
+        own = {field: column[begin - ranked : end - ranked] for field, column in values.items()}
         of_part = {field: column[part] for field, column in declared.items()}
         addresses = None if every is None else address_ranks(policy, every[part], of_part)
         try:

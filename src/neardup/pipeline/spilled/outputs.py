@@ -29,6 +29,7 @@ from neardup.sources.formats import (
     PAGE_FORMATS,
     STDIN,
     WARC_COMPRESSIONS,
+    Kind,
     display,
     is_url,
     kind,
@@ -41,6 +42,7 @@ from neardup.sources.shards import Shards
 from neardup.sources.tables import check_representable, united
 
 _PART: Final = "part-"
+_DIGITS: Final = 5  # of the number of a part; with more than 100,000 parts, all numbers have more, to be in order
 _TOGETHER: Final = (
     "and inputs that are written together need one type for each field; write one file for each input, to a folder"
 )
@@ -92,7 +94,7 @@ def outputs_of(
             if form is None and FOLDER in formats:
                 rule = "requires a format, because parts of a folder of documents are tables"
                 raise ParameterError("part_size", part, rule, "parts of texts")
-            name = f"{_PART}{0:05}.{form or _endings(shards.inputs[compared])}"
+            name = f"{_PART}{0:0{_DIGITS}}.{form or _ending_of(shards, compared)}"
             found.append(Output(target, _joined(path, name), everything, part))
             continue
         if (
@@ -202,11 +204,13 @@ def _check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
             require_unmarked(piece)
 
 
-def schema_of(shards: Shards, output: Output, records: Sequence[dict[str, Any]]) -> pa.Schema:
-    """Return the schema of an output of converted records; ``DataError`` for records that it cannot represent."""
-    own = [records[number] for number in shards.numbers(output.sources)]
+def schema_of(shards: Shards, output: Output, records: Iterable[dict[str, Any]]) -> pa.Schema:
+    """Return the schema of an output of converted records; ``DataError`` for records that it cannot represent.
+
+    *records* are those of ``fields`` for its shards.
+    """
     names = ", ".join(display(shards.inputs[source]) for source in output.sources)
-    read = (pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))) for record in own)
+    read = (pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))) for record in records)
     schema = united(names, read, _TOGETHER) if len(output.sources) > 1 else united(names, read)
     check_representable(names, schema, output_kind(output.path, "jsonl").format)
     return schema
@@ -225,7 +229,10 @@ def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
         lengths = signed.column("length", np.int64)[signed.first :][places]
         starts = np.unique(np.searchsorted(np.cumsum(lengths) - lengths, np.arange(0, lengths.sum(), output.part)))
         edges = [0, *places[starts[(starts > 0) & (starts < len(places))]].tolist(), number]
-        found += [Part(output, _numbered(output, place), *ends) for place, ends in enumerate(pairwise(edges))]
+        digits = max(_DIGITS, len(f"{len(edges) - 2}"))
+        found += [
+            Part(output, _numbered(output, f"{place:0{digits}}"), *ends) for place, ends in enumerate(pairwise(edges))
+        ]
     return found
 
 
@@ -249,9 +256,10 @@ def _existing_parts(output: Output) -> list[str]:
     """Return the parts in the folder of an output, of all formats: programs that read the folder read all."""
     if not output.part:
         return []
-    folder, name = output.path.rpartition("/")[0], f"{_PART}{'[0-9]' * 5}.*"
+    folder, name = output.path.rpartition("/")[0], f"{_PART}{'[0-9]' * _DIGITS}*.*"
     found = matching(_joined(folder, name)) if is_url(folder) else sorted(map(str, Path(folder).glob(name)))
-    return [path for path in found if kind(path) is not None]
+    numbers = [PurePath(path).name.removeprefix(_PART).partition(".")[0] for path in found]
+    return [path for path, number in zip(found, numbers, strict=True) if number.isdecimal() and kind(path) is not None]
 
 
 def _require_files(paths: Iterable[str]) -> None:
@@ -261,9 +269,9 @@ def _require_files(paths: Iterable[str]) -> None:
             raise OutputRefused(path, "it is a link, and its target would be replaced; remove the link")
 
 
-def _numbered(output: Output, number: int) -> str:
+def _numbered(output: Output, number: str) -> str:
     folder, _, name = output.path.rpartition("/")
-    return _joined(folder, f"{_PART}{number:05}{name[len(_PART) + 5 :]}")
+    return _joined(folder, f"{_PART}{number}{name[len(_PART) + _DIGITS :]}")
 
 
 def _joined(folder: str, name: str) -> str:
@@ -294,7 +302,9 @@ def write(
     group = groups[task]
     output, alone = group[0].output, len(group) == 1
     form = own_format(job.shards, output)
-    schema = None if form is not None else schema_of(job.shards, output, job.journal.records("fields-"))
+    schema = None
+    if form is None:
+        schema = schema_of(job.shards, output, job.journal.records("fields-", job.shards.numbers(output.sources)))
     found = _records(job, result, group, copied=form is not None)
     found = ahead(found) if reading_ahead and alone else found
     files: dict[str, int] = {}
@@ -391,14 +401,36 @@ def _endings(path: str) -> str:
     )
 
 
+def _ending_of(shards: Shards, source: int) -> str:
+    """Return the ending of an input, if it is one of its format; otherwise that of its format and compression."""
+    path, found = shards.inputs[source], shards.kinds[source]
+    if kind(path) == found:
+        return _endings(path)
+    packed = {name: ending for ending, name in (COMPRESSIONS | WARC_COMPRESSIONS).items()}
+    return found.format + ("" if found.compression is None else packed[found.compression])
+
+
 def _names(shards: Shards, sources: Sequence[int], form: str | None) -> list[str]:
     """Return the paths of the inputs inside the innermost folder that contains all of them, ending in *form*.
 
-    Links keep their own names: the files that they point to, such as those of a cache, may have others.
+    Without *form*, only files without the ending of their format get that one. Links keep their own names: the files
+    that they point to, such as those of a cache, may have others.
     """
     paths = {source: Path(_absolute(shards.inputs[source])) for source in sources}
     piped = [source for source in sources if shards.inputs[source] == STDIN]
     base = os.path.commonpath([str(path.parent) for source, path in paths.items() if source not in piped] or [os.sep])
     named = {source: f"stdin.{shards.kinds[source].format}" for source in piped}
     names = [named.get(source) or str(path.relative_to(base)) for source, path in paths.items()]
-    return names if form is None else [f"{name.removesuffix(f'.{_endings(name)}')}.{form}" for name in names]
+    kinds = [shards.kinds[source] for source in sources]
+    return [
+        name
+        if form is None and own in {kind(name), Kind(FOLDER)}
+        else f"{_without_endings(name)}.{form or _ending_of(shards, source)}"
+        for name, own, source in zip(names, kinds, sources, strict=True)
+    ]
+
+
+def _without_endings(name: str) -> str:
+    """Return the name of a file without what ``_endings`` returns."""
+    ending = _endings(name)
+    return name[: -len(ending) - 1] if ending else name

@@ -58,7 +58,8 @@ class StateDecisions:
             raise StorageRefused(self._name, "the state has a secret key: the same key is needed", "key needed")
         if words := state.differences(scheme):
             rule = f"its documents were added with other settings: {words}; use the same, or leave them out, as the"
-            raise StorageRefused(self._name, f"{rule} state has recorded them", "other terms")
+            rule += " state has recorded them, except a list of common shingles"
+            raise StorageRefused(self._name, rule, "other terms")
         self._policy, self._scheme = state.header.policy, scheme
         self._salt: Words = np.frombuffer(bytes.fromhex(state.header.salt), np.uint64)
         earlier = state.earlier()

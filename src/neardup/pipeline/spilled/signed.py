@@ -41,8 +41,9 @@ _OFFSET: Final = "warc_record_offset"
 class Signed:
     """What is known of all documents, by position; every property reads the shards' files one after the other.
 
-    The earlier documents come first: the leaders that a state has, and the documents of inputs that are only compared
-    with. ``first`` is the position of the first other one.
+    The earlier documents come first: the leaders that a state has, and the documents of indexes and inputs that are
+    only compared with. ``first`` is the position of the first other one. Those before the position ``ranked`` are in
+    order: the leaders of a state, and the documents of indexes.
 
     ``equal`` is uint64[n, 2], a keyed digest that documents share if they have equal features, or without features the
     same text; zero for those that equal none. ``text`` is uint64[n], a keyed digest of the text. ``features``,
@@ -57,6 +58,7 @@ class Signed:
         """Where each shard's documents begin, and the number of all at last."""
         own = job.shards.shards[: len(numbers)]
         self.first = int(self.edges[sum(shard.source < job.compared for shard in own)])
+        self.ranked = int(self.edges[sum(shard.source < job.shards.texts for shard in own)])
 
     def __len__(self) -> int:
         return int(self.edges[-1])
@@ -82,8 +84,10 @@ class Signed:
         return found
 
     def ranking(self, field: str) -> list[pa.ChunkedArray]:
-        """Return the stored values of a field that ranks, of each shard; the leaders of a state need none."""
-        return self._of_shards(_RANKING + field)
+        """Return the stored values of a field that ranks, of each shard; documents before ``ranked`` need none."""
+        columns = self._of_shards(_RANKING + field)
+        ends = self.edges[1:].tolist()
+        return [column if end > self.ranked else column.slice(0, 0) for column, end in zip(columns, ends, strict=True)]
 
     def written(self, field: str) -> pa.ChunkedArray:
         """Return one of the ``written_fields`` of all documents; the leaders of a state need none."""
@@ -130,8 +134,8 @@ class Signed:
 
     def places(self) -> pa.Table | None:
         """Return where the documents are from that are not earlier ones; ``None`` if their ids are enough."""
-        every = zip(self._tables(IDS, _ID), self.edges[1:].tolist(), strict=True)
-        own = [table for table, end in every if end > self.first]
+        every = zip(self._tables(IDS, _ID), self._job.shards.shards, strict=False)
+        own = [table for table, shard in every if shard.source >= self._job.compared]
         whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
         return whole.drop_columns("id") if whole.num_columns > 1 else None
 

@@ -440,15 +440,20 @@ def _chosen(segment: Iterable[Rows], shift: int, stays: Flags, numbers: Any, beg
 
 
 def differing(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Change]:
-    """Yield the parameters that differ; of two schemes only the names, as everything else depends on these."""
+    """Yield the parameters that differ; of two schemes only the names, as everything else depends on these.
+
+    Tables and lists are changed, added or left out, without their values.
+    """
     names = ["scheme"] if known.get("scheme") != wanted.get("scheme") else {**known, **wanted}
     for name in names:
         one, other = known.get(name), wanted.get(name)
         if isinstance(one, Mapping) and isinstance(other, Mapping):
-            yield from differing(one, other)
+            inner = differing(one, other)
+            yield from (change._replace(name=name) if change.name == "identity" else change for change in inner)
         elif one != other:
+            kind = "added" if one is None else "left out" if other is None else "changed"
             plain = not {dict, list} & {type(one), type(other)}
-            yield Change("setting", name, one, other) if plain else Change("changed", name)
+            yield Change("setting", name, one, other) if plain else Change(kind, name)
 
 
 def _read(folder: Path) -> StateHeader | None:
