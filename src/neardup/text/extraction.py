@@ -217,7 +217,7 @@ class Extraction:
         sites = [0] * len(texts)
 
         def shown(number: int) -> str:
-            return visible_content(self._decoded(markup[number], declared[number] if declared else None)).whole
+            return visible_content(self.decoded(markup[number], declared[number] if declared else None)).whole
 
         if self.templates is not None and hosts:
             all_shown = [view == "visible" != self.view for view in views]
@@ -241,7 +241,7 @@ class Extraction:
 
         The main view of a page that cannot be parsed, and of ``Extraction(view="visible")``, is its visible view.
         """
-        text = self._decoded(page, declared)
+        text = self.decoded(page, declared)
         shown, visible = visible_contents(text)
         main = None if self.view == "visible" else _main(text)
         if main is None:
@@ -256,16 +256,17 @@ class Extraction:
 
     def _read(self, page: bytes | str, declared: str | None, template: Template | None, known: Find) -> Found:
         """Return the content of a page of a host with this template, or without one, and the view that it has."""
-        text, view = self._decoded(page, declared), self.view_with(template)
+        text, view = self.decoded(page, declared), self.view_with(template)
         if template is None:
             return _content(text, view, links=True)
         return known(text, view) or _content(text, view, links=False)
 
-    def plain_text(self, page: bytes, declared: str | None = None) -> str:
-        """Decode a page of plain text, as pages of HTML are, but for a charset in their markup."""
-        return self._decoded(page, declared, markup=False)
+    def decoded(self, page: bytes | str, declared: str | None = None, *, markup: bool = True) -> str:
+        """Return a page as the string that is read, without what follows its first 16 MiB.
 
-    def _decoded(self, page: bytes | str, declared: str | None, *, markup: bool = True) -> str:
+        Without *markup*, it is plain text, which declares no charset itself. Raises ``ExtraMissing`` if the charset of
+        a page of HTML must be detected without the library of the view.
+        """
         page = capped(page)[0]
         text = page if isinstance(page, str) else decoded(page, declared, markup=markup)
         if len(page) == LARGEST_PAGE:  # it may have been cut inside a character

@@ -228,11 +228,11 @@ def ordered(
     return own, int.from_bytes(hashed.digest()), raw, isinstance(markup, str), charset, plain
 
 
-def _ordered_pages(records: pa.Table) -> Iterator[OrderedPage | None]:
+def _ordered_pages(records: pa.Table, extraction: Extraction) -> Iterator[OrderedPage | None]:
     """Yield the page in each record of an archive; ``None`` if it has none, or one without a host."""
     from neardup.sources.archives import pages_in  # most runs have no archives
 
-    for page in pages_in(records):
+    for page in pages_in(records, extraction):
         yield None if page is None else ordered(page[0], page[1], plain=page[2])
 
 
@@ -241,16 +241,17 @@ def learning(extraction: Extraction) -> TableFunction:
 
     A page that ends its process twice has its visible view only; a record that does is decoded by this one.
     """
-    visible = partial(views, Extraction(view="visible"))
-    return TableFunction(f"{__name__}:reader", extraction.to_dict(), partial(_answer, visible))
+    visible = Extraction(view="visible")
+    fallback = partial(_answer, visible, partial(views, visible))
+    return TableFunction(f"{__name__}:reader", extraction.to_dict(), fallback)
 
 
 def reader(settings: Mapping[str, Any]) -> Reader:
     """Return the function of the processes for the extraction that ``to_dict`` described."""
-    return partial(_answer, views_reader(settings))
+    return partial(_answer, Extraction.from_dict(settings), views_reader(settings))
 
 
-def _answer(read: Reader, table: pa.Table) -> pa.Table:
+def _answer(extraction: Extraction, read: Reader, table: pa.Table) -> pa.Table:
     """Return the views of pages; of records, the pages in them, or only in the first ones if these expand to much.
 
     Then a last row, without a host, has the number of these records.
@@ -259,7 +260,7 @@ def _answer(read: Reader, table: pa.Table) -> pa.Table:
         return read(table)
     found: list[tuple[Any, ...]] = []
     size = 0
-    for row, one in enumerate(_ordered_pages(table)):
+    for row, one in enumerate(_ordered_pages(table, extraction)):
         if size > _EXPANDED:
             found.append((None, row, b"", False, None, False))
             break
@@ -329,7 +330,7 @@ class _Gathered:
                 if page[0] is not None:
                     self.add(page)
                     continue
-                for one in _ordered_pages(table.slice(page[1])):
+                for one in _ordered_pages(table.slice(page[1]), self._extraction):
                     self.add(one)
 
     def templates(self) -> Iterator[Template]:
