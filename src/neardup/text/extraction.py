@@ -99,9 +99,10 @@ class Extraction:
 
     ``view``
         ``visible``: all visible text (see ``neardup.visible_text``). ``main``: the main text, without navigation,
-        advertisements and other parts that belong to the site; a page whose markup would take too much time or memory
-        is read as ``visible``. ``auto``: like ``main``, but also a page whose main text has less than a fifth of the
-        letters (bytes of UTF-8 that are not white space) of its visible text is read as ``visible``.
+        advertisements, the comments of readers and other parts that belong to the site; a page whose markup would take
+        too much time or memory is read as ``visible``. ``auto``: like ``main``, but also a page whose main text has
+        less than a fifth of the letters (bytes of UTF-8 that are not white space) of its visible text is read as
+        ``visible``.
 
     In every view, the title of the page is the first line, and only the first 16 MiB of a page are read. Bytes are
     decoded by their byte order mark, the charset that HTTP declares, that of the markup, or as UTF-8. If this yields
