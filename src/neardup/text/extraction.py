@@ -184,9 +184,10 @@ class Extraction:
     ) -> Pages:
         """Read some pages; *declared* are the charsets that HTTP declares, if any. A string is decoded already.
 
-        *hosts* are those of the pages, which templates need. No page raises an error. Raises ``DataError`` for a page
-        that is neither bytes nor a string, ``ParameterError`` for fewer or more charsets or hosts than pages, and
-        ``ExtraMissing`` without the library that the view needs.
+        *hosts* are those of the pages, which templates need, as ``neardup.urls.host`` returns them. No page raises an
+        error. Raises ``DataError`` for a page that is neither bytes nor a string, ``ParameterError`` for fewer or more
+        charsets or hosts than pages and, with templates, for a host that is not in normal form, and ``ExtraMissing``
+        without the library that the view needs.
         """
         return self.pages_with_whole_texts(markup, declared, hosts, whole=False)[0]
 
