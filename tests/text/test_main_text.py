@@ -19,6 +19,15 @@ HEADS = [
     "<link rel=canonical href=/a>" * 64,
     "<link rel=canonical href=/a>" * 65,
     "<link rel=canonical href=/a>" * 64 + "<link rel=canonical href=>",
+    "<head><template><link rel=canonical href=/a></template></head>",
+    "<head><template><title>a</title><base href=/b/></template><title>c</title><link rel=canonical href=a></head>",
+    "<head>text <link rel=canonical href=/a><meta name=robots content=noindex></head>",
+    "<head><noscript><meta name=robots content=noindex><link rel=canonical href=/a></noscript></head>",
+    "<head></head><link rel=canonical href=/a><meta name=robots content=noindex>",
+    "</html><link rel=canonical href=/a>",
+    "<iframe></iframe><link rel=canonical href=/a>",
+    "<head><svg><title>icon</title></svg><title>Real</title></head>",
+    "<svg><title>icon</title></svg><title>Real</title>",
     "",
 ]
 

@@ -53,7 +53,7 @@ def main_text(markup: str) -> PageContent | None:
         text, title = text.replace(_MARK, "").strip(), title.replace(_MARK, "")
     head, root = tree.head, tree.document.query_selector("html")
     links = [] if head is None else head.query_selector_all("link[rel~=canonical]")
-    listed = links if len(links) <= MOST_CANONICALS else ()  # going through all would take quadratic time
+    listed = [*filter(_counts, links)] if len(links) <= MOST_CANONICALS else ()  # all would take quadratic time
     named = {address for link in listed if (address := (link.getattr("href") or "").strip())}
     if len(links) > MOST_CANONICALS:
         canonical: str | None = ""
@@ -62,7 +62,8 @@ def main_text(markup: str) -> PageContent | None:
         address = None if base is None else base.getattr("href")
         canonical = resolved(named.pop(), address) if len(named) == 1 else "" if named else None
     robots = [] if head is None else head.query_selector_all('meta[name="robots" i]')
-    noindex = any(forbids_index(tag.getattr("content") or "") for tag in robots[:MOST_CANONICALS])
+    asked = (tag.getattr("content") or "" for tag in filter(_counts, robots[:MOST_CANONICALS]))
+    noindex = any(map(forbids_index, asked))
     lang = None if root is None else (root.getattr("lang") or "").strip() or (root.getattr("xml:lang") or "").strip()
     return PageContent(text, title or None, canonical, lang or None, noindex)
 
@@ -79,6 +80,11 @@ def _prepared(markup: str) -> tuple[str, bool]:
         content, marks = _ALONE.subn(_marked, f">{content}<")
         content = content[1:-1]
     return f"{markup[:inside]}{_DEEPER if inside else ''}{content}", marks > 0
+
+
+def _counts(tag: Any) -> bool:
+    """Return whether a tag of the head is not in ``noscript``, whose content is nothing for a browser with scripts."""
+    return bool(tag.parent.tag != "noscript")
 
 
 def _marked(found: re.Match[str]) -> str:
