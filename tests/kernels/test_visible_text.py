@@ -196,11 +196,11 @@ TAGS = """
     <p> </p> <P/> <b> </b> <div> </div> <div_hidden> <span_Hidden=x> </span> </SPAN> <my-box_hidden> </MY-box> <br>
     </br> <td> </td> <pre> </pre> <html> <html_lang=de> <head> </head> <body_hidden> <title> </title> <textarea>
     </textarea> <script> </script> </s </SCRIPT_> <template> </template> <link_rel=canonical> <meta/name=robots>
-    <noscript> </noscript> <!-- --> --!> <!--> <!---> <!--_> <!x <?x </> </_ <a <a_b="c <a_b='>'> <a_="d>
+    <noscript> </noscript> <!-- -- --> --!> <!--> <!---> <!--_> <!x <?x </> </_ <a <a_b="c <a_b='>'> <a_="d>
     <p_style=display:none> <p_style='DISPLAY_:/**/_none!important'> <p_style="color:red;display:none;display:block">
     <i_style='display:no/*'> <i_style='display&#58;none'> <i_style=display:none;x> <i_style='display:none/*x'> <i
     <i_style='/*/display:none'> <a_href> <A_class=b_HREF=c> <a> </a> |
-    </html> <iframe> <xmp> </XMP> <listing> </listing> <plaintext> </plaintext> <svg> <svg/> </svg> <script_/> <SCRIPT> <!-- --
+    </html> <iframe> <xmp> </XMP> <listing> </listing> <plaintext> </plaintext> <svg> <svg/> </svg> <script_/> <SCRIPT>
     <i_style="x:display:none"> <i_style=a_style=display:none> </i> <blockquote> </blockquote> <figcaptions> <h1> </h1>
     = " ' / _ a b_c &amp; &ampx &#65 &#x41; &nLt; &nbsp; &#13; &#0; &#1; & &notin < > display:none hidden
 """
