@@ -34,6 +34,14 @@ def test_a_page_that_is_no_article_is_read_whole():
     assert one(LIST, "main")[-1] == "main"
 
 
+@pytest.mark.parametrize("name", ["textarea", "xmp", "plaintext"])
+def test_text_whose_markup_is_text_counts_as_visible(name, monkeypatch):
+    monkeypatch.setattr(extraction, "main_text", lambda _: extraction.PageContent("few words", None, None, None))
+    page = f"<p>Few words</p><{name}>{'<b>A line of a draft.' * 9}</{name}>".encode()
+    assert one(page)[0] == visible_text(page)
+    assert one(page)[-1] == "visible"
+
+
 def test_the_floor_is_a_fifth_of_the_letters(monkeypatch):
     page = b"<p>" + b"abcd " * 10
     for letters, view in ((8, "main"), (7, "visible")):
