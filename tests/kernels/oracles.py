@@ -377,3 +377,33 @@ def different_documents(documents, least):
         for value in meetings:
             entries.setdefault(value, []).append(number)
     return counted
+
+
+SCRIPT = re.compile(
+    r"(?P<opened><!(?=--))|(?P<closed>-->)|(?P<begin><script(?=[ \t\n\f\r/>]))|(?P<end></script(?=[ \t\n\f\r/>]))",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def raw_end(page, at, name):
+    """Return where the end tag of an element begins whose content is not markup, from a place on."""
+    if name == "script":
+        return script_end(page, at)
+    end = re.compile(rf"</{name}(?=[ \t\n\f\r/>])", re.IGNORECASE | re.ASCII).search(page, at)
+    return end.start() if end else len(page)
+
+
+def script_end(page, at):
+    """Return where the end tag of a script begins, by the states of the standard's tokenizer."""
+    state = "script"
+    for found in SCRIPT.finditer(page, at):
+        kind = found.lastgroup
+        if kind == "end" and state != "inner":
+            return found.start()
+        if kind == "opened" and state == "script":
+            state = "comment"
+        elif kind == "closed":
+            state = "script"
+        elif kind in {"begin", "end"} and state != "script":
+            state = "inner" if kind == "begin" else "comment"
+    return len(page)

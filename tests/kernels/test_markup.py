@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from oracles import raw_end
 
 from neardup.kernels import markup
 from neardup.text.markup import _ELEMENTS, _elements
@@ -39,6 +40,9 @@ PIECES = [
     *(b"<a x='>' y=\"'\" z = 1>", b"<a b='c", b"<x =y//z>", b"<!-- <b> -->", b"<!-->", b"<!--->", b"<!-- --!>", b"<!"),
     *(b"<script>", b"</script>", b"</scripts>", b"</SCRIPT >", b"<style a=/>", b"</style", b"<title>", b"</title>"),
     *(
+        b"<textarea>",
+        b"</textarea>",
+        b"<plaintext>",
         b"<![CDATA[",
         b"]]>",
         b"<blockquote>",
@@ -179,9 +183,11 @@ def oracle(page):
             found[markup.CHOICES] += bool(kind & markup.CHOICE) and not closing
             alone = bool(tag[4]) and re.sub(ATTRIBUTE, b"a", attributes + tag[4]).endswith(b"/>")
             place = tag.end()
-            if not closing and elements.start(name, kind, alone):
-                end = re.compile(rb"</" + name.encode() + rb"(?=[\s/>])", re.IGNORECASE).search(page, place)
-                place = end.start() if end else len(page)
+            if not closing:
+                begin, last = place, len(page)
+                if elements.start(name, kind, alone):
+                    place = last = raw_end(page.decode("latin-1"), place, name)
+                found[markup.SHOWN] += last - begin if kind & markup.KEPT else 0
             elif closing and place > literal and elements.open:
                 elements.end(name, kind)
             found[markup.OPEN] = max(found[markup.OPEN], len(elements.formatting))
@@ -212,6 +218,7 @@ def measured(page, *, named=True):
 @example(b"<a x=1 y z='2' / w>")
 @example(b"<title><b></title><b>")
 @example(b"<div><svg><![CDATA[></div>]]></svg>" * 3)
+@example(b"<script><!-- <script></script><b> --></script><b>")
 @example(b"<b><b><b><b><div></b></b></b></b></div>")
 @example(b"<b>" + b"<div>" * 8 + b"</b>")
 @example(b"<svg><desc><x-y><td><path/></td></x-y></desc></svg>")
@@ -240,6 +247,7 @@ def test_pages_are_measured_as_defined(page):
         (b"<p>" + b"<b></i>" * 5, markup.OPEN, 5),
         (b"<div>" * 4, markup.WALKED, 0 + 1 + 2 + 3),
         (b"<p> a b <script>c</script> d <!-- e --> < f", markup.SHOWN, 5),
+        (b"<xmp>a <b>c</xmp>d<textarea>e", markup.SHOWN, 8),
         (b"<br>" * 5 + b"</p><!-- <a> --><!x> < b", markup.TAGS, 8),
         (b"<a b c=1><d e>", markup.VALUES, 3),
         (b"<a b c=1><d e>", markup.COMPARED, 2 * 2 + 1),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from oracles import raw_end
 
 from neardup.kernels import references
 from neardup.kernels import visible_text as kernels
@@ -38,7 +39,7 @@ class Oracle:
         self.links = links
         self.page, self.pieces, self.tags, self.title = page, [], [], (-1, -1)
         self.in_head = self.head_is_over = False
-        self.pre = self.depth = self.begin = 0
+        self.pre = self.depth = self.begin = self.foreign = 0
         self.hiding = None
         at = 0
         while opening := OPENING.search(page, at):
@@ -101,18 +102,19 @@ class Oracle:
         return len(self.page) if end < 0 else end + 1
 
     def raw_end(self, name, at):
-        end = re.compile(rf"</{name}(?=[ \t\n\f\r/>])", re.IGNORECASE | re.ASCII).search(self.page, at)
-        end = end.start() if end else len(self.page)
+        end = len(self.page) if name in LISTED["LAST"] else raw_end(self.page, at, name)
         if name == "title":
-            if self.title == (-1, -1) and self.hiding is None:
+            if self.title == (-1, -1) and self.hiding is None and not self.foreign:
                 self.title = at, end
+        elif name in LISTED["LITERAL"]:
+            self.pieces.append(("verbatim", self.page[at:end].replace("\0", "")))
         elif name in LISTED["KEPT"]:
             self.say(self.page[at:end])
         return end
 
     def say(self, text):
+        self.head_is_over |= text.strip(" \t\n\f\r") != ""
         if text and not self.in_head:
-            self.head_is_over |= not SPACES.fullmatch(text)
             text = unescape(text.replace("\r\n", "\n").replace("\r", "\n")).replace("\0", "")
             self.pieces.append(("verbatim" if self.pre else "text", text))
 
@@ -127,7 +129,8 @@ class Oracle:
     def start(self, name, attributes, at):
         self.in_head = name == "head" or (self.in_head and name in LISTED["IN_HEAD"])
         self.head_is_over |= name != "html" and name not in LISTED["IN_HEAD"]
-        if name == "html" or (name in {"link", "meta"} and not self.head_is_over):
+        of_head = name in {"link", "meta"} and not self.head_is_over and self.hiding is None
+        if name == "html" or of_head:
             self.tags.append([getattr(kernels, {"html": "ROOT"}.get(name, name.upper())), at, at + len(attributes)])
         if self.hiding is not None:
             self.depth += name == self.hiding
@@ -135,14 +138,16 @@ class Oracle:
             self.hiding, self.depth, self.begin = name, 1, len(self.pieces)
         self.mark(name, closing=False)
         self.anchor(name, attributes)
-        self.pre += name == "pre"
+        self.pre += name in LISTED["PRE"]
+        self.foreign += name == "svg" and self.page[at + len(attributes) - 1] != "/"
 
     def end(self, name):
-        if name == "head":
-            self.in_head, self.head_is_over = False, True
+        self.in_head = self.in_head and name != "head"
+        self.head_is_over |= name == "html"
         self.mark(name, closing=True)
         self.anchor(name, "")
-        self.pre -= name == "pre" and self.pre > 0
+        self.pre -= name in LISTED["PRE"] and self.pre > 0
+        self.foreign -= name == "svg" and self.foreign > 0
         if name == self.hiding:
             self.depth -= 1
             if not self.depth:
@@ -191,10 +196,11 @@ TAGS = """
     <p> </p> <P/> <b> </b> <div> </div> <div_hidden> <span_Hidden=x> </span> </SPAN> <my-box_hidden> </MY-box> <br>
     </br> <td> </td> <pre> </pre> <html> <html_lang=de> <head> </head> <body_hidden> <title> </title> <textarea>
     </textarea> <script> </script> </s </SCRIPT_> <template> </template> <link_rel=canonical> <meta/name=robots>
-    <noscript> </noscript> <!-- --> --!> <!--> <!---> <!--_> <!x <?x </> </_ <a <a_b="c <a_b='>'> <a_="d>
+    <noscript> </noscript> <!-- -- --> --!> <!--> <!---> <!--_> <!x <?x </> </_ <a <a_b="c <a_b='>'> <a_="d>
     <p_style=display:none> <p_style='DISPLAY_:/**/_none!important'> <p_style="color:red;display:none;display:block">
     <i_style='display:no/*'> <i_style='display&#58;none'> <i_style=display:none;x> <i_style='display:none/*x'> <i
     <i_style='/*/display:none'> <a_href> <A_class=b_HREF=c> <a> </a> |
+    </html> <iframe> <xmp> </XMP> <listing> </listing> <plaintext> </plaintext> <svg> <svg/> </svg> <script_/> <SCRIPT>
     <i_style="x:display:none"> <i_style=a_style=display:none> </i> <blockquote> </blockquote> <figcaptions> <h1> </h1>
     = " ' / _ a b_c &amp; &ampx &#65 &#x41; &nLt; &nbsp; &#13; &#0; &#1; & &notin < > display:none hidden
 """
@@ -207,6 +213,12 @@ PIECES = st.sampled_from([*(tag.replace("_", " ") for tag in TAGS.split()), *SPE
 @example("a <span hidden><pre></span> b\n c")
 @example("<div hidden>a<div>b</div>c</div>d<div hidden>e")
 @example("<title>a</title><svg><title>b</title></svg>")
+@example("<svg><title>a</title></svg><svg/><title>b</title>")
+@example("<script><!-- <script></script> a --></script>b<script><!--> <script></script>c</script>d")
+@example("<script><!--<script-></script>a<script><!--<script/></script></script>b<script><!--<script>--></script>c")
+@example("<xmp>\n<b>&amp;\0</xmp>a<listing>\n<b>c\n</listing><plaintext>&amp;</plaintext>\n")
+@example("<head><template><link></template><meta></head>")
+@example("<head>\xa0<link></head>")
 @example("<template><title>a</title></template><title>b</title>")
 @example("&nLt;" * 9)
 @example("<pre>" + "<b>&nLt;</b>" * 9)

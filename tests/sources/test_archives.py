@@ -432,7 +432,7 @@ def test_undecoded_records_have_the_pages_of_pieces(archive, monkeypatch, batch)
         for address, text in zip(addresses, piece.texts.to_pylist(), strict=True)
         if text != "plain text of a resource"
     ]
-    assert [page for table, _ in parts for page in pages_in(table) if page is not None] == expected
+    assert [page for table, _ in parts for page in pages_in(table, Extraction()) if page is not None] == expected
     assert {address for address, *_ in expected} >= {"http://a.example/1", "http://b.example/", None}
     assert [page for _, page, _ in expected[-2:]] == ["<p>K\xe4se", "<p>nowhere"]
     assert (parts[-1][1], len(parts) > 2) == (size, batch < 1 << 20)
@@ -448,5 +448,5 @@ def test_xhtml_is_read_and_learned_from_with_its_empty_elements(tmp_path):
     assert found.column("title").to_pylist() == ["Bees"]
     assert found.texts[0].as_py().count("nobody knows") == 5
     [(table, _)] = undecoded(str(path), [])
-    [(_, page, is_text)] = pages_in(table)
+    [(_, page, is_text)] = pages_in(table, Extraction())
     assert (is_text, '<script src="a.js"></script>' in page) == (False, True)

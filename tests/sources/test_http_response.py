@@ -168,6 +168,36 @@ def test_chunks_that_break_off_are_kept():
     assert found.fault == "damaged chunked coding"
 
 
+@pytest.mark.parametrize("sizes", [b"%010x", b"%x", b"%X ", b"%08x;a=1"])
+def test_sizes_of_chunks_may_have_leading_zeros(sizes):
+    body = b"".join(sizes % len(part) + b"\r\n" + part + b"\r\n" for part in (TEXT, TEXT[:300], b""))
+    found = response(http(body, headers=["Transfer-Encoding: chunked"]))
+    assert (found.body, found.fault) == (TEXT + TEXT[:300], "")
+
+
+def test_very_many_zeros_before_a_size_cost_little_time():
+    found = response(http(b"0" * 10_000_000 + b"g", headers=["Transfer-Encoding: chunked"]))
+    assert found.fault == "unreadable chunked coding"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("text/html, text/html", ("text/html", None)),
+        ("text/html;charset=utf-8, Text/HTML", ("text/html", "utf-8")),
+        ("text/html;charset=a, text/html;charset=b", ("text/html", "b")),
+        ("text/html;charset=utf-8, text/plain", ("text/plain", None)),
+        ("text/html, */*", ("text/html", None)),
+        ("text/html,charset=utf-8", ("text/html", None)),
+        ('text/html; a=","; charset=utf-8', ("text/html", "utf-8")),
+        ('text/html; charset="', ("text/html", '"')),
+        ("html, ,", ("html, ,", None)),
+    ],
+)
+def test_of_several_types_the_last_one_counts(value, expected):
+    assert media_type(value) == expected
+
+
 def test_a_bomb_is_cut(monkeypatch):
     for module in (http_response, html):
         monkeypatch.setattr(module, "LARGEST_PAGE", 1 << 16)

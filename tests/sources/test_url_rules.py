@@ -17,6 +17,7 @@ ONE_EACH = [
     HostRules(index_pages={"index.html": EVIDENCE}),
     HostRules(final_slash=EVIDENCE),
 ]
+SESSION = "(S(lit3py55t21z5v55vlm25s55))"
 NAMES = st.sampled_from(["sid", "xsid", "sidx", "print", "a.b+", "aXb+", "id", ""])
 VALUES = st.sampled_from(["", "=", "=1", "=a=b", "=?sid=3", "=/;v=1"])
 PARAMETERS = st.tuples(NAMES, VALUES).map("".join)
@@ -33,6 +34,9 @@ SEGMENTS = st.sampled_from(
         "b;vv=1",
         "a;v=1;w=2;v=3",
         "%3Bv=1",
+        SESSION,
+        f"{SESSION};v=1",
+        f"{SESSION};w;v",
     ]
 )
 URLS = st.builds(
@@ -114,10 +118,25 @@ def test_names_of_a_host_without_case_have_none():
     assert rules.normal("http://b.example/A/Index.html;Sid=1") == "http://b.example/A/Index.html;Sid=1"
 
 
+def test_a_session_with_a_parameter_of_a_rule_makes_no_difference():
+    own = HostRules(path_parameters={"v": EVIDENCE}, index_pages={"index.html": EVIDENCE})
+    rules = UrlRules({"a.example": own})
+    for path, normal in {
+        f"/{SESSION};v=1": "/",
+        f"/b/index.html;v=2/{SESSION};v=1": "/b/",
+        f"/b/{SESSION};v=1/{SESSION};v=1": "/b",
+        f"/b/{SESSION};v=1/c": f"/b/{SESSION};v=1/c",
+    }.items():
+        assert Addresses(rules=rules).normal(f"http://a.example{path}") == f"http://a.example{normal}"
+    kept = Addresses(rules=rules, sessions=()).normal(f"http://a.example/{SESSION};v=1")
+    assert kept == f"http://a.example/{SESSION}"
+
+
 def test_long_paths_take_linear_time():
     own = HostRules(path_parameters={"v": EVIDENCE}, index_pages={"index.html": EVIDENCE}, final_slash=EVIDENCE)
     rules = Addresses(rules=UrlRules({"a.example": own}))
     assert rules.normal("http://a.example" + "/index.html;v=1" * 100_000 + "/" * 100_000) == "http://a.example/"
+    assert rules.normal("http://a.example" + f"/{SESSION};v=1" * 50_000) == "http://a.example/"
 
 
 def test_a_file_has_all(tmp_path):

@@ -34,6 +34,14 @@ def test_a_page_that_is_no_article_is_read_whole():
     assert one(LIST, "main")[-1] == "main"
 
 
+@pytest.mark.parametrize("name", ["textarea", "xmp", "plaintext"])
+def test_text_whose_markup_is_text_counts_as_visible(name, monkeypatch):
+    monkeypatch.setattr(extraction, "main_text", lambda _: extraction.PageContent("few words", None, None, None))
+    page = f"<p>Few words</p><{name}>{'<b>A line of a draft.' * 9}</{name}>".encode()
+    assert one(page)[0] == visible_text(page)
+    assert one(page)[-1] == "visible"
+
+
 def test_the_floor_is_a_fifth_of_the_letters(monkeypatch):
     page = b"<p>" + b"abcd " * 10
     for letters, view in ((8, "main"), (7, "visible")):
@@ -169,7 +177,7 @@ def test_characters_that_a_page_has_itself_are_not_damage(monkeypatch):
 @pytest.mark.parametrize(("charset", "text"), [("cp1252", GERMAN), ("cp1251", "Привет, как ваши дела в гавани? ")])
 def test_pages_and_texts_in_an_encoding_that_nothing_declares(charset, text):
     assert one(b"<p>" + (text * 20).encode(charset))[0] == (text * 20).strip()
-    assert Extraction().plain_text((text * 20).encode(charset)) == text * 20
+    assert Extraction().decoded((text * 20).encode(charset), markup=False) == text * 20
 
 
 def test_a_text_in_utf_8_that_is_declared_otherwise():
@@ -178,11 +186,11 @@ def test_a_text_in_utf_8_that_is_declared_otherwise():
 
 def test_plain_text_has_no_charset_in_its_words(monkeypatch):
     page = ("Write <meta charset=koi8-r> at the beginning. " + GERMAN).encode()
-    assert Extraction().plain_text(page) == page.decode()
-    assert Extraction().plain_text(GERMAN.encode("cp1252"), "windows-1252") == GERMAN
+    assert Extraction().decoded(page, markup=False) == page.decode()
+    assert Extraction().decoded(GERMAN.encode("cp1252"), "windows-1252", markup=False) == GERMAN
     monkeypatch.setattr(extraction, "installed", lambda: None)
     monkeypatch.setattr(extraction, "detected", lambda _: pytest.fail("the library is not there"))
-    assert "\ufffd" in Extraction().plain_text(GERMAN.encode("cp1252"))
+    assert "\ufffd" in Extraction().decoded(GERMAN.encode("cp1252"), markup=False)
 
 
 def test_elements_that_are_added_are_in_no_title_and_text():

@@ -6,9 +6,12 @@ from contextlib import suppress
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from neardup import DataError, ParameterError
 from neardup.model.errors import InputRefused
+from neardup.sources.hosts import host
 from neardup.text.host_templates import HostTemplates, Template
 from neardup.text.lines import LINES
 
@@ -48,6 +51,20 @@ def test_templates_by_host():
     assert TEMPLATES.terms.tolist() == MENU.tolist()
     assert TEMPLATES.begins.tolist() == [0, 0, 2]
     assert len(HostTemplates([], RULE).terms) == 0
+
+
+@pytest.mark.parametrize("host", ["B.example", "b.example.", "b.example:443", "http://b.example/", "b\xfccher.example"])
+def test_hosts_that_are_not_in_normal_form_are_refused(host):
+    for ask in (TEMPLATES.get, lambda one: TEMPLATES.numbers([one])):
+        with pytest.raises(ParameterError, match=r"must be in normal form, as neardup.urls.host returns it"):
+            ask(host)
+
+
+@given(st.text("aB.-%4\xfc\xdf\u3002[:1]_~!$&'()*+,;=x\ud800", max_size=12))
+@example("[2001:DB8::1]")
+@example("%C3%89.example")
+def test_hosts_in_normal_form_are_not(authority):
+    assert TEMPLATES.get(host(f"https://{authority}/")) is None
 
 
 def test_changed_templates_name_those_that_they_have_replaced(tmp_path):

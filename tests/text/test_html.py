@@ -48,6 +48,7 @@ def test_blocks_and_lines(markup, text):
         ("<html><head><meta charset=utf-8><title>A\n title</title><style>p{}</style></head><body>b", "A title\n\nb"),
         ("<body>text<title>late</title>", "late\n\ntext"),
         ("<title>first</title><svg><title>icon</title></svg>x", "first\n\nx"),
+        ("<svg><title>icon</title></svg><title>late</title>x", "late\n\nx"),
         ("<title></title><p>x", "x"),
         ("<head>stray<title>t</title>stray<body>b", "t\n\nb"),
         ("<head><title>t</title><p>the paragraph closes the head", "t\n\nthe paragraph closes the head"),
@@ -63,6 +64,8 @@ def test_the_title_is_the_first_line_and_the_only_text_of_the_head(markup, text)
     [
         "<script>if (a < b) '</p>'</script>",
         "<SCRIPT type='x'><!-- <p>y</p> --></ScRiPt >",
+        '<script><!--\ndocument.write("<script src=x></script>"); var leaked = 1;\n//--></script>',
+        "<script><!-- <script> --></script>",
         "<style>p > a { }</style>",
         "<noscript><p>Please enable scripts</p></noscript>",
         "<template><p>one<template>two</template></p></template>",
@@ -119,6 +122,19 @@ def test_hidden_elements(markup, text):
 def test_preformatted_text_keeps_its_whitespace():
     page = "<p>x  y<pre>\n  def f():\r\n\n\n    return <b>1</b>\n</pre>z  z"
     assert visible_text(page) == "x y\n\n  def f():\n\n\n    return 1\n\nz z"
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("a<xmp>\n<b>1 &lt;  2</b>\n</xmp>b", "a\n\n<b>1 &lt;  2</b>\n\nb"),
+        ("a<plaintext><p>b</plaintext>\n<i>c", "a\n\n<p>b</plaintext>\n<i>c"),
+        ("<listing>\na  <b>b</b></listing>", "a  b"),
+        ("<div hidden><xmp>a</xmp></div>b", "b"),
+    ],
+)
+def test_markup_is_text_in_obsolete_elements(page, text):
+    assert visible_text(page) == text
 
 
 @pytest.mark.parametrize(
@@ -241,6 +257,8 @@ BOMBS = {
     "marked sections": "<![ >",
     "instructions": "<?",
     "scripts": "<script></scrip",
+    "inner scripts": "<script><!--<script",
+    "brackets in scripts": "<script><!--" + "<" * 1_000_000,
     "quotes": '<a b="',
     "brackets in quotes": '<a b=">" ',
     "mixed quotes": '<a b="x" c=\'>',
@@ -292,9 +310,16 @@ def test_the_title_is_given_apart_too():
         ("<link rel=&#99;anonical href=/a>", "/a"),
         ("<link rel=can\0onical href=/a>", "/a"),
         ("<link rel=alternate href=/a>", None),
-        ("<head></head><link rel=canonical href=/a>", None),
+        ("<head></head>\n<link rel=canonical href=/a>", "/a"),
+        ("<head></head>text<link rel=canonical href=/a>", None),
+        ("<head></head></html><link rel=canonical href=/a>", None),
+        ("<head><iframe></iframe><link rel=canonical href=/a>", None),
         ("<p>text<link rel=canonical href=/a>", None),
         ("text<link rel=canonical href=/a>", None),
+        ("<head>text<link rel=canonical href=/a></head>", None),
+        ("<head>&nbsp;<link rel=canonical href=/a></head>", None),
+        ("<head><template><link rel=canonical href=/b></template><link rel=canonical href=/a></head>", "/a"),
+        ("<head><template><base href=/b/></template><link rel=canonical href=a></head>", "a"),
         ("<!-- <link rel=canonical href=/a> -->", None),
         ("<base href=http://b.example/c/d><link rel=canonical href=a>", "http://b.example/c/a"),
         ("<link rel=canonical href=a><base href=' //b.example/c/ '>", "//b.example/c/a"),
@@ -393,6 +418,9 @@ def test_a_head_of_megabytes_costs_little_time(name):
         ("<meta name=&#82;obots content=noindex>", True),
         ("<meta name=googlebot content=noindex>", False),
         ("<p>text<meta name=robots content=noindex>", False),
+        ("<head><template><meta name=robots content=noindex></template></head>", False),
+        ("<head>text<meta name=robots content=noindex></head>", False),
+        ("<head><noscript><meta name=robots content=noindex></noscript></head>", False),
         ("", False),
     ],
 )

@@ -1,4 +1,5 @@
 import sys
+from time import perf_counter
 
 import pytest
 
@@ -18,6 +19,15 @@ HEADS = [
     "<link rel=canonical href=/a>" * 64,
     "<link rel=canonical href=/a>" * 65,
     "<link rel=canonical href=/a>" * 64 + "<link rel=canonical href=>",
+    "<head><template><link rel=canonical href=/a></template></head>",
+    "<head><template><title>a</title><base href=/b/></template><title>c</title><link rel=canonical href=a></head>",
+    "<head>text <link rel=canonical href=/a><meta name=robots content=noindex></head>",
+    "<head><noscript><meta name=robots content=noindex><link rel=canonical href=/a></noscript></head>",
+    "<head></head><link rel=canonical href=/a><meta name=robots content=noindex>",
+    "</html><link rel=canonical href=/a>",
+    "<iframe></iframe><link rel=canonical href=/a>",
+    "<head><svg><title>icon</title></svg><title>Real</title></head>",
+    "<svg><title>icon</title></svg><title>Real</title>",
     "",
 ]
 
@@ -62,7 +72,85 @@ def test_lists_near_the_body_are_text(body, read):
 
 @pytest.mark.parametrize("markup", ["<body", "<body <body" * 1_000_000, "<ul><li>x</ul>", "<bodyguard>", ""])
 def test_pages_without_a_whole_tag_of_the_body_stay_as_they_are(markup):
-    assert module._deeper(markup) == markup
+    assert module._prepared(markup) == (markup, False)
+
+
+INTRODUCTION = "<html><title>Bees</title><body><article><p>This is the first sentence of an article about bees. "
+
+
+@pytest.mark.parametrize(
+    "character", ["東", "あ", "カ", "한", "ก", "ह", "€", "\u2013", "→", "\u4e3f", "\u2003", "\ufffd"]
+)
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "It is <b>{}</b>.",
+        "It is <b> {} </b>.",
+        "It is<b>\n{}\n</b>.",
+        "It is <i>x</i>{}<i>y</i>.",
+        "It is <b><!-- c -->{}<!-- c --></b>.",
+        "It is <b>{}\0</b>.",
+        "It is<pre>\n{}</pre>so.",
+        "<table><tr><td>{}</td><td>{}</td></tr></table>",
+        "<ul><li>{}</ul>",
+        "<ruby>{}<rp>(</rp><rt>reading</rt><rp>)</rp></ruby>",
+        "<h2>{}</h2>so",
+        "{}",
+    ],
+)
+def test_characters_alone_between_tags_are_text(character, markup):
+    for written in (character, f"&#{ord(character)};", f"&#x{ord(character):X};"):
+        page = INTRODUCTION + markup.format(written, written)
+        found = main_text(page)
+        assert found.text.split() == visible_content(page).text.split()
+        assert found.title == "Bees"
+
+
+def test_named_references_alone_between_tags_are_text():
+    assert main_text(f"{INTRODUCTION}It costs <b>&euro;</b> <i>&nbsp;</i><b>7</b>").text.endswith("€ \xa07")
+    assert main_text("&#x6771;<p>is &eur;<b>&ndash;").text.split() == ["東", "is", "&eur;\u2013"]
+
+
+@pytest.mark.parametrize("icon", ["\ue010", "\xb6", "\u200b", "&#xf8ff;", "&#8203;"])
+def test_icons_and_characters_without_width_are_not_text(icon):
+    assert main_text(f"{INTRODUCTION}Title<a href=#x>{icon}</a>").text.endswith("bees. Title")
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("<details><summary>Question one</summary>Answer one</details>", "Question one Answer one"),
+        ("<div>a<summary>b</summary>c</div>", "a b c"),
+        ("<fieldset><LEGEND class=a>a</LEGEND>b</fieldset>", "a b"),
+        ("<dialog>a</dialog>b", "a b"),
+        ("<div>a<caption>b</caption>c", "a b c"),
+        ("<table><caption>a</caption><tr><td>b</table>", "a b"),
+        ("<div>a<optgroup>b</optgroup>c", "a b c"),
+        ("<search>a</search>b<menu>c</menu>d<dir>e</dir>f", "a b c d e f"),
+        ("a<hr>b<hr><b>c</b>", "a b c"),
+        ("<p>a<summary-of>b</summary-of>c", "abc"),
+    ],
+)
+def test_words_at_blocks_are_separate(body, words):
+    assert main_text(INTRODUCTION + body).text.split()[10:] == words.split()
+
+
+@pytest.mark.parametrize("head", ["", "<body>", "<title>東</title>", "<title>a<summary></title><body><p>東</p>"])
+def test_what_is_added_is_in_no_title(head):
+    page = f"{head}<p>words of a text, and a <b>東</b>"
+    assert main_text(page).title == visible_content(page).title
+
+
+def test_noncharacters_of_a_page_stay():
+    assert main_text(f"{INTRODUCTION}a\ufdd0b").text.endswith("a\ufdd0b")
+    assert main_text(f"{INTRODUCTION}a\ufdd0b<b>東</b>c").text.endswith("a\ufdd0bc")
+
+
+@pytest.mark.parametrize("page", ["<p>" * 100_000 + "&" * 100_000, "<p>" + "&#" + "9" * 100_000, "> " * 100_000])
+def test_preparing_takes_linear_time(page):
+    begun = perf_counter()
+    assert module._prepared(page) == (page, False)
+    assert perf_counter() - begun < 1
 
 
 @pytest.mark.parametrize("head", HEADS)

@@ -36,7 +36,9 @@ MARKER = 1 << 19  # a cell: formatting elements from before it cannot be closed 
 LIST = 1 << 20  # it stops the search for the item that an end tag closes
 SINGLE = 1 << 21  # a formatting element that closes the last one of its name
 
-_INSIDE = 1 << 22  # of an open element: it is foreign, and so is its content
+KEPT = 1 << 22  # its content is text, and markup in it is text, too
+
+_INSIDE = 1 << 23  # of an open element: it is foreign, and so is its content
 
 # The numbers of a shape, by their places.
 NESTING, OPEN, ATTRIBUTES, CHOICES, REOPENED, WALKED, TAGS, VALUES, COMPARED, SHOWN, NAMES, SOUGHT = range(12)
@@ -291,8 +293,8 @@ def shape(page, names, kinds, table, found):
     ``MOST_TAGS``, ``MOST_VALUES`` or ``MOST_NAMES`` is exceeded.
 
     *names* (uint64, ascending, packed: see ``neardup.kernels.tags``) and *kinds* (int64) list the elements that are not
-    ordinary. The content of ``RAW`` elements is not shown. The scan is that of ``neardup.kernels.visible_text``; its
-    time is linear in the bytes and in ``WALKED``.
+    ordinary. The content of ``RAW`` elements is not shown, unless they are ``KEPT``. The scan is that of
+    ``neardup.kernels.visible_text``; its time is linear in the bytes and in ``WALKED``.
     """
     elements = np.empty((DEEPEST + 1, 3), np.int64)
     formatting = np.empty((MOST_OPEN + 1, 3), np.int64)
@@ -335,8 +337,11 @@ def shape(page, names, kinds, table, found):
         walked += counts[_DEPTH]
         choices += kind & CHOICE > 0 and not closing
         if not closing:
+            begin, end = position, size
             if _start(elements, formatting, counts, name, first, kind, alone):
-                position = raw_end(page, position, packed_name)
+                position = end = raw_end(page, begin, packed_name)
+            if kind & KEPT:
+                shown += end - begin
             deepest = max(deepest, counts[_DEPTH])
             most_open = max(most_open, counts[_LISTED])
         elif position > literal and counts[_DEPTH] > 0:

@@ -19,6 +19,10 @@ def packed_name(name: str) -> int:
     return number
 
 
+_SCRIPT = np.uint64(packed_name("script"))
+_SCRIPT_LETTERS = 6
+
+
 @njit(nogil=True)
 def is_letter(byte):
     """Return whether a byte is an ASCII letter."""
@@ -126,11 +130,41 @@ def attribute(page, position):
 @njit(nogil=True)
 def raw_end(page, position, name):
     """Return where the end tag of an element with this packed *name* begins, whose content is not markup."""
+    if name == _SCRIPT:
+        return _script_end(page, position)
     while position + 1 < page.size:
         if page[position] == _LESS and page[position + 1] == _SLASH:
             end = name_end(page, position + 2)
             if end < page.size and packed(page, position + 2, end) == name:
                 return position
+        position += 1
+    return page.size
+
+
+@njit(nogil=True)
+def _script_end(page, position):
+    """Return where the end tag of a script begins.
+
+    After "<!--", the script is in a comment up to "-->". A tag ``script`` in it opens an inner script, whose end tag
+    does not end the outer one.
+    """
+    comment = inner = False
+    while position + 1 < page.size:
+        byte, following = page[position], page[position + 1]
+        if byte == _LESS and following == _BANG and not comment:
+            if position + 3 < page.size and page[position + 2] == _DASH and page[position + 3] == _DASH:
+                comment = True
+                position += 1  # its dashes may be those of "-->"
+        elif byte == _LESS and (comment or following == _SLASH):
+            closing = following == _SLASH
+            begin = position + 1 + closing
+            end = begin + _SCRIPT_LETTERS
+            if end < page.size and packed(page, begin, end) == _SCRIPT and name_end(page, end) == end:
+                if closing and not inner:
+                    return position
+                inner = not closing
+        elif byte == _DASH and following == _DASH and position + 2 < page.size and page[position + 2] == _GREATER:
+            comment = inner = False
         position += 1
     return page.size
 

@@ -29,6 +29,7 @@ BLOCK_END, LINE_END, VERBATIM, LINK_BEGIN, LINK_END = 0xFF, 0xFE, 0xFD, 0xFC, 0x
 BLOCK, CELL, LINE, PRE = 1, 2, 4, 8
 HEAD, IN_HEAD, ROOT, LINK, META, TITLE = 16, 32, 64, 128, 256, 512
 RAW, KEPT, TEMPLATE, SHOWN, ANCHOR, BASE = 1024, 2048, 4096, 8192, 16384, 32768
+FOREIGN, LITERAL, LAST = 65536, 131072, 262144  # not HTML; its references are text; it never ends
 
 # The numbers that are found, by their places.
 SIZE, TITLE_BEGIN, TITLE_END, TAGS = 0, 1, 2, 3
@@ -58,15 +59,16 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
     listed = 0
     title_begin = title_end = -1
     in_head = head_is_over = False
-    depth = 0  # elements open with the name of the one that is hidden
+    depth = foreign = 0  # elements open with the name of the one that is hidden, and those without HTML
     hidden_begin = hidden_end = 0  # this name
     hidden_from = 0  # the bytes of out before it
     while position < page.size:
         begin = position
         while position < page.size and not opens(page, position):
             position += 1
+        if not _is_blank(page, begin, position):
+            head_is_over = True
         if begin < position and not in_head:
-            head_is_over = head_is_over or not _is_space(page, begin, position)
             count = _put_piece(page, begin, position, verbatim, references, firsts, codes, out, count)
         if position == page.size:
             break
@@ -82,12 +84,14 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
         name = packed(page, begin, end)
         kind = kind_of(name, names, kinds)
         if closing:
-            if kind & HEAD:
-                in_head, head_is_over = False, True
+            if kind & HEAD:  # links and other tags of the head may follow
+                in_head = False
+            head_is_over = head_is_over or kind & ROOT != 0
             count = _put_mark(kind & ~CELL, out, count)
             if links and kind & ANCHOR:
                 out[count] = LINK_END
                 count += 1
+            foreign -= kind & FOREIGN != 0 and foreign > 0
             if kind & PRE and verbatim:  # the number of these elements that are open
                 verbatim -= 1
             if depth and _same_name(page, begin, end, hidden_begin, hidden_end):
@@ -97,7 +101,8 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
             continue
         in_head = kind & HEAD != 0 or (in_head and kind & IN_HEAD != 0)
         head_is_over = head_is_over or kind & (ROOT | IN_HEAD) == 0
-        if (kind & ROOT or (kind & (LINK | META | BASE) and not head_is_over)) and listed < tags.shape[0]:
+        of_head = kind & (LINK | META | BASE) != 0 and not head_is_over and not depth
+        if (kind & ROOT or of_head) and listed < tags.shape[0]:
             tags[listed, 0], tags[listed, 1], tags[listed, 2] = kind & (ROOT | LINK | META | BASE), end, position - 1
             listed += 1
         if depth:
@@ -113,12 +118,15 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
             out[count] = LINK_BEGIN if href else LINK_END
             count += 1
         verbatim += kind & PRE != 0
+        foreign += kind & FOREIGN != 0 and page[position - 2] != _SLASH
         if kind & RAW:
             begin = position
-            position = raw_end(page, begin, name)
-            if kind & TITLE and title_begin < 0 and not depth:
+            position = page.size if kind & LAST else raw_end(page, begin, name)
+            if kind & TITLE and title_begin < 0 and not depth and not foreign:
                 title_begin, title_end = begin, position
-            if kind & KEPT and begin < position:
+            if kind & LITERAL:
+                count = _put_literal(page, begin, position, out, count)
+            elif kind & KEPT and begin < position:
                 count = _put_piece(page, begin, position, verbatim, references, firsts, codes, out, count)
     found[SIZE], found[TITLE_BEGIN], found[TITLE_END], found[TAGS] = count, title_begin, title_end, listed
 
@@ -267,6 +275,17 @@ def _put_piece(page, begin, end, verbatim, references, firsts, codes, out, count
 
 
 @njit(nogil=True)
+def _put_literal(page, begin, end, out, count):
+    """Append text without references, whose white space is kept."""
+    out[count] = VERBATIM
+    count += 1
+    for place in range(begin, end):
+        out[count] = page[place]
+        count += page[place] != 0
+    return count
+
+
+@njit(nogil=True)
 def _put_mark(kind, out, count):
     if kind & (BLOCK | LINE | CELL):
         out[count] = BLOCK_END if kind & BLOCK else LINE_END if kind & LINE else _SPACE
@@ -275,13 +294,10 @@ def _put_mark(kind, out, count):
 
 
 @njit(nogil=True)
-def _is_space(page, begin, end):
-    while begin < end:
-        width = _space_at(page, begin)
-        if not width:
-            return False
-        begin += width
-    return True
+def _is_blank(page, begin, end):
+    while begin < end and is_blank(page[begin]):
+        begin += 1
+    return begin == end
 
 
 @njit(nogil=True)

@@ -238,7 +238,7 @@ class Addresses:
         if authority is None:
             return None
         path, rules = self._path(_PATH.spelled(slash + path)), self._rules_of(authority)
-        return _Parts(scheme, authority, path if rules is None else rules.path(path), query, fragment)
+        return _Parts(scheme, authority, path if rules is None else rules.path(path, self._is_session), query, fragment)
 
     def _rules_of(self, authority: str) -> HostRules | None:
         return None if self.rules is None else self.rules.hosts.get(authority.rpartition("@")[2])
@@ -267,9 +267,13 @@ class Addresses:
             path = "/".join([self._segment(segment) if ";" in segment else segment for segment in path.split("/")])
         path = _without_dots(path) if "/." in path else path
         if self.sessions and ("S(" in path or "S%28" in path):
-            kept = (one for one in path.split("/") if not _VISIT.fullmatch(one.replace("%28", "(").replace("%29", ")")))
-            path = "/".join(kept)
+            path = "/".join([one for one in path.split("/") if not self._is_session(one)])
         return path or "/"
+
+    def _is_session(self, segment: str) -> bool:
+        if not self.sessions or not segment.endswith((")", "%29")):
+            return False
+        return _VISIT.fullmatch(segment.replace("%28", "(").replace("%29", ")")) is not None
 
     def _segment(self, segment: str) -> str:
         first, *parameters = segment.split(";")

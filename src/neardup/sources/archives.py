@@ -31,7 +31,8 @@ from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, Batch, extracted, h
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
 from neardup.sources.warc import UNENDED, Gap, Record, read_record, records
-from neardup.text.html import capped, decoded, forbids_index
+from neardup.text.extraction import Extraction
+from neardup.text.html import capped, forbids_index
 from neardup.text.xhtml import TYPE as XHTML
 from neardup.text.xhtml import as_html
 
@@ -280,10 +281,10 @@ def undecoded(path: str, rejected: list[Rejected]) -> Iterator[tuple[pa.Table, i
     yield table(), Path(path).stat().st_size
 
 
-def pages_in(records_: pa.Table) -> Iterator[tuple[str | None, str, bool] | None]:
+def pages_in(records_: pa.Table, extraction: Extraction) -> Iterator[tuple[str | None, str, bool] | None]:
     """Yield the page in each record that ``undecoded`` yielded; ``None`` if its host's template does not apply to it.
 
-    A page is its address, its HTML or text, and whether it is text.
+    A page is its address, its HTML or text as *extraction* decodes it, and whether it is text.
     """
     for block, *values in zip(*(column.to_pylist() for column in records_.columns), strict=True):
         headers = {name: value for name, value in zip(_DECIDING, values, strict=True) if value is not None}
@@ -292,7 +293,7 @@ def pages_in(records_: pa.Table) -> Iterator[tuple[str | None, str, bool] | None
             yield None
             continue
         _, page, is_html = found
-        content = decoded(page.body, page.charset, markup=is_html)
+        content = extraction.decoded(page.body, page.charset, markup=is_html)
         yield _bare(headers.get("warc-target-uri", "")) or None, content, not is_html
 
 
@@ -385,10 +386,9 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     fields, page, is_html = found
     if page.fault:
         pages.body_faults[page.fault] += 1
-    if is_html:
-        content = decoded(page.body, page.charset) if markup else page.body
-    else:
-        content = request.extraction.plain_text(page.body, page.charset)
+    content: bytes | str = page.body
+    if markup or not is_html:
+        content = request.extraction.decoded(page.body, page.charset, markup=is_html)
     is_page = is_html or _is_text_of_page(headers)
     pages.templated = pages.templated or is_page
     host = host_of(address) if is_page and request.extraction.templates is not None and not markup else None

@@ -38,7 +38,7 @@ from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import locked, remove_leftovers, replaced, temporary, writable
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, field_of
 from neardup.sources.tables import slices
-from neardup.text.html import LARGEST_PAGE, capped, decoded
+from neardup.text.html import LARGEST_PAGE, capped
 
 _FIELDS: Final = ("size", "modified")
 _SHOWN: Final = 5  # endings that a message names
@@ -88,7 +88,7 @@ class Folder(InputPiece):
         def batches() -> Iterator[tuple[Batch, pa.Table, float]]:
             batch = Batch()
             for number, relative in enumerate(files, 1):
-                outcome = _read(Path(path, relative), prefix + relative, request.max_bytes, markup=markup)
+                outcome = _read(Path(path, relative), prefix + relative, request, markup=markup)
                 if isinstance(outcome, Rejected):
                     rejected.append(outcome)
                     request.check(rejected)
@@ -259,7 +259,9 @@ def _is_special(path: Path) -> bool:
         return False
 
 
-def _read(path: Path, relative: str, max_bytes: int, *, markup: bool) -> tuple[_Document, bytes | str, str] | Rejected:
+def _read(
+    path: Path, relative: str, request: Request, *, markup: bool
+) -> tuple[_Document, bytes | str, str] | Rejected:
     """Return a file with its text or, of a page, its bytes, and its fault, if any; or why it has no text.
 
     With *markup*, HTML is a text.
@@ -268,15 +270,15 @@ def _read(path: Path, relative: str, max_bytes: int, *, markup: bool) -> tuple[_
     try:
         with path.open("rb") as file:
             about = os.fstat(file.fileno())
-            if about.st_size > max_bytes:
-                return Rejected(display(str(path)), 1, f"it is larger than {max_bytes:,} bytes", "too large")
+            if about.st_size > request.max_bytes:
+                return Rejected(display(str(path)), 1, f"it is larger than {request.max_bytes:,} bytes", "too large")
             data, fault = capped(file.read(LARGEST_PAGE + 1)) if is_page else (file.read(), "")
     except OSError as error:
         return Rejected(display(str(path)), 1, f"it cannot be read: {reason(error)}", "unreadable")
     document = _Document(path, relative, about.st_size, about.st_mtime_ns)
     if is_page:
         page = page_of(relative, data)
-        return document, decoded(page) if markup else page, fault
+        return document, request.extraction.decoded(page) if markup else page, fault
     form = sniff(data[:HEAD])
     if code := encoding_code(form):
         return Rejected(display(str(path)), 1, f"it is {form}, not UTF-8", code)

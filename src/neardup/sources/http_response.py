@@ -24,10 +24,11 @@ _HEADERS: Final = re.compile(
     re.IGNORECASE,
 )
 _FOLDED: Final = re.compile(r"\r?\n")  # a value that continues in the next line
-_CHUNK: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
+_CHUNK: Final = re.compile(rb"(?:\r?\n)?0*?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
 _LINK: Final = re.compile(r"<([^<>]*)>((?:[^<,\"]|\"[^\"]*\")*)")
 _RELATION: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGNORECASE)
 _CHARSET: Final = re.compile(r"[ \t]*charset=([\w.:-]+)[ \t]*", re.IGNORECASE | re.ASCII)  # and no other parameter
+_LISTED_TYPE: Final = re.compile(r'(?:[^,"]|"[^"]*(?:"|\Z))+')
 _ANCHOR: Final = re.compile(r";\s*anchor\s*=", re.IGNORECASE)  # the link is that of another page
 _GZIP: Final = re.compile(rb"\x1f\x8b")
 _GZIP_STEP: Final = 1 << 14  # each byte may expand to 1 KiB; most bodies are shorter: one piece, which is not copied
@@ -92,8 +93,23 @@ def head_size(block: bytes) -> int:
 
 
 def media_type(value: str) -> tuple[str, str | None]:
-    """Return the type and the charset of a ``Content-Type``."""
-    kind, _, rest = value[:_VALUE].partition(";")
+    """Return the type and the charset of a ``Content-Type``.
+
+    Of several types, separated by commas, the last one counts, as in browsers; without a charset, it has that of the
+    same type before it.
+    """
+    value = value[:_VALUE]
+    if "," not in value:
+        return _one_type(value)
+    found: tuple[str, str | None] = "", None
+    for kind, charset in map(_one_type, _LISTED_TYPE.findall(value)):
+        if "/" in kind and kind != "*/*":
+            found = kind, charset or (found[1] if kind == found[0] else None)
+    return found if found[0] else _one_type(value)
+
+
+def _one_type(value: str) -> tuple[str, str | None]:
+    kind, _, rest = value.partition(";")
     plain = _CHARSET.fullmatch(rest)
     return kind.strip().lower(), plain[1] if plain else _charset(rest) if rest else None
 

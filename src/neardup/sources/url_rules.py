@@ -1,7 +1,7 @@
 """Rules of hosts for URLs: which differences do not change the content, as a value, as JSON and for Apache Nutch."""
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -55,14 +55,22 @@ class HostRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             return {*map(lowered, self.path_parameters)}, {*map(lowered, self.index_pages)}
         return self.path_parameters, self.index_pages
 
-    def path(self, path: str) -> str:
-        """Return a path, which begins with a slash, by these rules."""
+    def path(self, path: str, is_session: Callable[[str], bool] = lambda _: False) -> str:
+        """Return a path, which begins with a slash, by these rules.
+
+        A last segment that is a session once its parameters are removed is removed, too.
+        """
         parameters, pages = self._names
         segments = lowered(path).split("/") if self.case else path.split("/")
         while True:
             last = segments[-1]
             if ";" in last and parameters:
                 last = segments[-1] = without_path_parameters(last, parameters)
+            if is_session(last):
+                segments.pop()
+                if len(segments) == 1:
+                    segments.append("")
+                continue
             if last in pages:
                 last = segments[-1] = ""
             if last or len(segments) == 2 or self.final_slash is None:  # noqa: PLR2004 - the path is one slash

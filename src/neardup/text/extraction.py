@@ -94,9 +94,10 @@ class Extraction:
 
     ``view``
         ``visible``: all visible text (see ``neardup.visible_text``). ``main``: the main text, without navigation,
-        advertisements and other parts that belong to the site; a page whose markup would take too much time or memory
-        is read as ``visible``. ``auto``: like ``main``, but also a page whose main text has less than a fifth of the
-        letters (bytes of UTF-8 that are not white space) of its visible text is read as ``visible``.
+        advertisements, the comments of readers and other parts that belong to the site; a page whose markup would take
+        too much time or memory is read as ``visible``. ``auto``: like ``main``, but also a page whose main text has
+        less than a fifth of the letters (bytes of UTF-8 that are not white space) of its visible text is read as
+        ``visible``.
 
     In every view, the title of the page is the first line, and only the first 16 MiB of a page are read. Bytes are
     decoded by their byte order mark, the charset that HTTP declares, that of the markup, or as UTF-8. If this yields
@@ -175,9 +176,10 @@ class Extraction:
     ) -> Pages:
         """Read some pages; *declared* are the charsets that HTTP declares, if any. A string is decoded already.
 
-        *hosts* are those of the pages, which templates need. No page raises an error. Raises ``DataError`` for a page
-        that is neither bytes nor a string, ``ParameterError`` for fewer or more charsets or hosts than pages, and
-        ``ExtraMissing`` without the library that the view needs.
+        *hosts* are those of the pages, which templates need, as ``neardup.urls.host`` returns them. No page raises an
+        error. Raises ``DataError`` for a page that is neither bytes nor a string, ``ParameterError`` for fewer or more
+        charsets or hosts than pages and, with templates, for a host that is not in normal form, and ``ExtraMissing``
+        without the library that the view needs.
         """
         return self.pages_with_whole_texts(markup, declared, hosts, whole=False)[0]
 
@@ -204,7 +206,7 @@ class Extraction:
         sites = [0] * len(texts)
 
         def shown(number: int) -> str:
-            return visible_content(self._decoded(markup[number], declared[number] if declared else None)).whole
+            return visible_content(self.decoded(markup[number], declared[number] if declared else None)).whole
 
         if self.templates is not None and hosts:
             all_shown = [view == "visible" != self.view for view in views]
@@ -228,7 +230,7 @@ class Extraction:
 
         The main view of a page that cannot be parsed, and of ``Extraction(view="visible")``, is its visible view.
         """
-        text = self._decoded(page, declared)
+        text = self.decoded(page, declared)
         shown, visible = visible_contents(text)
         main = None if self.view == "visible" else _main(text)
         if main is None:
@@ -243,16 +245,17 @@ class Extraction:
 
     def _read(self, page: bytes | str, declared: str | None, template: Template | None, known: Find) -> Found:
         """Return the content of a page of a host with this template, or without one, and the view that it has."""
-        text, view = self._decoded(page, declared), self.view_with(template)
+        text, view = self.decoded(page, declared), self.view_with(template)
         if template is None:
             return _content(text, view, links=True)
         return known(text, view) or _content(text, view, links=False)
 
-    def plain_text(self, page: bytes, declared: str | None = None) -> str:
-        """Decode a page of plain text, as pages of HTML are, but for a charset in their markup."""
-        return self._decoded(page, declared, markup=False)
+    def decoded(self, page: bytes | str, declared: str | None = None, *, markup: bool = True) -> str:
+        """Return a page as the string that is read, without what follows its first 16 MiB.
 
-    def _decoded(self, page: bytes | str, declared: str | None, *, markup: bool = True) -> str:
+        Without *markup*, it is plain text, which declares no charset itself. Raises ``ExtraMissing`` if the charset of
+        a page of HTML must be detected without the library of the view.
+        """
         page = capped(page)[0]
         text = page if isinstance(page, str) else decoded(page, declared, markup=markup)
         if len(page) == LARGEST_PAGE:  # it may have been cut inside a character

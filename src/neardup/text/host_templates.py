@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,6 +38,9 @@ LARGEST: Final = 1 << 31  # bytes of a file
 _FORMAT: Final = 1
 _ABOUT: Final = b"neardup.templates"
 _LOST: Final = "lost templates"  # the code of the error for a folder without its templates
+# What the normal form of every host is: lower case, apart from encoded bytes.
+_NORMAL: Final = re.compile(r"(?:[a-z0-9._~!$&'()*+,;=-]|%[0-9A-F]{2})*(?<!\.)|\[[0-9a-f:.]+\]")
+_NORMAL_RULE: Final = "must be in normal form, as neardup.urls.host returns it: lower case, ASCII, no port or final dot"
 _NOT_TEMPLATES: Final = "is not a file of templates"
 _SCHEMA: Final = pa.schema(
     [
@@ -125,7 +129,10 @@ class HostTemplates:
         return self if found == self else found
 
     def get(self, host: str | None) -> Template | None:
-        """Return the template of a host; ``None`` if it has none."""
+        """Return the template of a host; ``None`` if it has none.
+
+        Raises ``ParameterError`` for a host that is not in normal form.
+        """
         number = self._number(host)
         return None if number < 0 else self.templates[number]
 
@@ -133,7 +140,9 @@ class HostTemplates:
         if host is None:
             return -1
         require_name("host", host)
-        return self._numbers.get(host, -1)
+        number = self._numbers.get(host, -1)
+        require(number >= 0 or _NORMAL.fullmatch(host) is not None, "host", host, _NORMAL_RULE)
+        return number
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -157,7 +166,7 @@ class HostTemplates:
         return HostTemplates(together, self.rule, self.earlier)
 
     def numbers(self, hosts: Sequence[str | None]) -> Positions:
-        """Return the number of each host's template; -1 if it has none."""
+        """Return the number of each host's template; -1 if it has none. Raises the errors of ``get``."""
         return np.array([*map(self._number, require_sequence("hosts", hosts, "strings"))], np.int64)
 
     @cached_property

@@ -35,26 +35,29 @@ _WIDEST: Final = 4  # bytes of a character
 _ELEMENTS: Final = {
     "BLOCK": """
         address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure
-        footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li main menu nav ol optgroup option p
-        pre search section select summary table tbody tfoot thead tr ul
+        footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li listing main menu nav ol optgroup
+        option p plaintext pre search section select summary table tbody tfoot thead tr ul xmp
     """,
     "CELL": "td th",
     "LINE": "br",
-    "PRE": "pre",
+    "PRE": "listing plaintext pre xmp",
     "HEAD": "head",
     "IN_HEAD": """
-        head title meta link base basefont bgsound template script style noscript iframe noembed noframes
+        head title meta link base basefont bgsound template script style noscript noframes
     """,
     "ROOT": "html",
     "LINK": "link",
     "BASE": "base",
     "META": "meta",
     "TITLE": "title",
-    "RAW": "script style noscript iframe noembed noframes title textarea",
+    "RAW": "script style noscript iframe noembed noframes plaintext title textarea xmp",
     "KEPT": "textarea",
     "TEMPLATE": "template",
     "SHOWN": "html body area base br col embed hr img input link meta param source track wbr",
     "ANCHOR": "a",
+    "FOREIGN": "svg",
+    "LITERAL": "plaintext xmp",
+    "LAST": "plaintext",
 }
 _NAMED: Final = re.compile(rb"canonical|robots|[&\0]", re.IGNORECASE)  # other links and tags of a head do not matter
 # The beginning of a path from the folder of another one.
@@ -103,15 +106,17 @@ class PageContent(NamedTuple):
 def visible_text(markup: bytes | str) -> str:
     r"""Return the visible text of a page, one paragraph per block.
 
-    - The first ``<title>`` is the first line. Nothing else in the head is text.
+    - The first ``<title>`` outside of ``svg`` is the first line. Nothing else in the head is text.
     - The content of ``script``, ``style``, ``template``, ``noscript``, ``iframe``, ``noembed`` and ``noframes``,
-      comments, declarations and processing instructions are removed.
+      comments, declarations and processing instructions are removed. That of ``textarea``, ``xmp`` and ``plaintext``
+      is text, and so is markup in it.
     - An element with the attribute ``hidden``, or ``display: none`` in ``style``, is removed at its end tag; one that
       is never closed hides nothing, and ``html`` and ``body`` are never hidden.
     - A block element ends a paragraph before and after it; paragraphs are separated by one empty line. ``<br>``
       ends a line (several make one empty line), ``<td>`` and ``<th>`` add a space.
-    - Character references are decoded; inside a paragraph every run of white space, no-break spaces included,
-      becomes one space, except in ``<pre>``. NUL is removed, a lone surrogate becomes U+FFFD.
+    - Character references are decoded, except in ``xmp`` and ``plaintext``; inside a paragraph every run of white
+      space, no-break spaces included, becomes one space, except in these, ``pre`` and ``listing``. NUL is removed, a
+      lone surrogate becomes U+FFFD.
     - A tag, a comment or a ``script`` that never ends includes the rest of the page, as in a browser.
 
     Bytes are decoded by their byte order mark, or by the charset that a ``<meta>`` in the first 1,024 bytes declares,

@@ -5,6 +5,7 @@ This is the only module that imports resiliparse.
 
 import re
 from functools import cache
+from html import unescape
 from typing import Any, Final
 
 from neardup.model.errors import ExtraMissing
@@ -13,6 +14,19 @@ from neardup.text.html import MOST_CANONICALS, PageContent, forbids_index, resol
 
 _BODY: Final = re.compile(r"<body(?=[\s/>])", re.IGNORECASE)
 _DEEPER: Final = "<div>" * 3
+_MARK: Final = "\ufdd0"  # a noncharacter: texts have none
+_BLANKS: Final = r"[ \t\n\r\f\0]*+"
+# Characters of three bytes, apart from those for private use and those without width.
+_WIDE: Final = re.compile(
+    r"[^\0-\u07ff\ud800-\uf8ff\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U00010000-\U0010ffff]"
+)
+_ALONE: Final = re.compile(rf">{_BLANKS}({_WIDE.pattern}|&#?\w{{2,31}};?)(?={_BLANKS}<)")
+_GLUED: Final = ("caption", "dialog", "dir", "legend", "listing", "menu", "optgroup", "search", "summary", "xmp")
+_LETTERS: Final = "".join(f"[{''.join(sorted(set(letters)))}]" for letters in list(zip(*_GLUED, strict=False))[:3])
+_GLUING_TAG: Final = re.compile(
+    rf"<(?=/?{_LETTERS})(?=/?(?:{'|'.join(_GLUED)})[\s/>])",  # few tags have these letters
+    re.IGNORECASE,
+)
 
 
 def main_text(markup: str) -> PageContent | None:
@@ -20,11 +34,13 @@ def main_text(markup: str) -> PageContent | None:
 
     resiliparse takes every ``ul`` and ``nav`` with fewer than three elements between it and the body for a menu, also
     the lists of an article in a page with little markup. So the page is put into three elements, inside of its body.
-    Raises ``ExtraMissing`` without resiliparse.
+    It deletes characters of three bytes that are alone between two tags, so these are marked; and it joins the words
+    at some tags, which get a blank. Raises ``ExtraMissing`` without resiliparse.
     """
     parser, extract, failed = _library()
+    prepared, marked = _prepared(markup)
     try:
-        tree = parser.parse(_deeper(markup))
+        tree = parser.parse(prepared)
     except (failed, MemoryError):  # there is too little memory
         return None
     text: str = extract(
@@ -33,26 +49,47 @@ def main_text(markup: str) -> PageContent | None:
     title: str = tree.title or ""
     if _DEEPER not in markup:  # an element before the body that never ends contains these as text
         text, title = text.replace(_DEEPER, ""), title.replace(_DEEPER, "")
+    if marked:
+        text, title = text.replace(_MARK, "").strip(), title.replace(_MARK, "")
     head, root = tree.head, tree.document.query_selector("html")
     links = [] if head is None else head.query_selector_all("link[rel~=canonical]")
     if len(links) > MOST_CANONICALS:  # going through all would take quadratic time
         canonical: str | None = ""
     else:
-        named = {address for link in links if (address := (link.getattr("href") or "").strip())}
+        named = {address for link in filter(_counts, links) if (address := (link.getattr("href") or "").strip())}
         base = None if head is None or not named else head.query_selector("base[href]")
         address = None if base is None else base.getattr("href")
         canonical = resolved(named.pop(), address) if len(named) == 1 else "" if named else None
     robots = [] if head is None else head.query_selector_all('meta[name="robots" i]')
-    noindex = any(forbids_index(tag.getattr("content") or "") for tag in robots[:MOST_CANONICALS])
+    asked = (tag.getattr("content") or "" for tag in filter(_counts, robots[:MOST_CANONICALS]))
+    noindex = any(map(forbids_index, asked))
     lang = None if root is None else (root.getattr("lang") or "").strip() or (root.getattr("xml:lang") or "").strip()
     return PageContent(text, title or None, canonical, lang or None, noindex)
 
 
-def _deeper(markup: str) -> str:
-    """Return a page with more elements around all that is in its body; unchanged if it has no tag for that."""
+def _prepared(markup: str) -> tuple[str, bool]:
+    """Return a page with more elements around all that is in its body, marks and blanks; and whether it has marks.
+
+    Without a tag of the body, it has no more elements. A page with noncharacters has no marks.
+    """
     body = _BODY.search(markup)
     inside = 0 if body is None else markup.find(">", body.end()) + 1
-    return f"{markup[:inside]}{_DEEPER}{markup[inside:]}" if inside else markup
+    content, marks = _GLUING_TAG.sub(" <", markup[inside:]), 0
+    if _MARK not in markup:
+        content, marks = _ALONE.subn(_marked, f">{content}<")
+        content = content[1:-1]
+    return f"{markup[:inside]}{_DEEPER if inside else ''}{content}", marks > 0
+
+
+def _counts(tag: Any) -> bool:
+    """Return whether a tag of the head is not in ``noscript``, whose content is nothing for a browser with scripts."""
+    return bool(tag.parent.tag != "noscript")
+
+
+def _marked(found: re.Match[str]) -> str:
+    """Return a character that is alone with a mark; unchanged if a reference means something else."""
+    is_wide = _WIDE.fullmatch(unescape(found[1])) is not None
+    return found[0] + _MARK if is_wide else found[0]
 
 
 def detected(page: bytes) -> str:
@@ -69,7 +106,7 @@ def installed() -> str | None:
     from importlib.metadata import PackageNotFoundError, version  # it loads slowly
 
     try:
-        return f"resiliparse {version('resiliparse')} with deeper lists"
+        return f"resiliparse {version('resiliparse')} with deeper lists and lone characters"
     except PackageNotFoundError:
         return None
 

@@ -62,6 +62,7 @@ _ELEMENTS: Final = {
     kernels.MARKER: "caption td th",
     kernels.LIST: "ol ul",
     kernels.SINGLE: "a nobr",
+    kernels.KEPT: "plaintext textarea xmp",
 }
 """The elements of the kinds that ``neardup.kernels.markup`` names."""
 

@@ -264,7 +264,8 @@ def archive(tmp_path):
 
 def test_the_pages_of_archives_are_answered(seen, archive, neardup):
     told = neardup("seen", seen, archive, "--admit", code=1)
-    rejected, *answers = map(json.loads, told.out.splitlines())
+    first, rejected, *others = map(json.loads, told.out.splitlines())
+    answers = [first, *others]
     assert rejected["error"].startswith("no gzip member begins here; reading resumes at byte")
     assert [(one["id"], one["verdict"]) for one in answers] == [
         ("http://a.example/1", "new"),
@@ -284,8 +285,9 @@ def test_the_pages_of_archives_are_answered(seen, archive, neardup):
     ]
     assert "1 status 404" in told.err
     assert f"rejected: {archive}:{rejected['position']}: " in told.err
-    again = neardup("seen", seen, archive, code=1).out.splitlines()[1:]
-    assert [(json.loads(one)["verdict"], json.loads(one)["changed"]) for one in again] == [("known", False)] * 3
+    again = [json.loads(one) for one in neardup("seen", seen, archive, code=1).out.splitlines()]
+    assert [(one.get("verdict"), one.get("changed")) for one in again if "error" not in one] == [("known", False)] * 3
+    assert [one["position"] for one in again] == sorted(one["position"] for one in again)
 
 
 def test_the_pages_of_an_archive_that_was_indexed_are_known(tmp_path, archive, neardup):
@@ -295,7 +297,7 @@ def test_the_pages_of_an_archive_that_was_indexed_are_known(tmp_path, archive, n
     assert "text view visible" in neardup("seen", index, archive, "--text-view", "main", code=2).err
     for ways in ((), ("--text-view", "visible")):
         told = neardup("seen", index, archive, *ways, code=1)
-        assert [json.loads(one).get("changed") for one in told.out.splitlines()] == [None, False, False, False]
+        assert [json.loads(one).get("changed") for one in told.out.splitlines()] == [False, None, False, False]
 
 
 def test_files_of_any_format_are_answered(tmp_path, seen, neardup):
@@ -330,6 +332,21 @@ def test_wrong_options_of_files_are_told(seen, archive, neardup, options, compla
     assert complaint in neardup("seen", seen, archive, *options, code=code).err
 
 
+def test_rejected_records_of_files_are_answered_in_their_place(asked, seen, tmp_path):
+    pages = tmp_path / "pages.jsonl"
+    broken = line(url="http://a.example/10", text=None)
+    pages.write_bytes(line(id="a", text=STORM) + b"{\n" + line(id="b", text=BAKER) + broken + line(id="c", text=STORM))
+    answers, _ = asked(seen, b"", str(pages), code=1)
+    assert [one["position"] for one in answers] == [1, 2, 3, 4, 5]
+    assert [one["id"] for one in answers] == ["a", None, "b", "http://a.example/10", "c"]
+    assert ["error" in one for one in answers] == [False, True, False, True, False]
+    (tmp_path / "texts").mkdir()
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (tmp_path / "texts" / name).write_bytes(b"\xff" if name == "b.txt" else STORM.encode())
+    answers, _ = asked(seen, b"", str(tmp_path / "texts"), code=1)
+    assert [one["source"][-5:] for one in answers] == ["a.txt", "b.txt", "c.txt"]
+
+
 def test_one_field_may_be_the_url_and_the_id(asked, seen, tmp_path):
     pages = tmp_path / "pages.jsonl"
     pages.write_bytes(line(id="http://a.example/?b=1", text=STORM) + line(id="plain", text=BAKER))
@@ -352,6 +369,7 @@ def test_records_of_files_without_a_text_are_invalid_as_lines_are(asked, seen, t
     assert "2  records rejected" in told
     lines, _ = asked(seen, pages.read_bytes(), *way, code=1)
     assert [answer.get("error") for answer in lines] == [answer.get("error") for answer in answers]
+    assert [answer["id"] for answer in lines] == [answer["id"] for answer in answers] == ["a", "c", "b"]
     pages.write_bytes(line(id="a", **{field: STORM}))
     [answer], _ = asked(seen, b"", str(pages), *way)
     assert (answer["verdict"], answer["changed"]) == ("known", False)

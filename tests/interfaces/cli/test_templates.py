@@ -610,7 +610,9 @@ def test_why_nothing_was_learned_is_shown(part, capsys):
     few.write_text((part / "one.jsonl").read_text().splitlines(keepends=True)[0])
     capsys.readouterr()
     assert run("templates", "learn", few, "--out", part / "few.arrow") == 0
-    assert "no host has a template: that needs 20 pages of one host" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "no host has a template: that needs 20 pages of one host" in out
+    assert "with their whole URLs, such as https://" in out
 
 
 @pytest.mark.parametrize("way", ["memory", "pieces", "state", "index"])

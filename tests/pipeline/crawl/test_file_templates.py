@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from random import Random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -183,6 +184,27 @@ def test_binary_pages_in_parquet_may_have_any_encoding(tmp_path):
     assert found == learn_templates(pages)
     assert "Ch\u00e2teau" in found.templates[0].examples
     assert not rejected
+
+
+@pytest.mark.parametrize("expanded", [1 << 25, 5_000])
+def test_a_charset_that_nothing_declares_is_detected(tmp_path, monkeypatch, expanded):
+    monkeypatch.setattr(templates, "_EXPANDED", expanded)
+    words = ["река", "мост", "город", "рынок", "гавань", "зима", "лето", "книга", "бумага", "окно", "сад", "медь"]
+    chosen = Random(1)  # noqa: S311 - for texts
+    notice = " ".join(chosen.choices(words, k=45))
+    pages = []
+    for number in range(24):
+        url, own = f"http://a.example/{number}", " ".join(chosen.choices(words, k=60))
+        text = f"<head><link rel=canonical href={url}></head><article><p>{own}.<p>{notice}.</article>"
+        pages.append((url, text.encode("cp1251")))
+    (tmp_path / "pages").mkdir()
+    for number, (_, page) in enumerate(pages):
+        (tmp_path / "pages" / f"{number}.html").write_bytes(page)
+    (tmp_path / "a.warc.gz").write_bytes(packed([record(uri=url, block=http(page)) for url, page in pages]))
+    expected = learn_templates(pages)
+    assert [notice.startswith(line) for line in expected.templates[0].examples] == [True]
+    for path in (tmp_path / "pages", tmp_path / "a.warc.gz"):
+        assert learn_from_files([path])[0] == expected
 
 
 @pytest.mark.parametrize("folder", [{}, {"work": "work"}, {"state": "state"}])

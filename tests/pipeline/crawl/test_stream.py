@@ -59,6 +59,16 @@ def test_without_admitting_nothing_changes_and_others_are_seen(index, tmp_path):
         assert asking.answer([line(id="a", text=STORM)], 3)[0]["verdict"] == "known"
 
 
+def require_answer(index, broken, expected):
+    answering = Answering(index, admit=True)
+    good = line(id="good", text=BAKER)
+    first, answer, last = answering.answer([good, broken, good], 1)
+    assert answer == expected
+    assert [(one["line"], one["verdict"]) for one in (first, last)] == [(1, "new"), (3, "known")]
+    assert answering.failed == 1
+    assert list(index.ids()) == ["good"]
+
+
 @pytest.mark.parametrize(
     ("broken", "complaint"),
     [
@@ -72,9 +82,18 @@ def test_without_admitting_nothing_changes_and_others_are_seen(index, tmp_path):
         (line(url="", id="", text=STORM), "it has neither 'url' nor 'id'"),
         (line(id=[1], text=STORM), "its 'id' must be a string or a number, not a list"),
         (line(id="ä" * 600, text=STORM), "its id has 1,200 bytes; at most 1,024 are allowed"),
+        (line(id="a", text=7), "its 'text' must be a string, not a number"),
+    ],
+)
+def test_broken_lines_are_answered_too(index, broken, complaint):
+    require_answer(index, broken, {"line": 2, "id": None, "error": complaint})
+
+
+@pytest.mark.parametrize(
+    ("broken", "complaint"),
+    [
         (line(id="a"), "its 'text' is missing or null"),
         (line(id="a", text=None), "its 'text' is missing or null"),
-        (line(id="a", text=7), "its 'text' must be a string, not a number"),
         (line(id="a", text=STORM, rank=1.5), "its 'rank' must be an integer of 64 bits"),
         (line(id="a", text=STORM, rank=2**63), "its 'rank' must be an integer of 64 bits"),
         (line(id="a", text=STORM, share="x"), "its 'share' must be a number"),
@@ -85,15 +104,8 @@ def test_without_admitting_nothing_changes_and_others_are_seen(index, tmp_path):
         (line(id="a", text=STORM, title=[]), "its 'title' must be a string or a number, not a list"),
     ],
 )
-def test_broken_lines_are_answered_too(index, broken, complaint):
-    answering = Answering(index, admit=True)
-    good = line(id="good", text=BAKER)
-    answers = answering.answer([good, broken, good], 1)
-    assert [answer["line"] for answer in answers] == [1, 2, 3]
-    assert answers[1] == {"line": 2, "id": None, "error": complaint}
-    assert [answers[0]["verdict"], answers[2]["verdict"]] == ["new", "known"]
-    assert answering.failed == 1
-    assert list(index.ids()) == ["good"]
+def test_broken_lines_with_an_id_are_answered_with_it(index, broken, complaint):
+    require_answer(index, broken, {"line": 2, "id": "a", "error": complaint})
 
 
 def test_blank_lines_are_counted_but_not_answered(index):

@@ -79,8 +79,9 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     else:
         _summarise(found)
         if not len(found):
-            rule = f"that needs {LEAST} pages of one host, with their URLs, that are not near duplicates of each other"
-            show_lines([f"no host has a template: {rule}"])
+            pages = f"{LEAST} pages of one host that are not near duplicates of each other"
+            rule = "with their whole URLs, such as https://docs.example/a"
+            show_lines([f"no host has a template: that needs {pages}, {rule}"])
         show_rejected(rejected)
     return 1 if rejected else 0
 

@@ -29,7 +29,11 @@ _JSON: Final[dict[str, Any]] = {"integer": int | str, "number": float | str, "fl
 
 
 class _Refused(Exception):  # noqa: N818 - what becomes of a line
-    """A line that is not a document, and why."""
+    """A line that is not a document, why, and its id if it has a valid one."""
+
+    def __init__(self, reason: str, own: str | None = None) -> None:
+        super().__init__(reason)
+        self.own = own
 
 
 class Answering:
@@ -38,7 +42,8 @@ class Answering:
     The page's id is its URL in the normal form of *addresses*, if the line has the field *url*; otherwise the field
     *id*. An answer has the number of the ``line``, the ``id``, and the verdict: ``verdict`` is its name, and
     ``representative`` the kept page for which this page may be dropped, null if it must be kept. The answer to an
-    invalid line has an ``error``. ``addressed`` counts the lines with a URL, and ``failed`` the invalid ones.
+    invalid line has an ``error``, and a null ``id`` if that is not known. ``addressed`` counts the lines with a URL,
+    and ``failed`` the invalid ones.
 
     With *admit* the pages are recorded, what ``answer`` returns is acknowledged, and *catch_up* is called, such as that
     of the search table, so that they can be found. Otherwise nothing changes, and a reader compares with what a writer
@@ -89,7 +94,7 @@ class Answering:
                 pages.append(self._page(own))
                 rows.append(len(answers) - 1)
             except _Refused as error:
-                answers[-1]["error"] = str(error)
+                answers[-1] |= {"id": error.own, "error": str(error)}
                 self.failed += 1
         if pages:
             for row, page, said in zip(rows, pages, self._verdicts(pages), strict=True):
@@ -142,9 +147,12 @@ class Answering:
         if len(own.encode()) > MOST_ID_BYTES:
             raise _Refused(f"its id has {len(own.encode()):,} bytes; at most {MOST_ID_BYTES:,} are allowed")
         if record.f0 is None:
-            raise _Refused(f"its {self._text!r} is missing or null")
+            raise _Refused(f"its {self._text!r} is missing or null", own)
         tokens[self._text] = msgspec.json.encode(record.f0) if self._text in self._fields else b""
-        return own, url, record.f0, {name: self._value(name, tokens) for name in self._fields}
+        try:
+            return own, url, record.f0, {name: self._value(name, tokens) for name in self._fields}
+        except _Refused as error:
+            raise _Refused(str(error), own) from error.__cause__
 
     def _value(self, name: str, tokens: Mapping[str, bytes]) -> Any:
         kind = self._index.fields.get(name, STRING)

@@ -75,13 +75,14 @@ def learn_templates(
     """Learn the template of each host: the lines that many of its different pages share, and the view they are read in.
 
     *pages* are pairs of an address and the HTML of the page, or triples with the charset that HTTP declares. A page
-    whose address has no host has that of the absolute address that it names as canonical, or is ignored. Equal pages
-    count once, and pages without words not at all. The pages of a host are deduplicated, without lines of links in
-    their visible text, and lines count once for each kept page (see ``neardup.decisions.templates``). Of a host, the
-    ``FROZEN`` pages with the smallest hash of their HTML are used and, if fewer than ``FROZEN`` are kept, more of them,
-    up to ``MOST``. So the result depends neither on the order of the pages nor on other hosts. Pages are kept in
-    temporary files; only those of two parts of the hosts are in memory together. Many pages are read by as many
-    processes as there are *threads* (``None``: every core). No pages have no templates.
+    whose address has no host, as one without a scheme, has that of the absolute address that it names as canonical, or
+    is ignored. Equal pages count once, and pages without words not at all. The pages of a host are deduplicated,
+    without lines of links in their visible text, and lines count once for each kept page (see
+    ``neardup.decisions.templates``). Of a host, the ``FROZEN`` pages with the smallest hash of their HTML are used and,
+    if fewer than ``FROZEN`` are kept, more of them, up to ``MOST``. So the result depends neither on the order of the
+    pages nor on other hosts. Pages are kept in temporary files; only those of two parts of the hosts are in memory
+    together. Many pages are read by as many processes as there are *threads* (``None``: every core). No pages have no
+    templates.
 
     *known* templates of hosts stay as they are if they were found in at least ``FROZEN`` pages, so that the texts of
     these hosts do not change any more, and if the pages do not have enough of a host. Others are learned again, with
@@ -142,7 +143,7 @@ def relearn(known: HostTemplates, host: str, pages: Iterable[GivenPage]) -> Host
     that of the *known* templates.
 
     Raises ``DataError`` if too few of the pages are different ones of the host, and for the first page of another form;
-    ``ParameterError`` if this library learns templates by another rule.
+    ``ParameterError`` for a host that is not in normal form, and if this library learns templates by another rule.
     """
     return learned_again(known, host, pages, ())
 
@@ -152,6 +153,7 @@ def learned_again(known: HostTemplates, host: str, pages: Iterable[Any], records
     require_kind("known", known, HostTemplates)
     extraction = Extraction(view=known.rule["extraction"]["text_view"])
     require_rule(known, extraction)
+    before = known.get(host)
     found: Counter[str] = Counter()
 
     def wanted(name: str) -> bool:
@@ -161,7 +163,6 @@ def learned_again(known: HostTemplates, host: str, pages: Iterable[Any], records
     with Processes(thread_count(None)) as processes:
         none = HostTemplates((), known.rule)
         learned = updated(none, pages, extraction, processes, wanted=wanted, records=records).get(host)
-    before = known.get(host)
     if learned is None:
         most = ", ".join(name for name, _ in found.most_common(_HOSTS)) or "none"
         rule = f"{counted(found[host], 'page')} of this host, and its template needs {PAGES} different ones"
@@ -228,11 +229,11 @@ def ordered(
     return own, int.from_bytes(hashed.digest()), raw, isinstance(markup, str), charset, plain
 
 
-def _ordered_pages(records: pa.Table) -> Iterator[OrderedPage | None]:
+def _ordered_pages(records: pa.Table, extraction: Extraction) -> Iterator[OrderedPage | None]:
     """Yield the page in each record of an archive; ``None`` if it has none, or one without a host."""
     from neardup.sources.archives import pages_in  # most runs have no archives
 
-    for page in pages_in(records):
+    for page in pages_in(records, extraction):
         yield None if page is None else ordered(page[0], page[1], plain=page[2])
 
 
@@ -241,16 +242,17 @@ def learning(extraction: Extraction) -> TableFunction:
 
     A page that ends its process twice has its visible view only; a record that does is decoded by this one.
     """
-    visible = partial(views, Extraction(view="visible"))
-    return TableFunction(f"{__name__}:reader", extraction.to_dict(), partial(_answer, visible))
+    visible = Extraction(view="visible")
+    fallback = partial(_answer, visible, partial(views, visible))
+    return TableFunction(f"{__name__}:reader", extraction.to_dict(), fallback)
 
 
 def reader(settings: Mapping[str, Any]) -> Reader:
     """Return the function of the processes for the extraction that ``to_dict`` described."""
-    return partial(_answer, views_reader(settings))
+    return partial(_answer, Extraction.from_dict(settings), views_reader(settings))
 
 
-def _answer(read: Reader, table: pa.Table) -> pa.Table:
+def _answer(extraction: Extraction, read: Reader, table: pa.Table) -> pa.Table:
     """Return the views of pages; of records, the pages in them, or only in the first ones if these expand to much.
 
     Then a last row, without a host, has the number of these records.
@@ -259,7 +261,7 @@ def _answer(read: Reader, table: pa.Table) -> pa.Table:
         return read(table)
     found: list[tuple[Any, ...]] = []
     size = 0
-    for row, one in enumerate(_ordered_pages(table)):
+    for row, one in enumerate(_ordered_pages(table, extraction)):
         if size > _EXPANDED:
             found.append((None, row, b"", False, None, False))
             break
@@ -329,7 +331,7 @@ class _Gathered:
                 if page[0] is not None:
                     self.add(page)
                     continue
-                for one in _ordered_pages(table.slice(page[1])):
+                for one in _ordered_pages(table.slice(page[1]), self._extraction):
                     self.add(one)
 
     def templates(self) -> Iterator[Template]:

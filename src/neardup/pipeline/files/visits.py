@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -39,8 +40,9 @@ class FileAnswers:
     The documents, their ids and their fields are those that ``add_files`` would admit, in pieces of bounded size; of
     several with one id, each is answered. A document's id is its URL if the field *url* exists, otherwise the field
     *id*, or its place. An answer has the ``source`` and the ``position`` of the record, the ``id``, and the verdict, as
-    ``Answering`` returns it; that to a rejected record has an ``error``. The options are those of ``Answering`` and,
-    as *reading*, of ``neardup.sources.read``. Pages are read as those of the index by default (*extraction*).
+    ``Answering`` returns it; that to a rejected record has an ``error``, and a null ``id`` if that is not known. The
+    options are those of ``Answering`` and, as *reading*, of ``neardup.sources.read``. Pages are read as those of the
+    index by default (*extraction*).
 
     ``rejected`` are the records that are not documents, or have no text; ``addressed`` counts records with a URL.
     ``skipped`` and ``body_faults`` are as in a ``Collection``, and ``ignored`` counts the other files of folders.
@@ -103,7 +105,7 @@ class FileAnswers:
                 raise missing_field(piece.source, name, fields)
 
     def _answered(self, piece: InputPiece) -> list[dict[str, Any]]:
-        """Return the answers to a piece: those to rejected records are before the others."""
+        """Return the answers to a piece, in the order of its records."""
         if piece.has_pages:
             require_extraction(self._index, self._request.extraction)
         if not self._admit:
@@ -116,11 +118,17 @@ class FileAnswers:
         refused = dict.fromkeys(pc.indices_nonzero(piece.texts.is_null()).to_pylist(), without) | found.refused
         ids, rejected = named(piece, range(len(names)), names, urls, self._addresses, refused)
         self.addressed += 0 if urls is None else sum(map(bool, urls))
+        known: list[str | None] = [None] * len(piece.rejected)
+        for one, row in zip(rejected, (row for row, own in enumerate(ids) if own is None), strict=True):
+            url = "" if urls is None else urls[row] or ""
+            own = self._addresses.id_of(url) if url.strip() else names[row]
+            known.append(own if one.code == "value" else None)
         rejected = [*piece.rejected, *rejected]
         self.rejected += rejected
         self._request.check(rejected)
-        answers = [
-            {"source": one.source, "position": one.position, "id": None, "error": one.reason} for one in rejected
+        errors = [
+            {"source": one.source, "position": one.position, "id": own, "error": one.reason}
+            for one, own in zip(rejected, known, strict=True)
         ]
         columns: dict[str, Any] = dict(zip(found.table.column_names, found.table.columns, strict=True))
         nothing = pa.nulls(len(piece), ARROW[STRING])
@@ -134,9 +142,10 @@ class FileAnswers:
         if self._admit and self._catch_up:
             self._catch_up()
         places = (piece.place(row) for row in rows.tolist())
-        return answers + [
+        answers = [
             {"source": source, "position": position, "id": own}
             | as_record(said)
             | {"representative": said.representative}
             for (source, position), own, said in zip(places, given[0], verdicts, strict=True)
         ]
+        return sorted(errors + answers, key=itemgetter("source", "position")) if errors else answers
