@@ -444,3 +444,10 @@ def test_signatures_of_fields_are_not_sent(tmp_path):
         pytest.raises(ParameterError, match="signs fields"),
     ):
         client.judge([STORM], {"title": ["Storm"]})
+
+
+def test_texts_that_are_not_utf8_are_sent(client):
+    pages = [("http://a.example/", f"{STORM} \ud800"), ("http://b.example/", f"{STORM}\ud800!")]
+    assert client.judge_each(pages) == [New(), New()]
+    raw = pa.array([text.encode("utf-8", "surrogatepass") for _, text in pages])
+    assert len(client.judge(raw)) == 2

@@ -40,7 +40,7 @@ from neardup.pipeline.index.fields import field_table, moment_of
 from neardup.pipeline.index.inputs import as_strings, is_id, microseconds, require_ids
 from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses, is_utf8
-from neardup.text.columns import text_column
+from neardup.text.columns import readable_text, text_column
 
 MOST: Final = 1_000  # documents of one request
 MOST_BYTES: Final = 4 << 20  # of them, unless one document has more
@@ -287,7 +287,8 @@ class Client:
             require(not self.about["signs"], "signatures", self._signs, rule)
             documents = self.scheme.sign(documents)
         if not isinstance(documents, Signatures):
-            return [{"text": text or ""} for text in text_column(documents).to_pylist()], {}
+            column = text_column(documents)
+            return [{"text": readable_text(column, row)} for row in range(len(column))], {}
         rows = np.ascontiguousarray(documents.rows, documents.rows.dtype.newbyteorder("<"))
         signed = zip(rows, documents.present.tolist(), strict=True)
         contents = [{"signature": b64encode(row).decode()} if there else {} for row, there in signed]

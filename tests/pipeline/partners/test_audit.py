@@ -225,3 +225,21 @@ def test_a_document_exactly_a_tenth_below_the_threshold_is_just_below_it():
     texts = ["a b c d e f g h i j", "a b c d e f g"]  # resemblance 0.7, and 0.8 - 0.1 is more in binary
     found = audit(dedup(texts, scheme=MinHash(shingle=1, threshold=0.8)), sample=2)
     assert (found.below.found, found.below.of) == (1, 2)
+
+
+@pytest.mark.parametrize("kind", [None, pa.binary(), pa.large_binary(), pa.binary_view()])
+def test_texts_that_are_not_utf8_are_audited(kind):
+    broken = [f"{text} \ud800" for text in TEXTS]
+    raw = [text.encode("utf-8", "surrogatepass") for text in broken]
+    documents = (
+        broken if kind is None else pa.table({"text": pa.array(raw).cast(kind), "id": [*map(str, range(len(raw)))]})
+    )
+    found = audit(dedup(documents, scheme=LEAKY), scheme=LEAKY, sample=len(raw))
+    usual = audit(dedup(TEXTS, scheme=LEAKY), scheme=LEAKY, sample=len(raw))
+    assert found.recall == usual.recall
+    assert found.missed
+    for one, plain in zip(found.missed, usual.missed, strict=True):
+        assert (one.text, one.partner_text) == (
+            f"{plain.text} \ufffd\ufffd\ufffd",
+            f"{plain.partner_text} \ufffd\ufffd\ufffd",
+        )

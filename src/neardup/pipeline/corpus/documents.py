@@ -163,9 +163,10 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
         raise DataError(f"column {name!r}", rule)
     try:
         named = column.cast(pa.string()) if not pa.types.is_large_string(column.type) else column
+        named.validate(full=True)  # casts of strings are not checked
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        with suppress(TypeError):  # it does not hold bytes
-            for row in not_utf8(column.to_pylist()):
+        with suppress(TypeError, pa.ArrowException):  # it does not hold bytes
+            for row in not_utf8(column.cast(pa.large_binary()).to_pylist()):
                 raise DataError(f"column {name!r}, row {row:,}", "is not valid UTF-8, but ids must be") from error
         raise DataError(f"column {name!r}", rule) from error
     if not named.null_count:

@@ -26,7 +26,7 @@ from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.pipeline.progress import Progress, followed
 from neardup.schemes.thresholds import thresholds_of
-from neardup.text.columns import batches, gathered, text_lengths, whole_batch
+from neardup.text.columns import batches, gathered, text_bytes, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
 
 SAMPLE: Final = 2_000
@@ -286,7 +286,7 @@ class _Sample:
                 if one not in missed or value > missed[one][0]:
                     text, site = kept(int(right[place]))
                     own = int(sites[one]) if len(sites) else 0
-                    pair = MissedPair((texts[one].as_py(), text), (own, site), int(run.ranks[int(right[place])]))
+                    pair = MissedPair((text_bytes(texts, one), text), (own, site), int(run.ranks[int(right[place])]))
                     missed[one] = value, int(right[place]), pair
         ordered = sorted(missed.items(), key=lambda each: (-each[1][0], each[0]))
         why = reasons([each[2] for _, each in ordered], scheme, self._ranked(), estimated=run.estimated)
@@ -298,8 +298,8 @@ class _Sample:
                 partner_position=other,
                 value=value,
                 reason=reason,
-                text=pair.texts[0][:_READ],
-                partner_text=pair.texts[1][:_READ],
+                text=pair.texts[0].decode("utf-8", "replace")[:_READ],
+                partner_text=pair.texts[1].decode("utf-8", "replace")[:_READ],
             )
             for (one, (value, other, pair)), reason in zip(ordered[:SHOWN], why, strict=False)
         ]
@@ -331,12 +331,12 @@ class _Sample:
         first, chosen, sites = 0, [], []
         for texts, own in self._run.pieces():
             inside = self._positions[(self._positions >= first) & (self._positions < first + len(texts))] - first
-            chosen.append(gathered(texts, inside).cast(pa.large_string()))
+            chosen.append(gathered(texts, inside))
             sites.append((len(own) > 0, own[inside] if len(own) else np.zeros(len(inside), np.uint64)))
             first += len(texts)
         if first != len(self._run.ranks):
             raise DataError("the documents", f"are {first:,}, but the run had {len(self._run.ranks):,}")
-        found = pa.chunked_array(chosen, pa.large_string())
+        found = pa.chunked_array(chosen, pa.large_binary())
         features = self._scheme.shingling.batch_features(whole_batch(found))
         has_sites = any(given for given, _ in sites)  # texts that are read with pages belong to no site
         numbers = np.concatenate([NO_SITES, *(own for _, own in sites)]) if has_sites else NO_SITES
@@ -400,8 +400,8 @@ class _Sample:
                 least = thresholds_of(self._scheme, both).of(ends, ends + len(left), smaller[better])
                 self._check(left, right, values, least)
 
-                def kept_at(at: int, t: pa.ChunkedArray = texts, f: int = first, own: Words = own) -> tuple[str, int]:
-                    return t[at - f].as_py(), int(own[at - f]) if len(own) else 0
+                def kept_at(at: int, t: pa.ChunkedArray = texts, f: int = first, own: Words = own) -> tuple[bytes, int]:
+                    return text_bytes(t, at - f), int(own[at - f]) if len(own) else 0
 
                 if len(left):
                     yield left, right, values, least, kept_at
