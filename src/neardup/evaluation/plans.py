@@ -144,7 +144,7 @@ class Plan:
         if self.requirements and self.recommendations[0].overflows:
             number, fewest = counted(self.requirements.documents, "document"), self.recommendations[0].bucket
             found = f"unrelated documents in each bucket: {amount(fewest)} or more, and there is room for {ROOM}"
-            ways = "a higher threshold, a lower recall, or longer shingles, of which unrelated documents share less"
+            ways = "a higher threshold, a lower recall, or longer shingles: unrelated documents share less of these"
             missed = f"With all of these parameters, more pairs are missed among {number} than listed: {found}."
             return [missed, f"Smaller buckets: {ways}."]
         crowding = self.crowding

@@ -243,3 +243,33 @@ def test_texts_that_are_not_utf8_are_audited(kind):
             f"{plain.text} \ufffd\ufffd\ufffd",
             f"{plain.partner_text} \ufffd\ufffd\ufffd",
         )
+
+
+def test_other_texts_are_refused():
+    result = dedup(TEXTS, scheme=LEAKY)
+    others = [f"n{n} " * 40 for n in range(len(TEXTS))]
+    with pytest.raises(
+        DataError, match=r"the run had other texts: '.*' and its representative had a resemblance of"
+    ) as a:
+        audit(result, others)
+    assert "but have 0.0000 here; name the same documents, in the same order, with the same field of texts" in str(
+        a.value
+    )
+    with pytest.raises(DataError, match="the run had other texts"):
+        audit(result, TEXTS[1:] + TEXTS[:1])
+    dropped = int(np.flatnonzero(~result.mask)[0])
+    changed = [*TEXTS[:dropped], f"{TEXTS[dropped]} more", *TEXTS[dropped + 1 :]]
+    with pytest.raises(DataError, match=f"other texts: '{dropped}' and"):
+        audit(result, changed)
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), MinHash(bag=True), SimHash(), Sentences(), Combined()])
+def test_drops_for_equal_texts_are_compared_again(scheme):
+    texts = ["one two three four five.", "One, two three four five.", "one two three four five.", "!!!", "!!!"]
+    result = dedup(texts, scheme=scheme)
+    assert result.decisions["rule"].to_pylist() == [None, "same features", "same text", None, "same text"]
+    assert audit(result, scheme=scheme).recall.value == 1
+    for position in (1, 2, 4):
+        other = [*texts[:position], "another text is here.", *texts[position + 1 :]]
+        with pytest.raises(DataError, match=f"other texts: '{position}' and .* of 1.0000, but have 0.0000 here"):
+            audit(result, other, scheme=scheme)

@@ -150,7 +150,8 @@ def _of_files(
         if known is not None:
             _require_read_alike(name, known["reading"], shards)
         chosen, _ = chosen_scheme(scheme)
-        run = audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name)
+        recorded = of is None or known is not None
+        run = audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name, recorded=recorded)
         return replace(audit_run(run, chosen, **ways), rejected=len(rejected), without_text=without)
 
 

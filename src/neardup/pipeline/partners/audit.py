@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.decisions.evidence import COSINE, WeightedSets, exact_measure
+from neardup.decisions.evidence import COSINE, WeightedSets, distinct_sets, exact_measure, shared_by
 from neardup.decisions.partners import Partners
 from neardup.decisions.ranking import ranking
 from neardup.decisions.weighted_partners import FoundCosines, WeightedPartners
@@ -52,7 +52,8 @@ class Audited:
     measure of their texts reached the threshold. *measured* are these measures in the report, and *thresholds* what
     they had to reach, NaN if it has none. *several*: whether the report has a column of thresholds, as pairs needed
     different ones. *estimated*: whether signatures decided. *known*: which documents were dropped for earlier
-    documents; no figure counts these, because their representatives are not among the documents.
+    documents; no figure counts these, because their representatives are not among the documents. *recorded*: whether
+    the scheme is known to be that of the run.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Audited:
     several: bool
     estimated: bool
     known: Flags
+    recorded: bool
 
     @property
     def others(self) -> Positions:
@@ -132,9 +134,18 @@ def _as_in(summary: Summary, scheme: Any) -> Any:
 
 
 def audited(  # noqa: PLR0913, PLR0917 - a run is made of these
-    decisions: pa.Table, pieces: Pieces, ids: pa.ChunkedArray, order: Positions, scheme: Scheme, name: str = "the run"
+    decisions: pa.Table,
+    pieces: Pieces,
+    ids: pa.ChunkedArray,
+    order: Positions,
+    scheme: Scheme,
+    name: str = "the run",
+    *,
+    recorded: bool = True,
 ) -> Audited:
     """Return a run with these *decisions* (see ``Result``) on documents in this *order* of ranks.
+
+    *recorded*: whether the run has recorded the *scheme*.
 
     Raises ``ParameterError`` if a document was dropped for a worse one, or by another measure, and ``DataError`` for
     the report of this *name* if a document was dropped whose measure is below the threshold.
@@ -173,6 +184,7 @@ def audited(  # noqa: PLR0913, PLR0917 - a run is made of these
         several=THRESHOLD in decisions.column_names,
         estimated=bool(_in(rules, "estimate").any()),
         known=(representatives < 0) & rules.is_valid().to_numpy(False),
+        recorded=recorded,
     )
     below = np.flatnonzero(run.measured < scheme.threshold - _AGREES)
     if len(below):
@@ -265,10 +277,16 @@ class _Sample:
 
     def audit(self) -> Audit:
         run, scheme, positions = self._run, self._scheme, self._positions
-        texts, features, sites = self._read()
-        partners = self._partners(features)
-        self._check_thresholds(sites)
         dropped = run.representatives[positions] >= 0
+        read = np.unique(np.concatenate([positions, run.representatives[positions[dropped]]]))
+        every, numbers = self._read(read)
+        rows = np.searchsorted(read, positions)
+        texts, sites = pa.chunked_array([gathered(every, rows)]), numbers[rows] if len(numbers) else NO_SITES
+        self._check_thresholds(sites)
+        self._check_drops(read, every, numbers)
+        features = scheme.shingling.batch_features(whole_batch(texts))
+        separate(features, sites, np.arange(len(texts)))
+        partners = self._partners(features)
         closest = np.where(run.exact[positions], 1.0, np.nan)
         allowed, near = run.exact[positions].copy(), np.zeros(len(positions), np.bool_)
         matching: list[tuple[Positions, Values]] = []
@@ -326,22 +344,19 @@ class _Sample:
         found: Values = 1 - lacking
         return found
 
-    def _read(self) -> tuple[pa.ChunkedArray, Features, Words]:
-        """Return the texts of the sample, their features and their sites."""
+    def _read(self, positions: Positions) -> tuple[pa.ChunkedArray, Words]:
+        """Return the texts at these positions, which ascend, and their sites."""
         first, chosen, sites = 0, [], []
         for texts, own in self._run.pieces():
-            inside = self._positions[(self._positions >= first) & (self._positions < first + len(texts))] - first
+            inside = positions[slice(*np.searchsorted(positions, [first, first + len(texts)]))] - first
             chosen.append(gathered(texts, inside))
             sites.append((len(own) > 0, own[inside] if len(own) else np.zeros(len(inside), np.uint64)))
             first += len(texts)
         if first != len(self._run.ranks):
             raise DataError("the documents", f"are {first:,}, but the run had {len(self._run.ranks):,}")
-        found = pa.chunked_array(chosen, pa.large_binary())
-        features = self._scheme.shingling.batch_features(whole_batch(found))
         has_sites = any(given for given, _ in sites)  # texts that are read with pages belong to no site
         numbers = np.concatenate([NO_SITES, *(own for _, own in sites)]) if has_sites else NO_SITES
-        separate(features, numbers, np.arange(len(found)))
-        return found, features, numbers
+        return pa.chunked_array(chosen, pa.large_binary()), numbers
 
     def _partners(self, features: Features) -> Among:
         """Return what finds those among documents that sampled ones may match.
@@ -398,7 +413,6 @@ class _Sample:
                 both = np.concatenate([sites[left], numbers[rows]]) if len(numbers) else numbers
                 ends = np.arange(len(left))
                 least = thresholds_of(self._scheme, both).of(ends, ends + len(left), smaller[better])
-                self._check(left, right, values, least)
 
                 def kept_at(at: int, t: pa.ChunkedArray = texts, f: int = first, own: Words = own) -> tuple[bytes, int]:
                     return text_bytes(t, at - f), int(own[at - f]) if len(own) else 0
@@ -424,25 +438,50 @@ class _Sample:
             rule = "the run used several thresholds, as short documents or the pages of one host needed more"
             raise DataError(run.name, f"{rule}; {_REPEAT}")
 
-    def _check(self, left: Positions, right: Positions, values: Values, least: Values) -> None:
-        """Raise an error if a measure is not that of the run, or had to reach another threshold."""
-        run, positions = self._run, self._positions[left]
-        own = run.representatives[positions] == right
-        stated = run.measured[positions]
-        other = np.flatnonzero(own & (np.abs(stated - values) > _AGREES))
-        if len(other):
-            name = run.ids[int(positions[other[0]])].as_py()
-            told, found = stated[other[0]], values[other[0]]
-            rule = (
-                f"or its parameters are not those of the run, which measured {told:.4f} for {name!r}, not {found:.4f};"
-                " repeat them, also a list of common shingles, and how it read the inputs (fields, web pages)"
-            )
-            raise ParameterError("scheme", self._scheme.name, rule)
+    def _check_drops(self, read: Positions, texts: pa.ChunkedArray, sites: Words) -> None:
+        """Raise an error if dropped documents of the sample do not share what the run has recorded, or needed more.
+
+        The *texts* and *sites* are those at the positions *read*, which are the sample and its representatives.
+        """
+        run, scheme, every = self._run, self._scheme, np.arange(len(read))
+        stated = np.where(run.exact, 1.0, run.measured)[self._positions]
+        positions = self._positions[np.isfinite(stated)]
+        left, right = np.searchsorted(read, positions), np.searchsorted(read, run.representatives[positions])
+        features = scheme.shingling.batch_features(whole_batch(texts))
+        plain = distinct_sets(Features(features.values.copy(), features.offsets))
+        separate(features, sites, every)
+        sets = feature_sets(scheme, features, every)
+        sets.make_distinct(every)
+        # Equal documents have equal features before thin pages are separated, or none and the same text.
+        exact, alike = run.exact[positions], shared_by(plain, left, right).resemblance
+        values = np.where(exact, alike, sets.measured(self._measure, left, right))
+        for one in np.flatnonzero(exact & (alike < 1)).tolist():
+            if text_bytes(texts, int(left[one])) == text_bytes(texts, int(right[one])):
+                values[one] = 1.0
+        stated = stated[np.isfinite(stated)]
+        for one in np.flatnonzero(np.abs(stated - values) > _AGREES)[:1].tolist():
+            raise self._other_value(int(positions[one]), float(stated[one]), float(values[one]))
+        least = thresholds_of(scheme, sites).of(left, right, sets.smaller(left, right))
         recorded = run.thresholds[positions]
-        for one in np.flatnonzero(own & (np.abs(recorded - least) > _AGREES))[:1].tolist():
+        for one in np.flatnonzero(~exact & (np.abs(recorded - least) > _AGREES))[:1].tolist():
             raise _other_threshold(run, int(positions[one]), recorded[one], least[one])
-        for one in np.flatnonzero(own & run.verified[positions] & (values < least - _AGREES))[:1].tolist():
+        for one in np.flatnonzero(~exact & (values < least - _AGREES))[:1].tolist():
             raise _below(run, int(positions[one]), float(values[one]), float(least[one]))
+
+    def _other_value(self, position: int, stated: float, found: float) -> DataError | ParameterError:
+        """Return the error for a document with another measure than the one that the run has *stated*."""
+        run, name = self._run, self._run.ids[position].as_py()
+        if run.recorded or not found:
+            rule = (
+                f"the run had other texts: {name!r} and its representative had a {self._measure} of {stated:.4f},"
+                f" but have {found:.4f} here; name the same documents, in the same order, with the same field of texts"
+            )
+            return DataError(run.name, rule)
+        rule = (
+            f"or its parameters are not those of the run, which measured {stated:.4f} for {name!r}, not {found:.4f};"
+            " repeat them, also a list of common shingles, and how it read the inputs (fields, web pages)"
+        )
+        return ParameterError("scheme", self._scheme.name, rule)
 
     def _ranked(self) -> Iterator[Ranked]:
         """Yield all documents of the run, as the reasons need them."""
