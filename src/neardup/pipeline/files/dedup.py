@@ -29,7 +29,6 @@ from neardup.model.folders import WORK
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
-from neardup.pipeline.corpus.comparison import require_policy
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.file_templates import RunTemplates, templates_of
@@ -42,6 +41,7 @@ from neardup.pipeline.files.in_memory import (
 )
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
+from neardup.schemes.thresholds import require_policy
 from neardup.sources.collection import Quoting, Rejected, WholeInputs
 from neardup.sources.formats import STDIN, WARC, Kind, expand, is_url, kind, local, local_folder, require_once
 from neardup.sources.input_paths import InputPaths
