@@ -33,6 +33,7 @@ from neardup.model.errors import (
     require_share,
 )
 from neardup.model.query import readable
+from neardup.model.recipe import Hashing
 from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Verdict, from_record
 from neardup.pipeline.crawl.filter import parted, require_urls
@@ -122,7 +123,7 @@ class Client:
             require_share("changed_at_least", changed_at_least)
         self._least, self._timeout, self._patience = changed_at_least, timeout, patience
         require_flag("signatures", signatures)
-        self._signs, self._key = signatures, key
+        self._signs, self._key = signatures, Hashing(key=key).key
         self._idle: list[HTTPConnection] = []
         self._lock = Lock()
         self._closed = False

@@ -249,3 +249,12 @@ def test_changed_documents_of_a_recorded_run_are_refused(tmp_path):
     )
     with pytest.raises(DataError, match="the run had other texts: '1' and"):
         audit_files([path], report)
+
+
+def test_a_key_needs_a_recorded_scheme(files, tmp_path):
+    report = tmp_path / "why.jsonl"
+    dedup_files(files, report=report, scheme=LEAKY)
+    for of in (None, report):
+        with pytest.raises(ParameterError, match="can only be used with of, if that has recorded the scheme") as caught:
+            audit_files(files, of, scheme=LEAKY, key=bytes(16))
+        assert caught.value.name == "key"

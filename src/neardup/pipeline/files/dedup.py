@@ -19,7 +19,6 @@ from neardup.model.errors import (
     ParameterError,
     require,
     require_flag,
-    require_name,
     require_other_fields,
     require_path,
     require_sequence,
@@ -171,13 +170,13 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     ``OutputError`` and ``ExtraMissing``; with *work*, *state* or *against* also ``StorageError``.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
-    require_name("text", text)
     require_other_fields(text, id=id)
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
     require_policy(chosen, policy)
     threads = thread_count(threads)
     given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
     flags = {"revisits": revisits, "strict": strict, "force": force, "restart": restart}
+    flags |= {"keep_work": keep_work, "for_index": for_index}
     _check_paths(require_sequence("inputs", inputs, "names"), given_outputs, learn_templates, **flags)
     earlier = _earlier(state, against, for_index=for_index)
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
