@@ -22,8 +22,10 @@ from neardup import (
 )
 from neardup.decisions.evidence import WeightedSets
 from neardup.evaluation.measures import resemblance
+from neardup.pipeline.corpus.documents import SITE
 from neardup.pipeline.partners import audit as module
 from neardup.text.columns import whole_batch
+from neardup.text.sites import site
 
 
 def by_definition(result, texts):
@@ -273,3 +275,28 @@ def test_drops_for_equal_texts_are_compared_again(scheme):
         other = [*texts[:position], "another text is here.", *texts[position + 1 :]]
         with pytest.raises(DataError, match=f"other texts: '{position}' and .* of 1.0000, but have 0.0000 here"):
             audit(result, other, scheme=scheme)
+
+
+@pytest.mark.parametrize("verify", ["estimate", "none"])
+@pytest.mark.parametrize("scheme", [MinHash(), SimHash(), Sentences(), Combined(MinHash(), SimHash(shingle=3))])
+def test_drops_by_signatures_are_compared_again(scheme, verify):
+    result = dedup(TEXTS, scheme=scheme, verify=verify)
+    assert (~result.mask).any()
+    assert audit(result, scheme=scheme, sample=len(TEXTS)).sample == len(TEXTS)
+    others = [" ".join(f"n{n}x{word}" for word in range(40)) for n in range(len(TEXTS))]
+    has_estimates = result.decisions["resemblance"].null_count < len(TEXTS)
+    if verify == "none" or has_estimates:
+        with pytest.raises(DataError, match="the run had other texts: '"):
+            audit(result, others, scheme=scheme, sample=len(TEXTS))
+
+
+def test_equal_pages_of_several_sites_are_those_of_the_run():
+    words = [f"w{n}" for n in range(40)]
+    near = " ".join([*words[:-1], "x"])
+    sites = [site("a.example", thin=True), site("a.example", thin=True), site("b.example", thin=True)]
+    table = pa.table({"text": [near, " ".join(words), " ".join(words)], SITE: np.array(sites, np.uint64)})
+    result = dedup(table, threshold=0.6)
+    assert result.representatives.tolist() == [-1, 0, 0]
+    assert audit(result).sample == 3
+    with pytest.raises(DataError, match="the run had other texts: '1' and its representative had a resemblance of"):
+        audit(result, table.set_column(0, "text", [[near, near.replace("w1 ", "y "), " ".join(words)]]))

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.decisions.evidence import COSINE, WeightedSets, distinct_sets, exact_measure, shared_by
+from neardup.decisions.evidence import COSINE, WeightedSets, exact_measure, shared_by
 from neardup.decisions.partners import Partners
 from neardup.decisions.ranking import ranking
 from neardup.decisions.weighted_partners import FoundCosines, WeightedPartners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
-from neardup.model.arrays import Features, Flags, Positions, TextBatch, Words
+from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
 from neardup.model.errors import DataError, ParameterError, require, require_kind, require_share, require_whole
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
@@ -25,6 +25,7 @@ from neardup.pipeline.corpus.result import Result, Summary
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.pipeline.progress import Progress, followed
+from neardup.schemes.plausibility import share_a_key
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import batches, gathered, text_bytes, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
@@ -51,7 +52,8 @@ class Audited:
     documents; *exact* are those dropped for equal texts or features, *verified* those dropped because the scheme's
     measure of their texts reached the threshold. *measured* are these measures in the report, and *thresholds* what
     they had to reach, NaN if it has none. *several*: whether the report has a column of thresholds, as pairs needed
-    different ones. *estimated*: whether signatures decided. *known*: which documents were dropped for earlier
+    different ones. *estimated*: whether signatures decided; *estimates* are those in the report, and *keyed* those
+    dropped for a shared key alone. *known*: which documents were dropped for earlier
     documents; no figure counts these, because their representatives are not among the documents. *recorded*: whether
     the scheme is known to be that of the run.
     """
@@ -67,6 +69,8 @@ class Audited:
     thresholds: Values
     several: bool
     estimated: bool
+    estimates: Values
+    keyed: Flags
     known: Flags
     recorded: bool
 
@@ -170,7 +174,7 @@ def audited(  # noqa: PLR0913, PLR0917 - a run is made of these
     if others:
         raise ParameterError("measure", scheme.rule, f"is not that of the run, which compared by {others[0]}")
     exact = _in(rules, *_EQUAL)
-    verified = _in(rules, scheme.rule)
+    verified, estimated = _in(rules, scheme.rule), _in(rules, "estimate")
     run = Audited(
         name=name,
         pieces=pieces,
@@ -182,7 +186,9 @@ def audited(  # noqa: PLR0913, PLR0917 - a run is made of these
         measured=np.where(verified, _measured(decisions, scheme.rule), np.nan),
         thresholds=_column(decisions, THRESHOLD),
         several=THRESHOLD in decisions.column_names,
-        estimated=bool(_in(rules, "estimate").any()),
+        estimated=bool(estimated.any()),
+        estimates=np.where(estimated, _column(decisions, "resemblance"), np.nan),
+        keyed=_in(rules, "shared key"),
         known=(representatives < 0) & rules.is_valid().to_numpy(False),
         recorded=recorded,
     )
@@ -441,47 +447,57 @@ class _Sample:
     def _check_drops(self, read: Positions, texts: pa.ChunkedArray, sites: Words) -> None:
         """Raise an error if dropped documents of the sample do not share what the run has recorded, or needed more.
 
-        The *texts* and *sites* are those at the positions *read*, which are the sample and its representatives.
+        The *texts* and *sites* are those at the positions *read*, which are the sample and its representatives. Of
+        documents with equal features, the run has compared one, which may be of another site. So sites do not count for
+        what two documents share, and with sites, thresholds and signatures are not compared.
         """
         run, scheme, every = self._run, self._scheme, np.arange(len(read))
-        stated = np.where(run.exact, 1.0, run.measured)[self._positions]
-        positions = self._positions[np.isfinite(stated)]
+        positions = self._positions[run.representatives[self._positions] >= 0]
         left, right = np.searchsorted(read, positions), np.searchsorted(read, run.representatives[positions])
         features = scheme.shingling.batch_features(whole_batch(texts))
-        plain = distinct_sets(Features(features.values.copy(), features.offsets))
-        separate(features, sites, every)
+        signs = not len(sites) and bool((np.isfinite(run.estimates) | run.keyed)[positions].any())
+        signatures = scheme.sign_at(Corpus(features, None, texts), every) if signs else None
         sets = feature_sets(scheme, features, every)
         sets.make_distinct(every)
-        # Equal documents have equal features before thin pages are separated, or none and the same text.
-        exact, alike = run.exact[positions], shared_by(plain, left, right).resemblance
-        values = np.where(exact, alike, sets.measured(self._measure, left, right))
-        for one in np.flatnonzero(exact & (alike < 1)).tolist():
+        exact, stated = run.exact[positions], run.measured[positions]
+        values = np.where(exact, shared_by(sets, left, right).resemblance, sets.measured(self._measure, left, right))
+        for one in np.flatnonzero(exact & (values < 1)).tolist():  # equal documents without features have one text
             if text_bytes(texts, int(left[one])) == text_bytes(texts, int(right[one])):
                 values[one] = 1.0
-        stated = stated[np.isfinite(stated)]
-        for one in np.flatnonzero(np.abs(stated - values) > _AGREES)[:1].tolist():
-            raise self._other_value(int(positions[one]), float(stated[one]), float(values[one]))
+        self._compare(positions, np.where(exact, 1.0, stated), values)
+        if len(sites):
+            return
+        if signatures is not None:
+            self._compare(positions, run.estimates[positions], scheme.estimate_pairs(signatures, left, right))
+            shared = share_a_key(scheme.keys(signatures), left, right, pooled=scheme.pooled)
+            for one in positions[run.keyed[positions] & ~shared & run.recorded][:1].tolist():
+                raise self._other_texts(one, "shared a key", "share none")
         least = thresholds_of(scheme, sites).of(left, right, sets.smaller(left, right))
         recorded = run.thresholds[positions]
         for one in np.flatnonzero(~exact & (np.abs(recorded - least) > _AGREES))[:1].tolist():
             raise _other_threshold(run, int(positions[one]), recorded[one], least[one])
-        for one in np.flatnonzero(~exact & (values < least - _AGREES))[:1].tolist():
+        for one in np.flatnonzero(run.verified[positions] & (values < least - _AGREES))[:1].tolist():
             raise _below(run, int(positions[one]), float(values[one]), float(least[one]))
 
-    def _other_value(self, position: int, stated: float, found: float) -> DataError | ParameterError:
-        """Return the error for a document with another measure than the one that the run has *stated*."""
-        run, name = self._run, self._run.ids[position].as_py()
-        if run.recorded or not found:
+    def _compare(self, positions: Positions, stated: Values, found: Values) -> None:
+        """Raise an error for the first document with another measure than the one that the run has *stated*, if any."""
+        run = self._run
+        for one in np.flatnonzero(np.abs(stated - found) > _AGREES)[:1].tolist():
+            position, told, value = int(positions[one]), float(stated[one]), float(found[one])
+            if run.recorded or not value:
+                raise self._other_texts(position, f"had a {self._measure} of {told:.4f}", f"have {value:.4f}")
             rule = (
-                f"the run had other texts: {name!r} and its representative had a {self._measure} of {stated:.4f},"
-                f" but have {found:.4f} here; name the same documents, in the same order, with the same field of texts"
+                f"or its parameters are not those of the run, which measured {told:.4f} for"
+                f" {run.ids[position].as_py()!r}, not {value:.4f};"
+                " repeat them, also a list of common shingles, and how it read the inputs (fields, web pages)"
             )
-            return DataError(run.name, rule)
-        rule = (
-            f"or its parameters are not those of the run, which measured {stated:.4f} for {name!r}, not {found:.4f};"
-            " repeat them, also a list of common shingles, and how it read the inputs (fields, web pages)"
-        )
-        return ParameterError("scheme", self._scheme.name, rule)
+            raise ParameterError("scheme", self._scheme.name, rule)
+
+    def _other_texts(self, position: int, before: str, now: str) -> DataError:
+        """Return the error for a document whose text, or that of its representative, is not that of the run."""
+        pair = f"{self._run.ids[position].as_py()!r} and its representative {before}, but {now} here"
+        way_out = "name the same documents, in the same order, with the same field of texts"
+        return DataError(self._run.name, f"the run had other texts: {pair}; {way_out}")
 
     def _ranked(self) -> Iterator[Ranked]:
         """Yield all documents of the run, as the reasons need them."""
