@@ -284,12 +284,7 @@ class _Sample:
     def audit(self) -> Audit:
         run, scheme, positions = self._run, self._scheme, self._positions
         dropped = run.representatives[positions] >= 0
-        read = np.unique(np.concatenate([positions, run.representatives[positions[dropped]]]))
-        every, numbers = self._read(read)
-        rows = np.searchsorted(read, positions)
-        texts, sites = pa.chunked_array([gathered(every, rows)]), numbers[rows] if len(numbers) else NO_SITES
-        self._check_thresholds(sites)
-        self._check_drops(read, every, numbers)
+        texts, sites = self._checked_texts(dropped)
         features = scheme.shingling.batch_features(whole_batch(texts))
         separate(features, sites, np.arange(len(texts)))
         partners = self._partners(features)
@@ -349,6 +344,17 @@ class _Sample:
             np.multiply.at(lacking, left, 1 - law[of])
         found: Values = 1 - lacking
         return found
+
+    def _checked_texts(self, dropped: Flags) -> tuple[pa.ChunkedArray, Words]:
+        """Return the texts of the sample and their sites; raise an error if they are not those of the run."""
+        positions = self._positions
+        read = np.unique(np.concatenate([positions, self._run.representatives[positions[dropped]]]))
+        texts, sites = self._read(read)
+        rows = np.searchsorted(read, positions)
+        own = sites[rows] if len(sites) else NO_SITES
+        self._check_thresholds(own)
+        self._check_drops(read, texts, sites)
+        return pa.chunked_array([gathered(texts, rows)]), own
 
     def _read(self, positions: Positions) -> tuple[pa.ChunkedArray, Words]:
         """Return the texts at these positions, which ascend, and their sites."""
