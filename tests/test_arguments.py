@@ -3,6 +3,7 @@
 import inspect
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -23,6 +24,7 @@ PAIR = {"a": TEXTS[0], "b": TEXTS[1]}
 NAMES = [{"x": 0}]  # names can be the keys of a mapping
 LABELLED = neardup.LabelledPair(a="1", b="2", label="same", text_a="x", text_b="y")
 WRONG = [2.5, b"x", object(), [object()], *NAMES, float("nan"), -1, ""]
+ODD = [np.array(["x", "y"]), np.array([]), TABLE, pd.NA, pd.DataFrame({"x": [1]}), 10**30]  # right for some arguments
 
 # Each with arguments that are right, and with values that are right in spite of WRONG: by argument.
 FUNCTIONS = {
@@ -87,13 +89,13 @@ def index(tmp_path_factory):
         yield made
 
 
-def unrefused(function, right, accepted):
+def unrefused(function, right, accepted, wrong=WRONG):
     """Every argument with a wrong value that is taken, or answered by an error of another kind."""
     found = []
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
             continue
-        for value in WRONG:
+        for value in wrong:
             if any(value is one or value == one for one in accepted.get(name, ())):
                 continue
             try:
@@ -112,6 +114,14 @@ def test_functions_refuse_wrong_arguments(name):
     right, accepted = FUNCTIONS[name]
     home = next(home for home in HOMES if name in home.__all__)
     assert unrefused(getattr(home, name), right, accepted) == []
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_refuse_values_that_cannot_be_compared(name):
+    right, _ = FUNCTIONS[name]
+    home = next(home for home in HOMES if name in home.__all__)
+    found = unrefused(getattr(home, name), right, {}, ODD)
+    assert [one for one in found if one[2] != "taken"] == []
 
 
 @pytest.mark.parametrize(
@@ -212,3 +222,33 @@ def test_the_error_names_the_argument():
         neardup.compare(*TEXTS, schemes=["minhash"])
     with pytest.raises(neardup.ParameterError, match=r"^signatures must be of both texts"):
         neardup.explain(*TEXTS, signatures=MinHash().sign(TEXTS[:1]))
+
+
+def test_numbers_that_no_kernel_takes_are_refused():
+    for make in (lambda: neardup.Analysis(min_length=10**30), lambda: neardup.Field(name="a", limit=10**30)):
+        with pytest.raises(neardup.ParameterError, match="must be an integer from 1 to"):
+            make()
+
+
+def test_any_memory_is_enough(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "a b c d"}\n{"text": "A b c d"}\n')
+    ways = {"out": tmp_path / "pairs.parquet", "work": tmp_path / "work", "memory": 10**30}
+    assert neardup.pair_files([tmp_path / "a.jsonl"], **ways).pairs == 1
+
+
+def test_known_contents_are_those_of_pages():
+    with pytest.raises(neardup.ParameterError, match="must be PageContents, not an int"):
+        neardup.Extraction(known=5)
+
+
+@pytest.mark.parametrize("name", ["text", "id"])
+def test_names_of_columns_are_strings(name):
+    result = neardup.dedup(TEXTS)
+    for question in (
+        lambda: neardup.audit(result, **{name: 1}),
+        lambda: neardup.pairs(TEXTS, **{name: 1}),
+        lambda: neardup.contamination(TEXTS, TABLE, **{name: 1}),
+        lambda: neardup.draw_pairs(TABLE, **{name: 1}),
+    ):
+        with pytest.raises(neardup.ParameterError, match=f"{name}=1 must be a string"):
+            question()

@@ -126,6 +126,26 @@ def test_a_broken_one_is_found():
         check_scheme(Forgetful())
 
 
+def test_a_parameter_that_the_recipe_lacks_is_found():
+    class Incomplete(Smallest):
+        @cached_property
+        def recipe(self):
+            return recipe_id(scheme=self.name, shingling=self.shingling.identity)
+
+    registry._KINDS["smallest"] = Incomplete
+    with pytest.raises(AssertionError, match="features changes the bits of signatures, but not the recipe"):
+        check_scheme(Incomplete())
+
+
+def test_a_kind_that_is_not_registered_is_found():
+    del registry._KINDS["smallest"]
+    with pytest.raises(AssertionError, match="its kind is not registered"):
+        check_scheme(Smallest())
+    for other in (None, 5, Smallest):
+        with pytest.raises(AssertionError):
+            check_scheme(other)
+
+
 @pytest.mark.parametrize(
     ("question", "answer", "promise"),
     [
@@ -133,6 +153,10 @@ def test_a_broken_one_is_found():
         ("keys", [], "its keys are not uint64"),
         ("matches", [True], "matches is not an array of bool"),
         ("estimate", [1.0], "estimate is not an array of numbers"),
+        ("_blank", np.empty(3), "the check of sign raises IndexError: "),
+        ("probability", 1.0, "probability of an array is not an array"),
+        ("keys", np.empty((7, 0), np.uint64), "its documents have no keys"),
+        ("keys", np.ones((7, 1), np.uint64), "all documents have the same keys"),
     ],
 )
 def test_answers_that_are_not_arrays_are_found(monkeypatch, question, answer, promise):

@@ -1,9 +1,10 @@
 """A conformance suite for schemes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from copy import copy
-from dataclasses import replace
+from dataclasses import fields, replace
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -34,6 +35,11 @@ _MEASURES: Final = {"resemblance", "containment", "overlap", "cosine"}
 _PAIRS: Final = 250  # for the law, for each share of changed words
 _WORDS: Final = 240
 _SLACK: Final = 0.05  # laws hold for long texts
+_OTHERS: Final[dict[type, Callable[[Any], tuple[Any, ...]]]] = {  # other values of parameters
+    bool: lambda value: (not value,),
+    int: lambda value: (value + 1, value + 8, 2 * value),
+    float: lambda value: (value / 2, (value + 1) / 2),
+}
 
 
 def check_scheme(scheme: Any, *, golden: str | None = None) -> str:
@@ -41,8 +47,9 @@ def check_scheme(scheme: Any, *, golden: str | None = None) -> str:
 
     Checked are: shapes and dtypes; copies and unrelated texts; empty and short input; that batches, order and threads
     change no bit; that pairs, rows and ranked hits get the same answers; keys that decide; the recipe; that the scheme
-    can be serialised and read again, which requires a registered kind (``neardup.schemes.registry.register``); and, for
-    a scheme that measures resemblance, that its matches follow its law, ``probability``.
+    can be serialised and read again, which requires a registered kind (``neardup.schemes.registry.register``); that no
+    number or flag among its parameters changes bits without the recipe; and, for a scheme that measures resemblance,
+    that its matches follow its law, ``probability``.
 
     *golden* is the digest of an earlier version: the bits must be the same. Raises ``AssertionError`` with the promise
     that is broken. A scheme that signs columns is checked on a column of texts (``Checksum.for_texts()``).
@@ -51,13 +58,17 @@ def check_scheme(scheme: Any, *, golden: str | None = None) -> str:
     >>> len(check_scheme(Trials()))
     32
     """
-    _check_description(scheme)
-    signatures = scheme.sign(list(SAMPLE))
+    with _without_errors("its description"):
+        _check_description(scheme)
+    with _without_errors("sign"):
+        signatures = scheme.sign(list(SAMPLE))
     _expect(isinstance(signatures, Signatures), "sign does not return Signatures")
-    for check in (_check_shapes, _check_pairs, _check_copies, _check_ranked, _check_recipe):
-        check(scheme, signatures)
-    for question in (_check_empty, _check_batches, _check_probability, _check_law):
-        question(scheme)
+    for about, check in _CHECKS_OF_SIGNATURES.items():
+        with _without_errors(about):
+            check(scheme, signatures)
+    for about, question in _CHECKS.items():
+        with _without_errors(about):
+            question(scheme)
     digest = blake2b(np.ascontiguousarray(signatures.rows).tobytes(), digest_size=16).hexdigest()
     _expect(golden is None or digest == golden, f"its signatures have the digest {digest}, not {golden}")
     return digest
@@ -69,8 +80,21 @@ def _expect(holds: Any, otherwise: str) -> None:
         raise AssertionError(otherwise)
 
 
+@contextmanager
+def _without_errors(about: str) -> Iterator[None]:
+    """Raise ``AssertionError`` for any error of a check *about* something."""
+    try:
+        yield
+    except AssertionError:
+        raise
+    except Exception as error:
+        raise AssertionError(f"the check of {about} raises {type(error).__name__}: {error}") from error
+
+
 def _check_description(scheme: Any) -> None:
     _expect(isinstance(scheme, Scheme), "it lacks members of neardup.model.protocols.Scheme")
+    known = [kind.name for kind in registry.kinds()]
+    _expect(scheme.name in known, "its kind is not registered: neardup.schemes.registry.register")
     _expect(registry.named(scheme.name) is type(scheme), "its name is registered for another kind")
     _expect(scheme.measure in _MEASURES, f"its measure is not one of {', '.join(sorted(_MEASURES))}")
     _expect(0 < scheme.threshold <= 1, "its threshold is not above 0 and at most 1")
@@ -89,6 +113,8 @@ def _check_shapes(scheme: Any, signatures: Signatures) -> None:
     _expect(signatures.present.dtype == np.bool_, "present is not an array of bool")
     _expect(_is_array(keys, np.uint64) and keys.ndim == 2, "its keys are not uint64[documents, keys]")  # noqa: PLR2004
     _expect(len(keys) == len(SAMPLE), "it has not one row of keys for each document")
+    _expect(keys.shape[1] > 0, "its documents have no keys")
+    _expect(len(np.unique(keys[signatures.present], axis=0)) > 1, "all documents have the same keys")
     if scheme.stored_bytes is not None:
         _expect(scheme.stored_bytes * len(SAMPLE) == signatures.rows.nbytes, "stored_bytes is not what a row takes")
     if scheme.key_count is not None:
@@ -151,6 +177,8 @@ def _check_recipe(scheme: Any, signatures: Signatures) -> None:
     )
     for question in questions:
         _expect(_raised(question) is RecipeMismatch, "it takes signatures of another recipe without RecipeMismatch")
+    for name, signed in _signed_alike(scheme):
+        _expect(_bits(signed) == _bits(signatures), f"{name} changes the bits of signatures, but not the recipe")
 
 
 def _check_empty(scheme: Any) -> None:
@@ -177,6 +205,7 @@ def _check_batches(scheme: Any) -> None:
 
 def _check_probability(scheme: Any) -> None:
     curve = scheme.probability(np.linspace(0, 1, 101))
+    _expect(_is_array(curve, np.floating) and curve.shape == (101,), "probability of an array is not an array")
     _expect(((curve >= 0) & (curve <= 1)).all(), "a probability is not from 0 to 1")
     _expect((np.diff(curve) >= -1e-9).all(), "its probability falls where the measure rises")  # noqa: PLR2004
     _expect(abs(float(curve[-1]) - 1) < 1e-9, "the probability of equal documents is not 1")  # noqa: PLR2004
@@ -202,6 +231,37 @@ def _check_law(scheme: Any) -> None:
         error = 5 * np.sqrt(max(law * (1 - law), 1 / _PAIRS) / _PAIRS)
         rule = f"{changed} of {_WORDS} words apart, {rate:.3f} of pairs match, but the law predicts {law:.3f}"
         _expect(abs(rate - law) <= error + _SLACK, rule)
+
+
+_CHECKS_OF_SIGNATURES: Final[dict[str, Callable[[Any, Signatures], None]]] = {
+    "rows and keys": _check_shapes,
+    "pairs": _check_pairs,
+    "copies": _check_copies,
+    "ranked_rule": _check_ranked,
+    "the recipe": _check_recipe,
+}
+_CHECKS: Final[dict[str, Callable[[Any], None]]] = {
+    "empty documents": _check_empty,
+    "batches": _check_batches,
+    "probability": _check_probability,
+    "the law": _check_law,
+}
+
+
+def _signed_alike(scheme: Any) -> Iterator[tuple[str, Signatures]]:
+    """Yield the signatures with other values of numbers and flags that do not change the recipe, and their names."""
+    for part in fields(scheme):
+        value, signed = getattr(scheme, part.name), None
+        for other in _OTHERS.get(type(value), lambda _: ())(value):
+            with suppress(Exception):  # the value may break a rule
+                made = replace(scheme, **{part.name: other})
+                signed = made.sign(list(SAMPLE)) if made.recipe == scheme.recipe else None
+            if signed is not None:
+                yield part.name, signed
+
+
+def _bits(signatures: Signatures) -> tuple[Any, ...]:
+    return signatures.rows.dtype, signatures.rows.shape, signatures.rows.tobytes()
 
 
 def _text(words: Any) -> str:

@@ -9,6 +9,7 @@ import pytest
 from neardup import Checksum, Combined, MinHash, ParameterError, Sentences
 from neardup.evaluation.plans import plan
 
+SCHEME_OF = {"combined": Combined, "checksum": Checksum}
 SCHEMES = ["trials", "minhash", "simhash", "sentences"]
 
 
@@ -165,3 +166,29 @@ def test_the_plan_of_a_combination_names_the_scheme_that_it_leaves_out():
     ]
     exact = Combined(MinHash(shingle=2), MinHash(shingle=2, permutations=64))
     assert (plan(exact).limit, plan(MinHash()).limit) == ("", "")
+
+
+@pytest.mark.parametrize("name", ["combined", "checksum"])
+def test_the_name_of_a_scheme_without_numbers_is_that_of_its_defaults(name):
+    assert plan(name) == plan(SCHEME_OF[name]())
+    with pytest.raises(ParameterError, match="is planned with its defaults; pass a scheme") as caught:
+        plan(name, hashes=5)
+    assert caught.value.name == "hashes"
+
+
+def test_recommendations_whose_buckets_overflow_are_marked():
+    shown = str(plan(threshold=0.3, recall=0.95)).splitlines()
+    assert shown[0].startswith("With all of these parameters, more pairs are missed among 1,000,000 documents")
+    assert shown[1].startswith("Smaller buckets: a higher threshold,")
+    assert shown[3].endswith("; smallest buckets first")
+    assert next(line for line in shown if line.startswith("minhash")).split("  ")[3].strip() == "> 5 %"
+    assert any(line.startswith(">: more,") for line in shown)
+    mixed = str(plan(threshold=0.6, recall=0.9, documents=10**10))
+    assert "> " in mixed
+    assert "; cheapest first" in mixed
+    assert ">" not in str(plan(threshold=0.8, recall=0.99))
+
+
+def test_one_document_is_singular():
+    assert plan(documents=1).answer[0].startswith("These parameters are fine for 1 document: ")
+    assert "among 1 document; " in plan(threshold=0.8, recall=0.9, documents=1).heading

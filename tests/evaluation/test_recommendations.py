@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from neardup import MinHash, ParameterError, SimHash, Trials
+from neardup.evaluation.crowding import candidates_by_law
 from neardup.evaluation.recommendations import SHOWN, recommend, searched_schemes
+from neardup.model.candidates import ROOM
 from neardup.model.requirements import Requirements
 from neardup.schemes.laws import bit_agreement
 
@@ -129,3 +131,34 @@ def test_options_name_every_parameter_and_make_the_layout(wanted):
 
 def test_the_resemblance_of_pairs_apart_is_half_the_threshold():
     assert np.array_equal(Requirements(threshold=0.8, recall=0.9).values, [0.8, 0.4, 0.05])
+
+
+@pytest.mark.parametrize(("threshold", "recall", "documents"), [(0.3, 0.95, 10**6), (0.5, 0.99, 10**9)])
+def test_if_all_buckets_overflow_the_smallest_are_first(threshold, recall, documents):
+    wanted = Requirements(threshold=threshold, recall=recall, documents=documents)
+    recommendations, _ = recommend(wanted, searched_schemes())
+    buckets = [one.bucket for one in recommendations]
+    assert buckets == sorted(buckets)
+    for one in recommendations:
+        assert one.bucket == one.candidates / one.keys > ROOM
+        assert one.overflows
+        shown = one.as_dict()
+        assert (shown["bucket"], shown["overflows"]) == (one.bucket, True)
+
+
+def test_parameters_whose_buckets_overflow_are_not_listed_if_there_are_others():
+    wanted = Requirements(threshold=0.8, recall=0.99, documents=10**10)
+    recommendations, _ = recommend(wanted, ["minhash"])
+    assert not any(one.overflows for one in recommendations)
+    short = MinHash(permutations=64, threshold=0.8, recall=0.99)
+    assert candidates_by_law(short, wanted.documents, wanted.background).overflows
+    for one in recommendations:
+        law = candidates_by_law(MinHash(**one.parameters), wanted.documents, wanted.background)
+        assert one.bucket == pytest.approx(law.bucket)
+
+
+def test_a_scheme_whose_buckets_all_overflow_is_last():
+    wanted = Requirements(threshold=0.6, recall=0.9, documents=10**10)
+    found = recommend(wanted, ["minhash", "trials"])[0]
+    assert [one.overflows for one in found] == sorted(one.overflows for one in found)
+    assert {one.scheme for one in found if one.overflows} == {"trials"}

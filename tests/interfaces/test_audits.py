@@ -1,5 +1,7 @@
+from dataclasses import replace
+
 import pytest
-from audits import made
+from audits import MISSED, made
 
 from neardup.evaluation.intervals import share
 from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
@@ -26,8 +28,15 @@ def test_an_audit_in_words():
 
 
 def test_an_audit_without_duplicates_in_words():
-    found = made(recall=share(0, 0, 0), bands=(), missed=())
+    none = share(0, 0, 0)
+    found = made(recall=none, precision=none, below=none, predicted=None, reasons={}, bands=(), missed=())
     assert audit_lines(found)[1:] == ["recall unknown: no document of the sample is a duplicate"]
+    wrong = replace(found, precision=share(0, 44, 44), below=share(19, 76, 76))
+    assert audit_lines(wrong)[1:] == [
+        "recall unknown: no document of the sample is a duplicate",
+        "precision 0 % of the dropped documents have a kept document with a resemblance of 0.6 or more",
+        "just below the threshold: 25 % of the kept documents have another one with a resemblance at most 0.1 below it",
+    ]
     assert table_lines(band_rows(found)) == missed_lines(found) == []
 
 
@@ -59,3 +68,12 @@ def test_the_page_has_everything(measure):
     assert f"By {measure}" in page
     assert page == audit_page(made(measure=measure)).decode()
     assert b"Look at these first" not in audit_page(made(missed=(), bands=(), recall=share(0, 0, 0)))
+
+
+def test_missed_documents_that_are_not_listed_are_counted():
+    several = made(recall=share(38, 50, 500), missed=(MISSED,) * 12)
+    assert missed_lines(several)[1] == "12 missed documents; the 10 closest ones:"
+    assert len(missed_lines(several)) == 12
+    assert missed_lines(made(recall=share(40, 50, 500), missed=(MISSED,) * 10))[1].endswith(
+        "10 missed documents, the closest ones first:"
+    )

@@ -444,3 +444,16 @@ def test_signatures_of_fields_are_not_sent(tmp_path):
         pytest.raises(ParameterError, match="signs fields"),
     ):
         client.judge([STORM], {"title": ["Storm"]})
+
+
+def test_texts_that_are_not_utf8_are_sent(client):
+    pages = [("http://a.example/", f"{STORM} \ud800"), ("http://b.example/", f"{STORM}\ud800!")]
+    assert client.judge_each(pages) == [New(), New()]
+    raw = pa.array([text.encode("utf-8", "surrogatepass") for _, text in pages])
+    assert len(client.judge(raw)) == 2
+
+
+@pytest.mark.parametrize("key", [5, "secret", b"short"])
+def test_a_key_has_sixteen_bytes(key):
+    with pytest.raises(ParameterError, match="must be 16 bytes"):
+        Client("http://127.0.0.1:8000", key=key)

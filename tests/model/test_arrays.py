@@ -128,3 +128,12 @@ def test_sorted_values_are_found(ordered):
     found = positions_in(np.array(ordered, np.uint64), np.array(wanted, np.uint64))
     assert found.tolist() == [ordered.index(value) if value in ordered else -1 for value in wanted]
     assert (found.dtype, positions_in(found, found[:0]).tolist()) == (np.int64, [])
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), SimHash()])
+def test_positions_of_another_byte_order_are_refused(scheme):
+    signed, foreign = scheme.sign(["a b c d", "a b c e"]), np.array([0], np.dtype(np.int64).newbyteorder())
+    for question in (scheme.match_pairs, scheme.estimate_pairs):
+        with pytest.raises(ParameterError, match="must be an array in the byte order of this machine") as caught:
+            question(signed, np.array([0]), foreign)
+        assert caught.value.name == "right"

@@ -4,6 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from neardup.model import errors
@@ -17,6 +18,7 @@ from neardup.model.errors import (
     RecipeMismatch,
     RunChanged,
     require,
+    require_choice,
     require_path,
     require_share,
     require_whole,
@@ -148,3 +150,10 @@ def test_what_is_no_path_is_refused(value):
 
 def test_a_path_is_a_path(tmp_path):
     assert require_path("path", str(tmp_path)) == require_path("path", tmp_path) == tmp_path
+
+
+@pytest.mark.parametrize("value", [None, 5, b"a", ["a"], np.array(["a", "b"]), pd.NA, pd.DataFrame({"a": [1]}), "c"])
+def test_a_choice_is_one_of_some_strings(value):
+    require_choice("which", "a", ("a", "b"), "must be a or b")
+    with pytest.raises(ParameterError, match="must be a or b"):
+        require_choice("which", value, ("a", "b"), "must be a or b")

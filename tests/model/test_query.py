@@ -10,6 +10,10 @@ def test_what_counts_of_a_long_query():
     assert len(terms_of(" ".join(f"w{number}" for number in range(10_000)))) == MOST_TERMS
     assert terms_of("storm storm storm*") == (Term("storm"), Term("storm", begins=True))
     assert len(terms_of("x" * 100_000)[0].text) == MOST_QUERY
+    begin = f"storm{' ' * (MOST_QUERY - 8)}"
+    assert terms_of(f"{begin}dawn") == terms_of(f"{begin}dawn breaks") == (Term("storm"),)
+    assert terms_of(f"{begin}day") == terms_of(f"{begin}day breaks") == (Term("storm"), Term("day"))
+    assert terms_of(f"{begin}by the sea") == (Term("storm"), Term("by"))
 
 
 @pytest.mark.parametrize("query", ["", " \t\n", "*", '""', '"', "+ - & ( )", "\0", "\x1f", '" "* ""'])

@@ -161,3 +161,11 @@ def test_numpys_integers_are_integers():
     assert TableDesign(kind="blocks", distance=np.int64(3), pieces=np.uint8(4)) == TableDesign(
         kind="blocks", distance=3, pieces=4
     )
+
+
+@pytest.mark.parametrize("number", [10**9, 1e9, np.int64(10**9), np.float64(1e9)])
+def test_numbers_of_fingerprints_may_be_of_any_type(number):
+    design = TableDesign(kind="nested", distance=3, pieces=4)
+    for question in (design.candidates, design.bytes_each, design.microseconds):
+        assert question(number) == question(10**9)
+    assert design.bytes_each(number, compressed=True) == design.bytes_each(10**9, compressed=True)

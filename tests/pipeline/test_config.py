@@ -81,6 +81,14 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
         ("[policy]\nthreshold = 3.0", r"threshold in \[policy\] must be"),
         ('[policy]\nkeep = "best"', r"keep in \[policy\] must be first, last"),
         ('[recipe]\nseed = 1\nkey_file = "key"', r"key_file in \[recipe\] cannot be used with seed"),
+        (
+            '[policy]\nverify = "estimate"\nshort = 5\nshort_threshold = 0.9',
+            r"short in \[policy\] cannot be used with verify='estimate': the length of a document is not in its sig",
+        ),
+        (
+            '[recipe]\nscheme = "simhash"\n[policy]\nmeasure = "cosine"\ngather = "components"',
+            r"gather in \[policy\] cannot be used with measure='cosine'",
+        ),
     ],
 )
 def test_invalid_settings_name_the_file_and_the_key(load, written, message):

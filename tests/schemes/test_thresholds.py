@@ -3,7 +3,8 @@ import pytest
 
 from neardup import Checksum, Combined, MinHash, SimHash
 from neardup.model.errors import ParameterConflict
-from neardup.schemes.thresholds import require_lengths, thresholds_of
+from neardup.model.policy import Policy
+from neardup.schemes.thresholds import require_policy, thresholds_of
 
 PAIRS = np.array([0, 0, 1]), np.array([1, 2, 2])
 
@@ -24,6 +25,6 @@ def test_sites_and_lengths_both_count():
 
 def test_lengths_are_required_only_where_they_count():
     for scheme in (MinHash(), Checksum(), Combined()):
-        require_lengths(scheme, "none")
+        require_policy(scheme, Policy(verify="none"))
     with pytest.raises(ParameterConflict, match="short=9 cannot be used with verify='none'"):
-        require_lengths(MinHash(short=9, short_threshold=1.0), "none")
+        require_policy(MinHash(short=9, short_threshold=1.0), Policy(verify="none"))

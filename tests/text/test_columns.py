@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 
 from neardup.model.errors import DataError
 from neardup.text import columns
-from neardup.text.columns import batches, gathered, is_mixed, text_column, typed_parts, whole_batch
+from neardup.text.columns import (
+    batches,
+    gathered,
+    is_mixed,
+    readable_text,
+    readable_values,
+    text_bytes,
+    text_column,
+    typed_parts,
+    whole_batch,
+)
 
 TEXTS = ["one", None, "", "zwei é", "三", "four"]
 RAW = [b"" if text is None else text.encode() for text in TEXTS]
@@ -207,3 +217,30 @@ def test_texts_are_gathered_in_the_order_of_their_positions(positions, cuts):
     found = gathered(column, np.array(positions, np.int64))
     assert found.type == pa.large_binary()
     assert found.to_pylist() == [None if TEXTS[own] is None else TEXTS[own].encode() for own in positions]
+
+
+INVALID = [b"a\xffb", None, b"", "三".encode()]
+
+
+def of_bytes(kind):
+    """Return a column with bytes that are not valid UTF-8, which Arrow does not check here."""
+    wide = pa.array(INVALID, pa.large_binary())
+    if "string" not in str(kind):
+        return pa.chunked_array([wide.cast(kind)])
+    return pa.chunked_array([pa.Array.from_buffers(pa.large_string(), len(wide), wide.buffers()).cast(kind)])
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()])
+def test_texts_are_read_as_people_read_them(kind):
+    column = of_bytes(kind)
+    assert [text_bytes(column, row) for row in range(4)] == [b"a\xffb", b"", b"", "三".encode()]
+    assert [readable_text(column, row) for row in range(4)] == ["a\ufffdb", "", "", "三"]
+    strings = ["a\ufffdb", None, "", "三"]
+    assert readable_values(column) == (strings if "string" in str(kind) else INVALID)
+
+
+def test_lists_of_invalid_strings_have_no_values():
+    lists = pa.ListArray.from_arrays([0, 4], of_bytes(pa.string()).chunk(0))
+    with pytest.raises(UnicodeDecodeError):
+        readable_values(pa.chunked_array([lists]))
+    assert readable_values(pa.chunked_array([[1, None]])) == [1, None]

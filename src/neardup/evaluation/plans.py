@@ -10,7 +10,7 @@ import numpy.typing as npt
 from neardup.evaluation.crowding import Crowding, candidates_by_law
 from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
 from neardup.model.candidates import ROOM
-from neardup.model.errors import ParameterError, require
+from neardup.model.errors import ParameterError, counted, require
 from neardup.model.protocols import Scheme, require_scheme
 from neardup.model.requirements import Requirements
 from neardup.schemes import registry
@@ -37,10 +37,11 @@ class Plan:
 
     ``signature_bytes`` and ``keys`` (8 bytes each) are of one document; ``None`` is unknown. ``limit`` is what the
     curves leave out, in words. A plan with ``requirements`` has ``recommendations`` that meet them (see
-    ``Recommendation``); everything else describes the first of these, the cheapest, and ``unreached`` has the best
-    recall of each other scheme. A plan of a scheme for a number of documents has ``crowding``, the expected candidates
-    if two unrelated documents have the resemblance ``background``, and if these fill the buckets, ``smaller``:
-    parameters with smaller buckets. Printed, a plan is a table, after the ``answer`` for a number of documents.
+    ``Recommendation``); everything else describes the first of these, the cheapest whose buckets do not overflow, and
+    ``unreached`` has the best recall of each other scheme. A plan of a scheme for a number of documents has
+    ``crowding``, the expected candidates if two unrelated documents have the resemblance ``background``, and if these
+    fill the buckets, ``smaller``: parameters with smaller buckets. Printed, a plan is a table, after the ``answer`` for
+    a number of documents or for recommendations whose buckets all overflow.
     """
 
     scheme: str
@@ -100,7 +101,8 @@ class Plan:
             heading = f"At threshold {wanted.threshold:g}, recall {str(wanted.recall).removesuffix('.0')}"
             if wanted.false_rate is not None:
                 heading += f", false rate {wanted.false_rate:g}"
-            return f"{heading}, among {wanted.documents:,} documents; cheapest first"
+            order = "smallest buckets first" if self.recommendations[0].overflows else "cheapest first"
+            return f"{heading}, among {counted(wanted.documents, 'document')}; {order}"
         if self.is_classic:
             return (
                 "Probability in percent that 2 of 6 trials agree, by hashes per trial (columns) and resemblance (rows)"
@@ -112,11 +114,14 @@ class Plan:
     def notes(self) -> list[str]:
         """Notes on the table."""
         if self.requirements:
+            full = [f">: more, as unrelated documents fill the buckets; each has room for {ROOM}"]
+            unrelated = f"unrelated documents, at {self.requirements.background:g}"
             return [
                 *(f"Not listed: {one.scheme}, whose recall is {one.recall:.4f} at best" for one in self.unreached),
                 "misses: of the pairs at the threshold, in simhash a cosine, else a resemblance",
+                *(full if self.recommendations[-1].overflows else []),
                 f"false rate: of the pairs at {self.requirements.apart:g}, how many become candidates",
-                f"candidates: unrelated documents, at {self.requirements.background:g}, compared with a document",
+                f"candidates: {unrelated}, that share a key with a document",
                 "bytes: of a document's signature and keys; cost: these and the bytes read to compare it",
             ]
         if self.is_classic:
@@ -128,11 +133,20 @@ class Plan:
 
     @property
     def answer(self) -> list[str]:
-        """Whether the parameters are fine for the number of documents, and better ones; empty without a number."""
+        """Whether the parameters are fine for the number of documents, and better ones; empty without a number.
+
+        Of recommendations, it is empty if the buckets of the first one do not overflow.
+        """
+        if self.requirements and self.recommendations[0].overflows:
+            number, fewest = counted(self.requirements.documents, "document"), self.recommendations[0].bucket
+            found = f"unrelated documents in each bucket: {amount(fewest)} or more, and there is room for {ROOM}"
+            ways = "a higher threshold, a lower recall, or longer shingles: unrelated documents share less of these"
+            missed = f"With all of these parameters, more pairs are missed among {number} than listed: {found}."
+            return [missed, f"Smaller buckets: {ways}."]
         crowding = self.crowding
         if crowding is None:
             return []
-        number = f"{crowding.documents:,} documents"
+        number = counted(crowding.documents, "document")
         found = f"unrelated documents in each bucket: {amount(crowding.bucket)}, and there is room for {ROOM}"
         assumed = f"This assumes that the {self.measure} of any two unrelated documents is {self.background:g}."
         if not crowding.overflows:
@@ -140,7 +154,7 @@ class Plan:
         lines = [f"With these parameters, pairs are missed among {number}: {found}."]
         if self.smaller is None:
             return [*lines, "Longer shingles help: with them, unrelated documents share less.", assumed]
-        each = amount(self.smaller.candidates / self.smaller.keys)
+        each = amount(self.smaller.bucket)
         own = ""
         if self.signature_bytes is not None and self.keys is not None:
             own = f" instead of {self.signature_bytes + WORD * self.keys:,}"
@@ -177,10 +191,10 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     Without arguments, it returns the classic table of enterprise search: the match probability of ``trials`` for 10 to
     20 hashes and resemblances of 80 to 100 %.
 
-    With a *scheme* (``"trials"``, ``"minhash"``, ``"simhash"``, ``"sentences"``, or a scheme object) and any of its
-    numbers, it returns the scheme's curves. ``trials`` has *hashes*, *trials*, *needed*; ``minhash`` *permutations*,
-    *threshold*, *bands*; ``simhash`` *distance*, *bits*, *blocks*, and its measure is the cosine; ``sentences`` *size*,
-    *threshold*.
+    With a *scheme*, a name or a scheme object, and any of its numbers, it returns the scheme's curves. ``trials`` has
+    *hashes*, *trials*, *needed*; ``minhash`` *permutations*, *threshold*, *bands*; ``simhash`` *distance*, *bits*,
+    *blocks*, and its measure is the cosine; ``sentences`` *size*, *threshold*; ``fracminhash`` *scaled*, *size*,
+    *threshold*; ``combined`` and ``checksum`` none.
 
     With *recall* and *threshold*, it returns recommendations of all schemes whose parameters can be searched, or of the
     given scheme. The requirements are these and *false_rate*, *documents*, *apart*, *background* (see
@@ -251,8 +265,8 @@ def smaller_buckets(scheme: Any, documents: int, background: float) -> Recommend
             found, _ = recommend(wanted, [scheme.name])
         except ParameterError:
             continue
-        if smaller := next((one for one in found if one.candidates <= ROOM * one.keys), None):
-            return smaller
+        if not found[0].overflows:
+            return found[0]
     return None
 
 
@@ -262,12 +276,12 @@ def _plain(value: Any) -> Any:
 
 
 def _of_numbers(name: str, numbers: dict[str, float]) -> Scheme:
-    planned = [kind.name for kind in registry.kinds() if kind.plan_numbers]
-    require(name in planned, "scheme", name, f"must be one of {', '.join(planned)}")
     kind = registry.named(name)
     for number, value in numbers.items():
         rule = f"cannot be used with {name}, which has {', '.join(kind.plan_numbers)}"
-        if number == "threshold":
+        if not kind.plan_numbers:
+            rule = f"cannot be used with {name}, which is planned with its defaults; pass a scheme instead of its name"
+        elif number == "threshold":
             rule = f"requires recall with {name}"
         require(number in kind.plan_numbers, number, value, rule)
     made: Scheme = kind(**numbers)
@@ -337,7 +351,7 @@ def _recommendation_cells(one: Recommendation) -> list[str]:
         one.scheme,
         " ".join(f"{name} {value:g}" for name, value in shown.items()),
         " ".join(f"{name} {value:g}" for name, value in one.layout.items()) or f"keys {one.keys}",
-        f"{100 * one.misses:.2g} %",
+        f"{'> ' if one.overflows else ''}{100 * one.misses:.2g} %",
         f"{100 * one.false_rate:.2g} %",
         amount(one.candidates),
         f"{one.bytes:,}",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from neardup.model.candidates import ROOM
 from neardup.model.errors import ParameterError, require
 from neardup.model.requirements import Requirements
 from neardup.schemes import registry
@@ -22,9 +23,11 @@ class Recommendation:
     ``recall``: the probability that a pair at the required threshold is found; ``misses`` is the rest. MinHash finds a
     pair that becomes a candidate, because candidates are then compared exactly; the other schemes find it if it matches
     by their rule. ``false_rate``: the probability that a pair at resemblance *apart* becomes a candidate;
-    ``matched_apart``: that it matches by the rule. ``candidates``: the expected number of unrelated documents that a
-    document is compared with, ``(documents - 1) * P[candidate at the background]``. ``signature_bytes`` and ``keys`` (8
-    bytes each) are stored for a document, ``bytes`` in all.
+    ``matched_apart``: that it matches by the rule. ``candidates``: the expected number of unrelated documents that
+    share a key with a document, ``(documents - 1) * P[candidate at the background]``; ``bucket``: their number per key.
+    If it is above 64, the recommendation ``overflows``: a document is compared with 64 documents of a bucket, so that
+    more pairs are missed than ``misses``. ``signature_bytes`` and ``keys`` (8 bytes each) are stored for a document,
+    ``bytes`` in all.
 
     ``cost``, in bytes per document, is the bytes stored, and read to compare the document with its candidates: ``bytes
     + candidates * signature_bytes``.
@@ -46,6 +49,16 @@ class Recommendation:
         return 1.0 - self.recall
 
     @property
+    def bucket(self) -> float:
+        """The mean number of unrelated documents in a bucket of a document."""
+        return self.candidates / self.keys
+
+    @property
+    def overflows(self) -> bool:
+        """Whether the mean bucket has more documents than a document is compared with, so that recall falls."""
+        return self.bucket > ROOM
+
+    @property
     def bytes(self) -> int:
         """The bytes stored for a document: its signature and its keys."""
         return self.signature_bytes + WORD * self.keys
@@ -63,7 +76,8 @@ class Recommendation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
-        return {**asdict(self), "misses": self.misses, "bytes": self.bytes, "cost": self.cost, "options": self.options}
+        computed = ("misses", "bucket", "overflows", "bytes", "cost", "options")
+        return {**asdict(self), **{name: getattr(self, name) for name in computed}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +91,10 @@ class Unreached:
 def recommend(wanted: Requirements, schemes: Iterable[str]) -> tuple[tuple[Recommendation, ...], tuple[Unreached, ...]]:
     """Return parameters that meet the requirements, cheapest first, and the schemes without any.
 
-    Each scheme defines which parameters are searched (``grid``). A recommendation is omitted if another one of the same
-    scheme has fewer bytes or candidates and no more of the other (fewer than 0.001 candidates count as none). Each
-    scheme has at most its 10 cheapest. Ties go to fewer bytes.
+    Each scheme defines which parameters are searched (``grid``). Parameters whose buckets overflow are recommended only
+    of schemes without others, and are last, those with the smallest buckets first. A recommendation is omitted if
+    another one of the same scheme has fewer bytes or candidates and no more of the other (fewer than 0.001 candidates
+    count as none). Each scheme has at most its first 10. Ties go to fewer bytes.
 
     Raises ``ParameterError`` if no scheme meets the requirements; the message has the recall that each can reach.
     """
@@ -91,7 +106,8 @@ def recommend(wanted: Requirements, schemes: Iterable[str]) -> tuple[tuple[Recom
         offers = [_recommendation(wanted, one) for one in registry.named(scheme).grid(wanted)]
         allowed = [one for one in offers if wanted.false_rate is None or one.false_rate <= wanted.false_rate]
         good = [one for one in allowed if one.recall >= wanted.recall]
-        found += sorted(_unbeaten(good), key=_order)[:SHOWN]
+        roomy = [one for one in good if not one.overflows]
+        found += sorted(_unbeaten(roomy or good), key=_order)[:SHOWN]
         if not good:
             unreached.append(Unreached(scheme=scheme, recall=max((one.recall for one in allowed), default=0.0)))
     if not found:
@@ -107,8 +123,8 @@ def searched_schemes() -> tuple[str, ...]:
     return tuple(kind.name for kind in registry.kinds() if kind.searched_numbers)
 
 
-def _order(one: Recommendation) -> tuple[float, int, str]:
-    return one.cost, one.bytes, one.options
+def _order(one: Recommendation) -> tuple[float, float, int, str]:
+    return one.bucket if one.overflows else 0.0, one.cost, one.bytes, one.options
 
 
 def _unbeaten(offers: list[Recommendation]) -> Iterator[Recommendation]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from neardup.evaluation.rulings import AsDict
 from neardup.model.arrays import Flags, Positions
-from neardup.model.errors import DataError, ParameterError
+from neardup.model.errors import DataError, ParameterError, require
 
 Values = npt.NDArray[np.float64]
 Part = Literal["f1", "precision", "recall"]
@@ -47,9 +47,10 @@ class Goal(NamedTuple):
         Goal(part='precision', value=0.99)
         """
         rule = "must be f1, precision>=SHARE or recall>=SHARE, with a share above 0 and at most 1"
+        require(isinstance(goal, str), "goal", goal, rule)
         if goal == "f1":
             return cls("f1")
-        part, _, share = goal.partition(">=") if isinstance(goal, str) else ("", "", "")
+        part, _, share = goal.partition(">=")
         try:
             value = float(share)
         except ValueError:

@@ -42,8 +42,9 @@ def audit_lines(audit: "Audit") -> list[str]:
         rule = "dropped for documents of earlier runs, which are not in the inputs; they are left out of the figures"
         lines.append(f"{counted(audit.known, 'document')} {rule}")
     if recall.value is None:
-        return [*lines, "recall unknown: no document of the sample is a duplicate"]
-    lines.append(f"recall {estimate(recall)}: {recall.found:,} of {counted(recall.of, 'duplicate')} dropped")
+        lines.append("recall unknown: no document of the sample is a duplicate")
+    else:
+        lines.append(f"recall {estimate(recall)}: {recall.found:,} of {counted(recall.of, 'duplicate')} dropped")
     if audit.predicted is not None:
         lines.append(f"expected by the law of {audit.scheme}: {percentage(audit.predicted)}")
     if audit.precision.value is not None:
@@ -84,11 +85,13 @@ def table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def missed_lines(audit: "Audit") -> list[str]:
-    """Name the missed documents of the sample, the closest first."""
+    """Name the closest missed documents of the sample."""
     if not audit.missed:
         return []
     number = audit.recall.of - audit.recall.found
     order = ", the closest ones first" if number > 1 else ""
+    if number > _LISTED:
+        order = f"; the {_LISTED} closest ones"
     lines = ["", f"{counted(number, 'missed document')}{order}:"]
     return [*lines, *(f"  {missed_line(one)}" for one in audit.missed[:_LISTED])]
 

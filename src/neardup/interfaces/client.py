@@ -34,6 +34,7 @@ from neardup.model.errors import (
     require_share,
 )
 from neardup.model.query import readable
+from neardup.model.recipe import Hashing
 from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Verdict, from_record
 from neardup.pipeline.crawl.filter import parted, require_urls
@@ -41,7 +42,7 @@ from neardup.pipeline.index.fields import field_table, moment_of
 from neardup.pipeline.index.inputs import as_strings, is_id, microseconds, require_ids
 from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses, is_utf8
-from neardup.text.columns import text_column
+from neardup.text.columns import readable_text, text_column
 
 MOST: Final = 1_000  # documents of one request
 MOST_BYTES: Final = 4 << 20  # of them, unless one document has more
@@ -123,7 +124,7 @@ class Client:
             require_share("changed_at_least", changed_at_least)
         self._least, self._timeout, self._patience = changed_at_least, timeout, patience
         require_flag("signatures", signatures)
-        self._signs, self._key = signatures, key
+        self._signs, self._key = signatures, Hashing(key=key).key
         self._idle: list[HTTPConnection] = []
         self._lock = Lock()
         self._closed = False
@@ -288,7 +289,8 @@ class Client:
             require(not self.about["signs"], "signatures", self._signs, rule)
             documents = self.scheme.sign(documents)
         if not isinstance(documents, Signatures):
-            return [{"text": text or ""} for text in text_column(documents).to_pylist()], {}
+            column = text_column(documents)
+            return [{"text": readable_text(column, row)} for row in range(len(column))], {}
         rows = np.ascontiguousarray(documents.rows, documents.rows.dtype.newbyteorder("<"))
         signed = zip(rows, documents.present.tolist(), strict=True)
         contents = [{"signature": b64encode(row).decode()} if there else {} for row, there in signed]

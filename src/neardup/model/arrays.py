@@ -264,6 +264,7 @@ def require_pairs(left: AnyPositions, right: AnyPositions, number: int) -> None:
         listed = isinstance(places, np.ndarray) and places.ndim == 1 and np.issubdtype(places.dtype, np.integer)
         inside = listed and (not len(places) or (places.min() >= 0 and places.max() < number))
         require(bool(inside), name, places, f"must be an array of positions of {number:,} documents")
+        require(places.dtype.isnative, name, places, "must be an array in the byte order of this machine")
     require(len(left) == len(right), "right", right, f"must have {len(left):,} positions, as many as left")
 
 

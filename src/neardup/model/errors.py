@@ -30,7 +30,7 @@ input or output error has a narrower one, such as ``json array``, ``field``, ``e
 records have codes, too: see ``neardup.sources.collection.Rejected``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from errno import EDQUOT, ENAMETOOLONG, ENOSPC
 from numbers import Integral, Number, Rational, Real
 from operator import index
@@ -536,9 +536,19 @@ def require_name(name: str, value: object) -> None:
     require(isinstance(value, str), name, value, "must be a string")
 
 
+def require_choice(name: str, value: object, choices: Container[str], rule: str) -> None:
+    """Raise ``ParameterError`` unless a parameter is one of some strings."""
+    require(isinstance(value, str) and value in choices, name, value, rule)
+
+
 def require_other_fields(text: str, **others: str | None) -> None:
-    """Raise ``ParameterError`` if another field is that of the text; it names the parameter that is not the default."""
+    """Raise ``ParameterError`` if another field is that of the text; it names the parameter that is not the default.
+
+    So it does for a field that is neither a string nor ``None``.
+    """
+    require_name("text", text)
     for name, field in others.items():
+        require(field is None or isinstance(field, str), name, field, "must be a string")
         if field == text:
             given, other = (name, "text") if text == "text" else ("text", name)
             raise ParameterError(given, field, f"must be another field than the {other}")

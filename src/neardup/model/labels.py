@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from neardup.model.errors import is_number, require, require_name
+from neardup.model.errors import is_number, require, require_choice, require_name
 
 Label = Literal["same", "different", "unsure"]
 
@@ -32,7 +32,7 @@ class LabelledPair:
         require_name("a", self.a)
         require_name("b", self.b)
         require(self.a != self.b, "b", self.b, "must be the id of another document than a")
-        require(self.label in LABELS, "label", self.label, "must be same, different or unsure")
+        require_choice("label", self.label, LABELS, "must be same, different or unsure")
         rule = "must be a number from 0 to 1, or missing"
         among = self.resemblance is None or (is_number(self.resemblance) and 0 <= self.resemblance <= 1)
         require(among, "resemblance", self.resemblance, rule)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from neardup.model.errors import ParameterConflict, require
+from neardup.model.errors import ParameterConflict, require, require_choice
 
 Verify = Literal["exact", "estimate", "none"]
 Gather = Literal["kept", "components"]
@@ -60,8 +60,8 @@ class Policy:
         early = [each for each in self.keep.split(",")[:-1] if each in _POSITIONS]
         rule = "must have only one of first and last, at the end, because no two positions are equal"
         require(not early, "keep", self.keep, rule)
-        require(self.verify in get_args(Verify), "verify", self.verify, "must be exact, estimate or none")
-        require(self.gather in get_args(Gather), "gather", self.gather, "must be kept or components")
+        require_choice("verify", self.verify, get_args(Verify), "must be exact, estimate or none")
+        require_choice("gather", self.gather, get_args(Gather), "must be kept or components")
         require_representative(self.representative)
         alike = self.representative == "best-ranked" or self.gather == "kept"
         if not alike:
@@ -110,5 +110,4 @@ def _is_keep(named: str) -> bool:
 
 def require_representative(representative: object) -> None:
     """Raise ``ParameterError`` unless the value is one of ``Representative``."""
-    known = representative in get_args(Representative)
-    require(known, "representative", representative, "must be best-ranked or closest")
+    require_choice("representative", representative, get_args(Representative), "must be best-ranked or closest")

@@ -41,7 +41,7 @@ def terms_of(query: str) -> tuple[Term, ...]:
     never ended OR False
     """
     terms: dict[Term, None] = {}
-    text = _SINGLE.sub(r'"\1"', readable(query[:MOST_QUERY]).translate(_SAME))
+    text = _SINGLE.sub(r'"\1"', readable(_shortened(query)).translate(_SAME))
     for phrase, star, word in _TERM.findall(text):
         said = word or phrase.rstrip() + star
         text, begins = said.rstrip("*"), said.endswith("*")
@@ -50,6 +50,14 @@ def terms_of(query: str) -> tuple[Term, ...]:
         if len(terms) == MOST_TERMS:
             break
     return tuple(terms)
+
+
+def _shortened(query: str) -> str:
+    """Return the characters of a query that count, without a word that ends beyond them, unless it is the only one."""
+    kept = query[:MOST_QUERY]
+    if len(query) == len(kept) or query[MOST_QUERY].isspace() or kept[-1].isspace():
+        return kept
+    return kept.rsplit(maxsplit=1)[0]
 
 
 def written(terms: Sequence[Term]) -> str:

@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 from math import comb, inf, log2
 from typing import Final, Literal, Self
 
-from neardup.model.errors import ParameterError, is_number, require, require_whole
+from neardup.model.errors import ParameterError, is_number, require, require_choice, require_whole
 
 BITS: Final = 64
 MOST_DISTANCE: Final = 7
@@ -136,7 +136,7 @@ class TableDesign:
     pieces: int
 
     def __post_init__(self) -> None:
-        require(self.kind in KINDS, "kind", self.kind, "must be 'blocks', 'nested' or 'probes'")
+        require_choice("kind", self.kind, KINDS, "must be 'blocks', 'nested' or 'probes'")
         distance = require_whole("distance", self.distance, 0, MOST_DISTANCE)
         object.__setattr__(self, "distance", distance)
         least, most = (min(2, distance + 1), distance + 1) if self.kind == "probes" else (distance + 1, BITS)
@@ -174,7 +174,7 @@ class TableDesign:
         larger buckets take more time and less memory.
         """
         shortest = min(table.lead for table in self.tables)
-        return max(1, min(shortest, STORED_BITS, fingerprints.bit_length() - (5 if compressed else 3)))
+        return max(1, min(shortest, STORED_BITS, int(fingerprints).bit_length() - (5 if compressed else 3)))
 
     def candidates(self, fingerprints: int) -> float:
         """Return the expected number of fingerprints compared with a query, among this many random *fingerprints*.

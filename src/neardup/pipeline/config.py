@@ -14,6 +14,7 @@ from neardup.model.options import Kind
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
 from neardup.schemes.registry import for_measure, kinds, measures, named
+from neardup.schemes.thresholds import require_policy
 from neardup.sources.compression import HEAD, check_plain
 from neardup.sources.keys import key_in
 from neardup.sources.listing import listed
@@ -60,8 +61,8 @@ class Config:
 def load_config(path: str | PathLike[str]) -> Config:
     """Read settings from a TOML file with the tables ``recipe``, ``layout`` and ``policy``; an empty one sets nothing.
 
-    Raises ``InputRefused`` with the file and the key for an unknown table or key, and for a value that breaks its rule,
-    ``DataError`` for a file that cannot be read.
+    Raises ``InputRefused`` with the file and the key for an unknown table or key, and for a value that breaks its rule
+    or that ``dedup`` cannot use with another one, ``DataError`` for a file that cannot be read.
     """
     path = str(require_path("path", path))
     tables = _tables(path)
@@ -91,6 +92,7 @@ def load_config(path: str | PathLike[str]) -> Config:
     try:
         made = scheme_from(settings)
         policy = Policy(**{name: settings[name] for name in _POLICY if name in settings})
+        require_policy(made, policy)
     except ParameterError as error:
         home = next((table for table in allowed if error.name in allowed[table]), "recipe")
         raise InputRefused(f"{path}: {error.name} in [{home}]", error.rule) from None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,8 @@ from neardup.text.shingling import Shingling
 
 BODY = "body"  # the field of a plain column of texts, if there are several
 
+_LONGEST: Final = 1 << 40  # bytes
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
@@ -53,7 +55,7 @@ class Field:
         require(isinstance(self.name, str) and self.name != "", "name", self.name, "must be the name of a column")
         require_flag("required", self.required)
         if self.limit is not None:
-            object.__setattr__(self, "limit", require_whole("limit", self.limit, 1))
+            object.__setattr__(self, "limit", require_whole("limit", self.limit, 1, _LONGEST))
 
 
 @dataclass(frozen=True, kw_only=True)

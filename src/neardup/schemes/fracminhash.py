@@ -10,7 +10,7 @@ import numpy.typing as npt
 from neardup.kernels import fracminhash as kernels
 from neardup.kernels.sets import CONTAINMENT, OVERLAP
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, shares
-from neardup.model.errors import require, require_whole
+from neardup.model.errors import require_choice, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.schemes.laws import sample_law
 from neardup.schemes.signing import SampleScheme, Shares
@@ -85,8 +85,7 @@ class FracMinHash(SampleScheme):
         object.__setattr__(self, "scaled", require_whole("scaled", self.scaled, 1, 1 << 16))
         object.__setattr__(self, "size", require_whole("size", self.size, kernels.FEWEST, _MOST))
         self._require_thresholds()
-        known = self.measure in self.measures
-        require(known, "measure", self.measure, f"must be {' or '.join(self.measures)}")
+        require_choice("measure", self.measure, self.measures, f"must be {' or '.join(self.measures)}")
         _ = self.shingling  # this checks the rest
 
     def _measuring(self, measure: PartMeasure) -> "FracMinHash":

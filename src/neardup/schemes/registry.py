@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from neardup.model.errors import require
+from neardup.model.errors import require, require_choice
 from neardup.schemes.checksum import Checksum
 from neardup.schemes.combined import Combined
 from neardup.schemes.fracminhash import FracMinHash
@@ -34,7 +34,7 @@ def register(kind: Kind) -> Kind:
 
 def named(name: str) -> type[Any]:
     """Return the kind of scheme of this name; ``ParameterError`` if there is none."""
-    require(isinstance(name, str) and name in _KINDS, "scheme", name, f"must be one of {', '.join(_KINDS)}")
+    require_choice("scheme", name, _KINDS, f"must be one of {', '.join(_KINDS)}")
     return _KINDS[name]
 
 
@@ -55,7 +55,7 @@ def measures() -> tuple[str, ...]:
 
 def for_measure(measure: str) -> Any:
     """Return the first scheme that can verify a measure, with its defaults; ``ParameterError`` for an unknown one."""
-    require(measure in measures(), "measure", measure, f"must be one of {', '.join(measures())}")
+    require_choice("measure", measure, measures(), f"must be one of {', '.join(measures())}")
     return next(kind for kind in kinds() if measure in kind.measures)().with_measure(measure)
 
 

@@ -136,7 +136,7 @@ class SchemeDefaults:
 
         Raises ``ParameterError`` for a measure that is not one of its *measures*.
         """
-        if measure not in self.measures:
+        if not isinstance(measure, str) or measure not in self.measures:
             why = f"it has only {' or '.join(self.measures) or 'its own rule'}"
             raise ParameterConflict("measure", measure, "scheme", self.name, why)
         return self if measure == self.rule else self._measuring(measure)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from neardup.kernels import sentences as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
-from neardup.model.errors import require, require_whole
+from neardup.model.errors import require_choice, require_whole
 from neardup.model.options import MIN_LENGTH, SHORT, STEM, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading
 from neardup.model.recipe import Hashing
@@ -84,8 +84,7 @@ class Sentences(SampleScheme):
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", require_whole("size", self.size, 1, _MOST))
         self._require_thresholds()
-        known = self.relative_to in get_args(RelativeTo)
-        require(known, "relative_to", self.relative_to, "must be union or smaller")
+        require_choice("relative_to", self.relative_to, get_args(RelativeTo), "must be union or smaller")
         _ = self.shingling  # this checks the rest
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 
 from neardup.kernels import simhash as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures, shares
-from neardup.model.errors import require, require_kind
+from neardup.model.errors import require, require_choice, require_kind
 from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.options import ANALYSIS, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
@@ -92,10 +92,11 @@ class SimHash(FeatureScheme):
         for name, whole in zip(("bits", "distance"), require_fingerprint(self.bits, self.distance), strict=True):
             object.__setattr__(self, name, whole)
         self._require_thresholds()
-        require(self.rule in self.measures, "rule", self.rule, f"must be {' or '.join(self.measures)}")
+        require_choice("rule", self.rule, self.measures, f"must be {' or '.join(self.measures)}")
         own = self.shingling.plain.identity  # this checks the rest
         table = self.weights if isinstance(self.weights, TermWeights) else None
-        require(table is not None or self.weights == "tf", "weights", self.weights, 'must be "tf" or a TermWeights')
+        if table is None:
+            require_choice("weights", self.weights, ("tf",), 'must be "tf" or a TermWeights')
         rule = "must be made with the same analysis, shingle, and seed or key as the scheme has"
         require(table is None or table.shingling.identity == own, "weights", self.weights, rule)
         _ = self.layout

@@ -18,6 +18,7 @@ from neardup.model.errors import (
     StorageRefused,
     reason,
     require,
+    require_choice,
     require_path,
 )
 
@@ -246,13 +247,19 @@ def _absent(path: str) -> DataError:
     return InputRefused(path, "it was created during the check; run again")
 
 
+def require_format(format: object) -> None:  # noqa: A002 - what users call it
+    """Raise ``ParameterError`` unless the value is the name of a format of files, or ``None``."""
+    if format is not None:
+        require_choice("format", format, NAMED, f"must be {', '.join(NAMED[:-1])} or {NAMED[-1]}")
+
+
 def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - what users call it
     """Return the format of an existing input: by name for files, JSONL for standard input, ``FOLDER`` for folders.
 
     *format* overrides the name of a file, and the default of standard input. Raises ``InputRefused`` for an unknown
     ending, ``ParameterError`` for an unknown *format*, and for a folder with one.
     """
-    require(format is None or format in NAMED, "format", format, f"must be {', '.join(NAMED[:-1])} or {NAMED[-1]}")
+    require_format(format)
     if Path(path).is_dir() and path != STDIN:
         rule = f"can only be used with files and standard input; {display(path)} is a folder"
         require(format is None, "format", format, rule)

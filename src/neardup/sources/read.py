@@ -17,6 +17,7 @@ from neardup.engines.processes import open_processes
 from neardup.model.errors import (
     NothingRead,
     require,
+    require_choice,
     require_kind,
     require_name,
     require_paths,
@@ -35,7 +36,7 @@ from neardup.sources.collection import (
     with_address,
 )
 from neardup.sources.compression import within_memory
-from neardup.sources.formats import FOLDER, WARC, common_format, expand, require_once
+from neardup.sources.formats import FOLDER, WARC, common_format, expand, require_format, require_once
 from neardup.sources.pages import extracting
 from neardup.sources.remote import fetched
 from neardup.text.extraction import Extraction
@@ -167,7 +168,8 @@ def request_of(  # noqa: PLR0913 - each is an option of its own
         require_name("url", url)
     require_name("id", id)
     require_kind("extraction", extraction, Extraction)
-    require(quoting in get_args(Quoting), "quoting", quoting, "must be auto, minimal or none")
+    require_format(format)
+    require_choice("quoting", quoting, get_args(Quoting), "must be auto, minimal or none")
     for pattern in require_sequence("glob", glob, "patterns"):
         require_name("glob", pattern)
     return Request(

@@ -2,13 +2,15 @@
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
-from neardup.model.errors import kind_of, require, require_flag, require_whole
+from neardup.model.errors import kind_of, require, require_choice, require_flag, require_whole
 from neardup.text.stems import stem_languages, stemmer_version
 
 Unit = Literal["letter", "word", "line", "sentence"]
 Normalization = Literal["NFC", "NFKC"]
+
+_LONGEST: Final = 1 << 40  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +61,12 @@ class Analysis:
     stem: str | None = None
 
     def __post_init__(self) -> None:
-        require(self.unit in get_args(Unit), "unit", self.unit, "must be letter, word, line or sentence")
-        forms = (*get_args(Normalization), None)
-        require(self.normalization in forms, "normalization", self.normalization, "must be NFC, NFKC or None")
+        require_choice("unit", self.unit, get_args(Unit), "must be letter, word, line or sentence")
+        if self.normalization is not None:
+            require_choice("normalization", self.normalization, get_args(Normalization), "must be NFC, NFKC or None")
         require_flag("fold_case", self.fold_case)
         require_flag("symbols", self.symbols)
-        object.__setattr__(self, "min_length", require_whole("min_length", self.min_length, 1))
+        object.__setattr__(self, "min_length", require_whole("min_length", self.min_length, 1, _LONGEST))
         words: object = self.stop_words  # a string is a collection of strings, too
         several = isinstance(words, Collection) and not isinstance(words, str)
         listed = several and all(isinstance(word, str) for word in self.stop_words)
@@ -73,7 +75,7 @@ class Analysis:
         object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
         if self.stem is not None:
             known = stem_languages()
-            require(self.stem in known, "stem", self.stem, f"must be one of {', '.join(known)}")
+            require_choice("stem", self.stem, known, f"must be one of {', '.join(known)}")
         if self.unit == "letter":
             chosen = {"min_length": self.min_length > 1, "stop_words": self.stop_words, "stem": self.stem}
             for name, value in chosen.items():

@@ -165,4 +165,29 @@ def gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
     return whole.take(pa.array(back))
 
 
+def text_bytes(column: pa.ChunkedArray, position: int) -> bytes:
+    """Return the text at a position of a text column as bytes; a null is empty."""
+    found = column[position].as_buffer()
+    return b"" if found is None else bytes(found.to_pybytes())
+
+
+def readable_text(column: pa.ChunkedArray, position: int) -> str:
+    """Return the text at a position of a text column as people read it: invalid bytes are U+FFFD; a null is empty."""
+    return text_bytes(column, position).decode("utf-8", "replace")
+
+
+def readable_values(column: pa.ChunkedArray) -> list[Any]:
+    """Return the values of a column for Python; invalid bytes of strings are U+FFFD.
+
+    Raises ``UnicodeDecodeError`` for a column of lists or structs with such strings.
+    """
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            raise
+        raw = column.cast(pa.large_binary()).to_pylist()
+        return [None if value is None else value.decode("utf-8", "replace") for value in raw]
+
+
 _NOTHING: Bytes = np.frombuffer(bytes(1), np.uint8)

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, Self, cast, get_args
 
 import numpy as np
 
-from neardup.model.errors import ParameterError, counted, require, require_kind, require_sequence
+from neardup.model.errors import ParameterError, counted, require, require_choice, require_kind, require_sequence
 from neardup.text.charsets import SINGLE_BYTE
 from neardup.text.host_templates import HostTemplates, Template
 from neardup.text.html import (
@@ -123,7 +123,9 @@ class Extraction:
     known: PageContents | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(self.view in get_args(View), "view", self.view, "must be auto, main or visible")
+        require_choice("view", self.view, get_args(View), "must be auto, main or visible")
+        if self.known is not None:
+            require_kind("known", self.known, PageContents)
         if self.templates is not None:
             require_kind("templates", self.templates, HostTemplates)
             own = replace(self, templates=None).identity | OTHER_LINES

@@ -23,6 +23,7 @@ from neardup.model.errors import (
     StorageDamaged,
     counted,
     require,
+    require_choice,
     require_kind,
     require_name,
     require_sequence,
@@ -79,7 +80,7 @@ class Template:
     version: int = 1
 
     def __post_init__(self) -> None:
-        require(self.view in get_args(PageView), "view", self.view, "must be main or visible")
+        require_choice("view", self.view, get_args(PageView), "must be main or visible")
         object.__setattr__(self, "lines", require_ascending("lines", self.lines))
         number = len(self.examples)
         require(number in {0, len(self.lines)}, "examples", number, "must be one for each line")

@@ -195,3 +195,20 @@ def test_the_parts_of_a_join_are_the_whole_join(tmp_path):
     assert sorted(pair for part in parts for pair in part) == tuples(tables.join(second)) == pairs(one, other, 3)
     parts = [tuples(tables.join_part(i, None, j)) for i, j in combinations_with_replacement(range(3), 2)]
     assert sorted(pair for part in parts for pair in part) == tuples(tables.self_join())
+
+
+def test_tables_are_joined_with_shards():
+    one, other = population(200), population(90)
+    tables, shards = HammingTables.build(one, 3), HammingTables.build(other, 3, shards=2)
+    assert tuples(tables.join(shards)) == pairs(one, other, 3)
+    assert tuples(shards.join(tables)) == pairs(other, one, 3)
+
+
+def test_what_cannot_be_joined_is_named():
+    for tables in (HammingTables.build(population(9)), HammingTables.build(population(9), shards=2)):
+        for wrong in ([1.5], "x", None):
+            with pytest.raises(ParameterError, match="must be a one-dimensional array of uint64") as caught:
+                tables.join(wrong)
+            assert caught.value.name == "other"
+    with pytest.raises(ParameterError, match="compressed='no'"):
+        HammingTables.build(population(9), compressed="no")

@@ -257,7 +257,7 @@ def test_only_rows_of_uint64_are_fingerprints(given_words):
         ("fingerprints", HammingTables.build),
         ("queries", tables.lookup),
         ("queries", tables.count),
-        ("fingerprints", tables.join),
+        ("other", tables.join),
     ):
         with pytest.raises(ParameterError, match="must be a one-dimensional array of uint64") as caught:
             ask(given_words)

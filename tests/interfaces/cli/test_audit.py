@@ -205,3 +205,13 @@ def test_a_report_of_other_options_is_refused(neardup, pages):
     assert neardup("audit", pages, "--of", "sh.parquet").out == expected
     shown = neardup("audit", pages, "--of", "sh.parquet", *short[:3], "0.9", code=2).err
     assert "sh.parquet: its run had other settings: short_threshold was 0.8 and is 0.9" in shown
+
+
+def test_a_run_without_duplicates_has_a_precision(neardup, tmp_path):
+    words = [[f"w{row}x{n}" for n in range(10)] for row in range(60)]
+    texts = [" ".join(["v", *own[:3], part, *own[4:]]) for own in words for part in ("one", "other")]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    few = ("--verify", "none", "--threshold", "0.6", "--permutations", "64", "--bands", "64")
+    neardup("dedup", "a.jsonl", "--dry-run", "--report", "why.parquet", *few)
+    shown = neardup("audit", "a.jsonl", "--of", "why.parquet").out
+    assert "recall unknown: no document of the sample is a duplicate\nprecision 0 % of the dropped" in shown

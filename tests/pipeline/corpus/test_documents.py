@@ -126,3 +126,11 @@ def test_uuids_are_ids_in_their_text_form():
     assert Documents.of(table, "text", "id").ids.to_pylist() == [*map(str, names), "#2"]
     records = [{"text": "a", "id": name} for name in names]
     assert dedup(records).decisions["id"].to_pylist() == [*map(str, names)]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_an_id_of_an_invalid_string_is_named_with_its_row(kind):
+    raw = pa.array([b"a", b"\xff"], pa.large_binary())
+    ids = pa.Array.from_buffers(pa.large_string(), 2, raw.buffers()).cast(kind)
+    with pytest.raises(DataError, match="'id', row 1 is not valid UTF-8"):
+        dedup(pa.table({"text": ["a", "b"], "id": ids}))

@@ -221,3 +221,40 @@ def test_a_report_of_another_measure_is_refused(tmp_path, rule):
     assert audit_files(files, report, scheme=other).precision.value == 1.0
     with pytest.raises(DataError, match="the run used another threshold"):
         audit_files(files, report, scheme=other.with_threshold(0.99))
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_other_texts_with_the_same_ids_are_refused(tmp_path, ending):
+    rows = [{"id": f"d{n}", "text": text, "body": f"n{n} " * 40} for n, text in enumerate(TEXTS)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    swapped = [{"id": row["id"], "text": row["body"]} for row in rows]
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in swapped))
+    report = tmp_path / f"why.{ending}"
+    dedup_files([tmp_path / "a.jsonl"], report=report, scheme=LEAKY)
+    expected = f"{report}: the run had other texts: '.*' and its representative had a resemblance of"
+    with pytest.raises(DataError, match=expected):
+        audit_files([tmp_path / "b.jsonl"], report, scheme=LEAKY)
+    with pytest.raises(DataError, match=expected if ending == "jsonl" else "text was text and is body"):
+        audit_files([tmp_path / "a.jsonl"], report, scheme=LEAKY, text="body")
+    assert audit_files([tmp_path / "a.jsonl"], report, scheme=LEAKY).recall.value > 0
+
+
+def test_changed_documents_of_a_recorded_run_are_refused(tmp_path):
+    path, report = tmp_path / "a.jsonl", tmp_path / "why.parquet"
+    rows = [{"id": str(n), "text": text} for n, text in enumerate([TEXTS[0], f"{TEXTS[0]} x", TEXTS[0]])]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    dedup_files([path], report=report)
+    path.write_text(
+        "".join(json.dumps(row | {"text": f"{row['text']} y z"[: 900 - int(row["id"])]}) + "\n" for row in rows)
+    )
+    with pytest.raises(DataError, match="the run had other texts: '1' and"):
+        audit_files([path], report)
+
+
+def test_a_key_needs_a_recorded_scheme(files, tmp_path):
+    report = tmp_path / "why.jsonl"
+    dedup_files(files, report=report, scheme=LEAKY)
+    for of in (None, report):
+        with pytest.raises(ParameterError, match="can only be used with of, if that has recorded the scheme") as caught:
+            audit_files(files, of, scheme=LEAKY, key=bytes(16))
+        assert caught.value.name == "key"

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from neardup import dedup, load_config
+from neardup.evaluation.tuning import GRID
 from neardup.pipeline.config import scheme_from, settings_text
 from neardup.pipeline.labels.match_rules import Stricter, match_rules, ways_to_be_stricter
 
@@ -61,3 +62,15 @@ def test_each_rule_has_settings_of_its_own():
     rules = match_rules()
     assert len({rule.name for rule in rules}) == len({settings_text(rule.at(0.8)) for rule in rules}) == len(rules)
     assert scheme_from(rules[0].at(0.6)) == scheme_from({})
+
+
+@pytest.mark.parametrize("rule", match_rules(), ids=lambda rule: rule.name)
+def test_the_settings_of_every_threshold_can_be_used(rule, tmp_path):
+    path = tmp_path / "rule.toml"
+    for threshold in GRID.tolist():
+        for more in ({}, Stricter(9, 0.25).settings(threshold)) if rule.by_length else ({},):
+            path.write_text(settings_text(rule.at(threshold) | more), encoding="utf-8")
+            load_config(path)
+    dedup(TEXTS, threads=1, **load_config(path).arguments)
+    if rule.settings["scheme"] == "minhash":
+        assert (rule.at(0.05)["permutations"], rule.at(0.06).get("permutations")) == (136, None)

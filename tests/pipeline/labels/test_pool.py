@@ -5,6 +5,7 @@ import pytest
 from neardup import MinHash
 from neardup.evaluation.labelling import MOST
 from neardup.model.errors import DataError, ParameterError
+from neardup.pipeline.labels.labelling import Labelling
 from neardup.pipeline.labels.pool import draw_pairs
 from neardup.pipeline.partners.pairs import pairs
 from neardup.schemes.checksum import Checksum
@@ -152,3 +153,19 @@ def test_wrong_parameters():
         with pytest.raises(ParameterError) as caught:
             draw_pairs(["one", "two"], **{name: value})
         assert caught.value.name == name
+
+
+@pytest.mark.parametrize("kind", [None, pa.binary(), pa.large_binary(), pa.binary_view()])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_texts_that_are_not_utf8_can_be_labelled(tmp_path, texts, kind, repeated):
+    ids = ["0", *map(str, range(len(texts) - 1))] if repeated else [*map(str, range(len(texts)))]
+    broken = [f"{text} \ud800" for text in texts]
+    raw = [text.encode("utf-8", "surrogatepass") for text in broken]
+    column = broken if kind is None else pa.array(raw).cast(kind)
+    documents = [{"text": text, "id": own} for text, own in zip(broken, ids, strict=True)]
+    pool = draw_pairs(documents if kind is None else pa.table({"text": column, "id": ids}))
+    with Labelling(pool, str(tmp_path / "labels.jsonl"), wanted=2) as labelling:
+        assert labelling.current.text_a.endswith(" \ufffd\ufffd\ufffd")
+        assert pool.text(labelling.current.a) == labelling.current.text_a
+        labelling.answer("same")
+    assert labelling.answers[0].text_b.endswith(" \ufffd\ufffd\ufffd")

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -152,3 +154,11 @@ def test_a_threshold_separates_random_pairs_of_the_labelled_documents(form, leas
     is_possible = "{n}" in form
     assert found.indiscriminate != is_possible
     assert found.chosen.unlabelled == (0.0 if is_possible else pytest.approx(0.8, abs=0.05))
+
+
+@pytest.mark.parametrize("texts", [5, ["a"], {"a0": 5}, {"a0": b"x"}])
+def test_texts_must_be_strings_by_id(texts):
+    bare = [replace(one, text_a=None, text_b=None) for one in labels()]
+    with pytest.raises(ParameterError, match="must be a mapping from ids to texts") as caught:
+        tune(bare, texts)
+    assert caught.value.name == "texts"

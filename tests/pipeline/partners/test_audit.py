@@ -22,8 +22,10 @@ from neardup import (
 )
 from neardup.decisions.evidence import WeightedSets
 from neardup.evaluation.measures import resemblance
+from neardup.pipeline.corpus.documents import SITE
 from neardup.pipeline.partners import audit as module
 from neardup.text.columns import whole_batch
+from neardup.text.sites import site
 
 
 def by_definition(result, texts):
@@ -225,3 +227,76 @@ def test_a_document_exactly_a_tenth_below_the_threshold_is_just_below_it():
     texts = ["a b c d e f g h i j", "a b c d e f g"]  # resemblance 0.7, and 0.8 - 0.1 is more in binary
     found = audit(dedup(texts, scheme=MinHash(shingle=1, threshold=0.8)), sample=2)
     assert (found.below.found, found.below.of) == (1, 2)
+
+
+@pytest.mark.parametrize("kind", [None, pa.binary(), pa.large_binary(), pa.binary_view()])
+def test_texts_that_are_not_utf8_are_audited(kind):
+    broken = [f"{text} \ud800" for text in TEXTS]
+    raw = [text.encode("utf-8", "surrogatepass") for text in broken]
+    documents = (
+        broken if kind is None else pa.table({"text": pa.array(raw).cast(kind), "id": [*map(str, range(len(raw)))]})
+    )
+    found = audit(dedup(documents, scheme=LEAKY), scheme=LEAKY, sample=len(raw))
+    usual = audit(dedup(TEXTS, scheme=LEAKY), scheme=LEAKY, sample=len(raw))
+    assert found.recall == usual.recall
+    assert found.missed
+    for one, plain in zip(found.missed, usual.missed, strict=True):
+        assert (one.text, one.partner_text) == (
+            f"{plain.text} \ufffd\ufffd\ufffd",
+            f"{plain.partner_text} \ufffd\ufffd\ufffd",
+        )
+
+
+def test_other_texts_are_refused():
+    result = dedup(TEXTS, scheme=LEAKY)
+    others = [f"n{n} " * 40 for n in range(len(TEXTS))]
+    with pytest.raises(
+        DataError, match=r"the run had other texts: '.*' and its representative had a resemblance of"
+    ) as a:
+        audit(result, others)
+    assert "but have 0.0000 here; name the same documents, in the same order, with the same field of texts" in str(
+        a.value
+    )
+    with pytest.raises(DataError, match="the run had other texts"):
+        audit(result, TEXTS[1:] + TEXTS[:1])
+    dropped = int(np.flatnonzero(~result.mask)[0])
+    changed = [*TEXTS[:dropped], f"{TEXTS[dropped]} more", *TEXTS[dropped + 1 :]]
+    with pytest.raises(DataError, match=f"other texts: '{dropped}' and"):
+        audit(result, changed)
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), MinHash(bag=True), SimHash(), Sentences(), Combined()])
+def test_drops_for_equal_texts_are_compared_again(scheme):
+    texts = ["one two three four five.", "One, two three four five.", "one two three four five.", "!!!", "!!!"]
+    result = dedup(texts, scheme=scheme)
+    assert result.decisions["rule"].to_pylist() == [None, "same features", "same text", None, "same text"]
+    assert audit(result, scheme=scheme).recall.value == 1
+    for position in (1, 2, 4):
+        other = [*texts[:position], "another text is here.", *texts[position + 1 :]]
+        with pytest.raises(DataError, match=f"other texts: '{position}' and .* of 1.0000, but have 0.0000 here"):
+            audit(result, other, scheme=scheme)
+
+
+@pytest.mark.parametrize("verify", ["estimate", "none"])
+@pytest.mark.parametrize("scheme", [MinHash(), SimHash(), Sentences(), Combined(MinHash(), SimHash(shingle=3))])
+def test_drops_by_signatures_are_compared_again(scheme, verify):
+    result = dedup(TEXTS, scheme=scheme, verify=verify)
+    assert (~result.mask).any()
+    assert audit(result, scheme=scheme, sample=len(TEXTS)).sample == len(TEXTS)
+    others = [" ".join(f"n{n}x{word}" for word in range(40)) for n in range(len(TEXTS))]
+    has_estimates = result.decisions["resemblance"].null_count < len(TEXTS)
+    if verify == "none" or has_estimates:
+        with pytest.raises(DataError, match="the run had other texts: '"):
+            audit(result, others, scheme=scheme, sample=len(TEXTS))
+
+
+def test_equal_pages_of_several_sites_are_those_of_the_run():
+    words = [f"w{n}" for n in range(40)]
+    near = " ".join([*words[:-1], "x"])
+    sites = [site("a.example", thin=True), site("a.example", thin=True), site("b.example", thin=True)]
+    table = pa.table({"text": [near, " ".join(words), " ".join(words)], SITE: np.array(sites, np.uint64)})
+    result = dedup(table, threshold=0.6)
+    assert result.representatives.tolist() == [-1, 0, 0]
+    assert audit(result).sample == 3
+    with pytest.raises(DataError, match="the run had other texts: '1' and its representative had a resemblance of"):
+        audit(result, table.set_column(0, "text", [[near, near.replace("w1 ", "y "), " ".join(words)]]))

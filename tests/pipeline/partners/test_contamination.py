@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from neardup import DataError, ParameterError, contamination, contamination_in_files
@@ -109,3 +110,16 @@ def test_what_is_refused():
     for wrong in ({"words": 0}, {"threshold": 0}, {"threshold": 2}, {"analysis": "words"}):
         with pytest.raises(ParameterError):
             contamination(TRAINING, ITEMS, **wrong)
+
+
+@pytest.mark.parametrize("kind", [None, pa.binary(), pa.large_binary(), pa.binary_view()])
+def test_texts_that_are_not_utf8_are_compared(kind):
+    def container(texts):
+        if kind is None:
+            return texts
+        raw = [text.encode("utf-8", "surrogatepass") for text in texts]
+        return pa.table({"text": pa.array(raw).cast(kind), "id": [*map(str, range(len(raw)))]})
+
+    training, items = [*TRAINING, "\ud800 " + TRAINING[0]], [f"{item} \udfff" for item in ITEMS]
+    found, usual = contamination(container(training), container(items)), contamination(TRAINING, ITEMS)
+    assert found.items.drop_columns(["documents"]) == usual.items.drop_columns(["documents"])

@@ -12,7 +12,7 @@ BASE = " ".join(f"word{n}" for n in range(60)) + "."
 
 
 def pair_of(one, other, rank):
-    return MissedPair((one, other), (0, 0), rank)
+    return MissedPair((one.encode(), other.encode()), (0, 0), rank)
 
 
 @pytest.mark.parametrize("scheme", [MinHash(), Sentences()])

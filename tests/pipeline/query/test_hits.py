@@ -184,3 +184,29 @@ def test_ids_without_texts_need_an_index_or_records():
     rule = "index=None must be an index: the hits are ids without texts; or pass records with the field 'text'"
     with pytest.raises(ParameterError, match=rule):
         neardup.collapse(["one two three", "four five six"])
+
+
+def invalid(*raw):
+    """Return a column of strings that are not valid UTF-8, which Arrow does not check here."""
+    wide = pa.array(raw, pa.large_binary())
+    return pa.Array.from_buffers(pa.large_string(), len(wide), wide.buffers())
+
+
+def test_invalid_bytes_of_strings_separate_words():
+    texts = invalid(b"one two three four\xff five", b"one two three four five", None)
+    assert Hits(pa.table({"id": [1, 2, 3], "text": texts}), "id", None).values("text", 3) == [
+        "one two three four\ufffd five",
+        "one two three four five",
+        None,
+    ]
+    assert str(neardup.collapse(pa.table({"id": [1, 2, 3], "text": texts}))) == "<Collapsed 3 hits: 2 groups, 1 hidden>"
+
+
+def test_ids_must_be_utf8():
+    with pytest.raises(DataError, match="column 'id' has a string that is not valid UTF-8"):
+        Hits(pa.table({"id": invalid(b"\xff", b"b"), "text": ["a", "b"]}), "id", None)
+    with pytest.raises(DataError, match="hits have an id that is not valid UTF-8"):
+        Hits(invalid(b"\xff", b"b"), "id", None)
+    lists = pa.ListArray.from_arrays([0, 1, 2], invalid(b"\xff", b"b"))
+    with pytest.raises(DataError, match="column 'tags' has a string that is not valid UTF-8"):
+        Hits(pa.table({"id": ["a", "b"], "tags": lists}), "id", None)

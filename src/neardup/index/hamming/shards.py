@@ -10,7 +10,7 @@ from typing import Final, Self
 import numpy as np
 
 from neardup.index.disk.files import Disk
-from neardup.index.hamming.tables import Found, HammingTables, first_found, require_flags
+from neardup.index.hamming.tables import Found, HammingTables, first_found, require_flags, tables_of
 from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.errors import StorageDamaged, StorageRefused, require_path, require_whole
 from neardup.model.tables import TableDesign
@@ -112,7 +112,7 @@ class ShardedTables:
         if isinstance(other, ShardedTables):
             shards = other.shards
         else:
-            own = other if isinstance(other, HammingTables) else HammingTables.build(other, self.distance, self.design)
+            own = other if isinstance(other, HammingTables) else tables_of("other", other, self.design)
             shards = [(0, lambda: own)]
         parts = []
         for begin, shard in shards:

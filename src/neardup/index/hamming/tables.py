@@ -22,6 +22,7 @@ from neardup.model.errors import (
     StorageDamaged,
     StorageRefused,
     require,
+    require_flag,
     require_kind,
     require_path,
     require_whole,
@@ -110,6 +111,7 @@ class HammingTables:
 
         Raises ``ParameterError``.
         """
+        require_flag("compressed", compressed)
         parts = 1 if shards is None else require_whole("shards", shards, 1, MOST_SHARDS)
         fingerprints = _array("fingerprints", fingerprints, parts * MOST)
         distance = require_whole("distance", distance, 0, MOST_DISTANCE)
@@ -233,15 +235,19 @@ class HammingTables:
         """
         return self._joined(self, itself=True)
 
-    def join(self, other: "HammingTables | Words") -> Found:
+    def join(self, other: "HammingTables | ShardedTables | Words") -> Found:
         """Find the pairs of near fingerprints of two indexes: positions here, positions there, distances, sorted.
 
-        *other* is an index or an array of uint64, which is indexed first, as is an index of another design. The results
-        are int64. For many queries this is faster than ``lookup``, because both indexes are read in the same order,
-        table by table.
+        *other* is an index, also of shards, or an array of uint64, which is indexed first, as is an index of another
+        design. The results are int64. For many queries this is faster than ``lookup``, because both indexes are read in
+        the same order, table by table.
         """
+        from neardup.index.hamming.shards import ShardedTables
+
+        if isinstance(other, ShardedTables):
+            return ShardedTables(self.design, [(0, lambda: self)], len(self)).join(other)
         if not isinstance(other, HammingTables):
-            other = HammingTables.build(other, self.distance, self.design)
+            other = tables_of("other", other, self.design)
         elif other.design != self.design:
             other = other.redesigned(self.design)
         return self._joined(other, itself=False)
@@ -310,6 +316,11 @@ class HammingTables:
 def _entries(design: TableDesign, values: Words, *, compressed: bool) -> Plain | Coded:
     """Make the tables of distinct values, ascending."""
     return (Coded if compressed else Plain).of(design, layout_of(design), values)
+
+
+def tables_of(name: str, given: Any, design: TableDesign) -> HammingTables:
+    """Index an array of uint64 by these tables; ``ParameterError`` with its *name* for anything else."""
+    return HammingTables.build(_array(name, given, MOST), design.distance, design)
 
 
 def require_flags(there: Flags | None, number: int) -> Flags:

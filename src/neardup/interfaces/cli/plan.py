@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParameterError("force", None, "requires --svg")
     named = (*_numbers(), *_SHARES, "documents", "scheme")
     wanted = {name: given[name] for name in named if name in given}
-    _draw_default(wanted)
+    _require_defaults(wanted)
     _require_together(wanted)
     _require_numbers(wanted)
     made = plan(**wanted)
@@ -103,8 +103,8 @@ def _numbers() -> dict[str, str]:
     return numbers
 
 
-def _draw_default(wanted: dict[str, Any]) -> None:
-    """Replace the name of a scheme without parameters to plan by the scheme with its defaults."""
+def _require_defaults(wanted: dict[str, Any]) -> None:
+    """Raise ``ParameterError`` for an option with a scheme without parameters to plan, with the names of options."""
     from neardup.schemes.registry import named
 
     if "scheme" not in wanted or (kind := named(wanted["scheme"])).plan_numbers:
@@ -112,7 +112,6 @@ def _draw_default(wanted: dict[str, Any]) -> None:
     for name, value in wanted.items():
         rule = f"cannot be used with --scheme {kind.name}, which is drawn with its defaults"
         require(name == "scheme", name, value, f"{rule}; in Python, plan takes any scheme")
-    wanted["scheme"] = kind()
 
 
 def _require_together(wanted: dict[str, Any]) -> None:
@@ -178,12 +177,12 @@ def _show(made: "Plan", *, as_json: bool) -> None:
         print(json.dumps(made.as_dict(), allow_nan=False))
         return
     print(made)
-    if made.recommendations:
+    if made.answer:
+        print("\nAnother resemblance of unrelated documents: --background")
+    elif made.recommendations:
         print("\nThese recalls hold for --verify exact, the default; with --verify estimate fewer pairs are found.")
         print(f"Use the first:  neardup dedup FILE --out KEPT {made.recommendations[0].options}")
         print("The others' options: --json")
-    elif made.crowding:
-        print("\nAnother resemblance of unrelated documents: --background")
     elif not made.is_classic:
         print(f"\n{_drawing(made)}")
 

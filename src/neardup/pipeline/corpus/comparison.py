@@ -16,12 +16,10 @@ from neardup.index.memory.buckets import Buckets, Keys
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Signatures, Words
 from neardup.model.candidates import Candidates
-from neardup.model.errors import ParameterConflict
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, FilterScheme, Scheme
 from neardup.pipeline.progress import Progress
 from neardup.schemes.plausibility import PairTest, matching, plausible_tests, share_a_key
-from neardup.schemes.thresholds import require_lengths
 
 _MANY: Final = 8  # largest ratio of documents to dropped ones that is worth a search
 UNVERIFIED: Final = {"estimate": "estimate", "none": "shared key"}
@@ -191,17 +189,6 @@ def pairs_left(present: Flags, first: int, candidates: int) -> int:
 def needs_rows(scheme: Scheme, policy: Policy) -> bool:
     """Return whether evidence is read from the rows of signatures; otherwise decisions are their last use."""
     return policy.verify != "exact" or isinstance(scheme, FilterScheme)
-
-
-def require_policy(scheme: Scheme, policy: Policy) -> None:
-    """Raise ``ParameterConflict`` for a policy that the scheme cannot be used with.
-
-    Components of cosines have no cosine of unmatched documents as evidence. Signatures alone do not have the lengths of
-    documents.
-    """
-    require_lengths(scheme, policy.verify)
-    if scheme.rule == COSINE and policy.gather == "components":
-        raise ParameterConflict("gather", policy.gather, "measure", COSINE)
 
 
 def feature_sets(scheme: Any, features: Features, positions: Positions) -> FeatureSets:

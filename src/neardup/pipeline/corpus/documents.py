@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from neardup.decisions.exact import count_repeats
 from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions, TextBatch, Words, not_utf8
-from neardup.model.errors import DataError, kind_of
+from neardup.model.errors import DataError, kind_of, require_name
 from neardup.schemes.checksum import BODY
 from neardup.sources.ids import written_ids
 from neardup.text.columns import as_it_lies, gathered, text_column, text_lengths
@@ -48,8 +48,11 @@ class Documents:
 
         Only the texts, the ids, the *needed* columns and the *optional* columns of a table are read. The id column may
         be missing if it has its default name. Raises ``DataError`` with the existing columns if a needed one is
-        missing.
+        missing, and ``ParameterError`` for a name that is not a string.
         """
+        require_name("text", text)
+        if id_ is not None:
+            require_name("id", id_)
         needed = [text, *needed]
         optional = [*([id_] if id_ else []), *optional, *([SITE] if isinstance(source, pa.Table) else [])]
         if id_ is not None and id_ != DEFAULT_ID:
@@ -169,9 +172,10 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
         raise DataError(f"column {name!r}", rule)
     try:
         named = column.cast(pa.string()) if not pa.types.is_large_string(column.type) else column
+        named.validate(full=True)  # casts of strings are not checked
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
-        with suppress(TypeError):  # it does not hold bytes
-            for row in not_utf8(column.to_pylist()):
+        with suppress(TypeError, pa.ArrowException):  # it does not hold bytes
+            for row in not_utf8(column.cast(pa.large_binary()).to_pylist()):
                 raise DataError(f"column {name!r}, row {row:,}", "is not valid UTF-8, but ids must be") from error
         raise DataError(f"column {name!r}", rule) from error
     if not named.null_count:

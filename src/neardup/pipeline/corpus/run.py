@@ -20,7 +20,7 @@ from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks, hint_counts
 from neardup.pipeline.corpus.clusters import what_is_shared
-from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, feature_sets, needs_rows, require_policy
+from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, feature_sets, needs_rows
 from neardup.pipeline.corpus.documents import Documents
 from neardup.pipeline.corpus.memory import warn_if_short
 from neardup.pipeline.corpus.result import Result, Summary, decisions_table
@@ -29,7 +29,7 @@ from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
 from neardup.schemes.presets import preset as preset_scheme
 from neardup.schemes.terms import fitted_common
-from neardup.schemes.thresholds import thresholds_of
+from neardup.schemes.thresholds import require_policy, thresholds_of
 from neardup.text.columns import batches
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.shingling import FeatureBuffer

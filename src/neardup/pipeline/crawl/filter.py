@@ -17,7 +17,7 @@ from neardup.pipeline.index.page_terms import extraction_for, require_extraction
 from neardup.pipeline.index.records import URL, address_fields
 from neardup.sources.addresses import Addresses
 from neardup.sources.pages import host_of
-from neardup.text.columns import text_column
+from neardup.text.columns import readable_values, text_column
 from neardup.text.containers import column_missing, table_or_column
 from neardup.text.extraction import Extraction
 
@@ -151,7 +151,7 @@ class CrawlFilter:
             return urls, column, table
         require(not isinstance(column, Signatures), "texts", column, "must be HTML, which signatures do not have")
         require_urls(urls)
-        found, sites = page_texts(self._index, self._extraction, urls, column.to_pylist())
+        found, sites = page_texts(self._index, self._extraction, urls, readable_values(column))
         for name, values in sites.items():
             table = with_column(table, name, pa.array(values, pa.int64()))
         return urls, pa.array(found, pa.large_string()), table

@@ -19,7 +19,6 @@ from neardup.model.errors import (
     ParameterError,
     require,
     require_flag,
-    require_name,
     require_other_fields,
     require_path,
     require_paths,
@@ -29,7 +28,6 @@ from neardup.model.folders import WORK
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
-from neardup.pipeline.corpus.comparison import require_policy
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.file_templates import RunTemplates, templates_of
@@ -42,6 +40,7 @@ from neardup.pipeline.files.in_memory import (
 )
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
+from neardup.schemes.thresholds import require_policy
 from neardup.sources.collection import Quoting, Rejected, WholeInputs
 from neardup.sources.formats import STDIN, WARC, Kind, expand, is_url, kind, local, local_folder, require_once
 from neardup.sources.output import AnyPath, check_separate, is_special
@@ -172,13 +171,13 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     ``OutputError`` and ``ExtraMissing``; with *work*, *state* or *against* also ``StorageError``.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
-    require_name("text", text)
     require_other_fields(text, id=id)
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
     require_policy(chosen, policy)
     threads = thread_count(threads)
     given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
     flags = {"revisits": revisits, "strict": strict, "force": force, "restart": restart}
+    flags |= {"keep_work": keep_work, "for_index": for_index}
     _check_paths(require_paths("inputs", inputs), given_outputs, learn_templates, **flags)
     earlier = _earlier(state, against, for_index=for_index)
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}

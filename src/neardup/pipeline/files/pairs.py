@@ -39,6 +39,7 @@ from neardup.sources.pages import extracting
 from neardup.sources.read import request_of
 from neardup.sources.shards import SHARD, Shards, is_distant
 
+_MOST: Final = 1 << 60  # bytes of memory
 _BLOCKS: Final = 16  # blocks whose features have as many bytes as the memory: two, and tables of them, are in memory
 
 
@@ -85,10 +86,11 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     """
     rule = PairRule(measure, threshold, clusters=clusters, between=others is not None)
     chosen = scheme_of_texts(scheme, PAIRS_OF_TEXTS)
-    block = require_whole("memory", memory, LEAST_OF_RUN, unit="bytes") // _BLOCKS
+    memory = min(require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"), _MOST)
+    block = memory // _BLOCKS
     request = request_of(text=text, id=id, **reading)
     folder = require_path("work", work)
-    names = [*require_paths("inputs", inputs), *require_paths("others", others or ())]
+    names = [*require_paths("inputs", inputs), *require_paths("others", () if others is None else others)]
     require_path("out", out)
     for name, flag in {"restart": restart, "force": force}.items():
         require_flag(name, flag)

@@ -22,6 +22,7 @@ from neardup.model.arrays import Signatures
 from neardup.model.errors import (
     DataError,
     require,
+    require_choice,
     require_flag,
     require_function,
     require_kind,
@@ -162,7 +163,7 @@ class Index(AbstractContextManager["Index"]):
         Raises ``StorageRefused`` if there is no index, or for another recipe, a wrong key or another format;
         ``StorageBusy`` if another process writes to it; ``StorageDamaged``, ``StorageFailed``.
         """
-        require(mode in ("r", "w"), "mode", mode, "must be 'r' or 'w'")
+        require_choice("mode", mode, ("r", "w"), "must be 'r' or 'w'")
         folder, disk = require_path("path", path), Disk() if disk is None else disk
         chosen: list[Any] = []
 
@@ -589,7 +590,7 @@ class Index(AbstractContextManager["Index"]):
 
 def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:
     require_kind("disk", disk, Disk)
-    require(durability in get_args(Durability), "durability", durability, "must be commit, interval or bulk")
+    require_choice("durability", durability, get_args(Durability), "must be commit, interval or bulk")
     return Ways(durability, require_whole("memory", memory, LEAST_OF_INDEX, unit="bytes"), disk)
 
 

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from neardup.model.errors import DataError, require, require_kind, require_sequence, require_whole
+from neardup.model.errors import DataError, require, require_choice, require_kind, require_sequence, require_whole
 from neardup.model.labels import LABELS, DrawnPair, Label, LabelledPair
 from neardup.sources.labels import LabelFile, latest
 
@@ -109,7 +109,7 @@ class Labelling(AbstractContextManager["Labelling"]):
         Raises ``ParameterError`` for another answer than ``"same"``, ``"different"`` and ``"unsure"``, ``DataError`` if
         there is no current pair, and ``OutputError`` if the answer cannot be written.
         """
-        require(label in LABELS, "label", label, "must be same, different or unsure")
+        require_choice("label", label, LABELS, "must be same, different or unsure")
         pair = self.current
         if pair is None:
             raise DataError("the labels", "all pairs have an answer")

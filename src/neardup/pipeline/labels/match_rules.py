@@ -9,9 +9,11 @@ import pyarrow as pa
 
 from neardup.decisions.evidence import Shares, exact_measure
 from neardup.model.arrays import Corpus, Positions
+from neardup.model.layout import bands_law
 from neardup.model.protocols import FilterScheme
 from neardup.pipeline.config import scheme_from
 from neardup.pipeline.corpus.comparison import feature_sets
+from neardup.schemes.minhash import MinHash
 from neardup.text.columns import whole_batch
 
 BITS: Final = 64  # of fingerprints
@@ -38,7 +40,8 @@ class MatchRule:
     def at(self, threshold: float) -> dict[str, Any]:
         """Return the settings with a threshold."""
         if not self.by_distance:
-            return {**self.settings, "threshold": round(threshold, 4)}
+            more = _more_permutations(threshold) if self.settings["scheme"] == MinHash.name else {}
+            return {**self.settings, "threshold": round(threshold, 4), **more}
         distance = min(_FARTHEST, int((1 - threshold) * BITS + _ROUNDING))
         return {**self.settings, "distance": distance, "verify": "estimate"}
 
@@ -112,6 +115,15 @@ def match_rules() -> tuple[MatchRule, ...]:
         settings = {"scheme": "simhash", "shingle": size}
         found.append(MatchRule(name=f"fingerprints of {size}-word shingles", settings=settings, by_distance=True))
     return tuple(found)
+
+
+def _more_permutations(threshold: float) -> dict[str, int]:
+    """Return the setting of permutations if the usual ones cannot reach the usual recall at a low threshold."""
+    usual = MinHash()
+    number = usual.permutations
+    while bands_law(threshold, number, number) < usual.recall:
+        number += 8  # permutations are a multiple of 8
+    return {} if number == usual.permutations else {"permutations": number}
 
 
 def _of_shingles(size: int, unit: str) -> MatchRule:

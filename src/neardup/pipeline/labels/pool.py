@@ -20,7 +20,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.corpus.run import scheme_of_texts
 from neardup.pipeline.progress import Progress, followed
-from neardup.text.columns import batches, gathered, text_lengths, whole_batch
+from neardup.text.columns import batches, gathered, readable_text, text_lengths, whole_batch
 
 SAMPLE: Final = 20_000
 
@@ -94,7 +94,7 @@ class PairPool:
     def text(self, name: str) -> str | None:
         """Return the text of the document with this id; ``None`` if there is no such document."""
         place = pc.index(self._documents.ids, name).as_py()
-        return None if place < 0 else self._documents.texts[place].as_py() or ""
+        return None if place < 0 else readable_text(self._documents.texts, place)
 
     def _drawn(self, units: Units, labelled: set[tuple[str, str]]) -> int:
         """Return how many units of a band have been drawn: all before the first one without an answer."""
@@ -109,7 +109,7 @@ class PairPool:
     def _pair(self, units: Units, number: int) -> DrawnPair:
         a, b = sorted((int(units.left[number]), int(units.right[number])))
         (id_a, text_a), (id_b, text_b) = (
-            (self._documents.ids[one].as_py(), self._documents.texts[one].as_py() or "") for one in (a, b)
+            (self._documents.ids[one].as_py(), readable_text(self._documents.texts, one)) for one in (a, b)
         )
         told = round(float(units.resemblance[number]), 6)
         return DrawnPair(a=id_a, b=id_b, text_a=text_a, text_b=text_b, resemblance=told)
@@ -154,7 +154,7 @@ def _with_own_ids(documents: Documents) -> Documents:
     codes = pa.chunked_array([documents.ids.combine_chunks()]).dictionary_encode().combine_chunks().indices
     firsts = np.unique(codes.to_numpy(), return_index=True)[1]
     firsts.sort()
-    texts = pa.chunked_array([gathered(documents.texts, firsts).cast(pa.large_string())])
+    texts = pa.chunked_array([gathered(documents.texts, firsts)])
     return Documents(texts, documents.ids.take(pa.array(firsts)), pa.table({"text": texts}), documents.named)
 
 

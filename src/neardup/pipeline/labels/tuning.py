@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.tuning import Choice, Goal, Labels, Tuning, groups_of, tuned
-from neardup.model.errors import DataError, counted, require_kind, require_sequence, require_whole
+from neardup.model.errors import DataError, counted, kind_of, require, require_kind, require_sequence, require_whole
 from neardup.model.labels import LabelledPair
 from neardup.pipeline.config import scheme_from
 from neardup.pipeline.labels.match_rules import MatchRule, Stricter, match_rules, ways_to_be_stricter
@@ -48,6 +48,7 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     """
     Goal.of(goal)
     require_whole("seed", seed, 0)
+    require(texts is None or isinstance(texts, Mapping), "texts", texts, "must be a mapping from ids to texts, or None")
     for one in require_sequence("labels", labels, "labelled pairs"):
         require_kind("labels", one, LabelledPair)
     known = latest(labels)
@@ -112,6 +113,8 @@ def _place(name: str, text: str | None, texts: Mapping[str, str] | None, places:
     """Return the number of a document's text; new texts are added to the numbered ones."""
     if text is None:
         text = (texts or {}).get(name)
+        rule = f"must be a mapping from ids to texts, but {name!r} has {kind_of(text)}"
+        require(text is None or isinstance(text, str), "texts", text, rule)
     if text is None:
         rule = "its text was left out of the labels"
         rule += "; pass the documents, too" if texts is None else ", and the documents have no such id"

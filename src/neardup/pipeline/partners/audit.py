@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.decisions.evidence import COSINE, WeightedSets, exact_measure
+from neardup.decisions.evidence import COSINE, WeightedSets, exact_measure, shared_by
 from neardup.decisions.partners import Partners
 from neardup.decisions.ranking import ranking
 from neardup.decisions.weighted_partners import FoundCosines, WeightedPartners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
-from neardup.model.arrays import Features, Flags, Positions, TextBatch, Words
+from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
 from neardup.model.errors import DataError, ParameterError, require, require_kind, require_share, require_whole
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
@@ -25,8 +25,9 @@ from neardup.pipeline.corpus.result import Result, Summary
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.pipeline.progress import Progress, followed
+from neardup.schemes.plausibility import share_a_key
 from neardup.schemes.thresholds import thresholds_of
-from neardup.text.columns import batches, gathered, text_lengths, whole_batch
+from neardup.text.columns import batches, gathered, text_bytes, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
 
 SAMPLE: Final = 2_000
@@ -50,8 +51,10 @@ class Audited:
     documents; *exact* are those dropped for equal texts or features, *verified* those dropped because the scheme's
     measure of their texts reached the threshold. *measured* are these measures in the report, and *thresholds* what
     they had to reach, NaN if it has none. *several*: whether the report has a column of thresholds, as pairs needed
-    different ones. *estimated*: whether signatures decided. *known*: which documents were dropped for earlier
-    documents; no figure counts these, because their representatives are not among the documents.
+    different ones. *estimated*: whether signatures decided; *estimates* are those in the report, and *keyed* the
+    documents dropped for a shared key alone. *known*: which documents were dropped for earlier documents; no figure
+    counts these, because their representatives are not among the documents. *recorded*: whether the scheme is known to
+    be that of the run.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - a run is made of these
@@ -62,6 +65,8 @@ class Audited:
         order: Positions,
         scheme: Scheme,
         name: str = "the run",
+        *,
+        recorded: bool = True,
     ) -> None:
         """Read the *decisions* (see ``Result``) on documents in this *order* of ranks.
 
@@ -91,11 +96,14 @@ class Audited:
         if others:
             raise ParameterError("measure", scheme.rule, f"is not that of the run, which compared by {others[0]}")
         self.exact = _in(rules, *_EQUAL)
-        self.verified = _in(rules, scheme.rule)
+        self.verified, estimated = _in(rules, scheme.rule), _in(rules, "estimate")
         self.measured: Values = np.where(self.verified, _measured(decisions, scheme.rule), np.nan)
         self.thresholds = _column(decisions, THRESHOLD)
         self.several = THRESHOLD in decisions.column_names
-        self.estimated = bool(_in(rules, "estimate").any())
+        self.estimated = bool(estimated.any())
+        self.estimates: Values = np.where(estimated, _column(decisions, "resemblance"), np.nan)
+        self.keyed = _in(rules, "shared key")
+        self.recorded = recorded
         self.known: Flags = (representatives < 0) & rules.is_valid().to_numpy(False)
         for first in np.flatnonzero(self.measured < scheme.threshold - _AGREES)[:1].tolist():
             raise self.below(first, float(self.measured[first]), scheme.threshold)
@@ -245,10 +253,11 @@ class _Sample:
 
     def audit(self) -> Audit:
         run, scheme, positions = self._run, self._scheme, self._positions
-        texts, features, sites = self._read()
-        partners = self._partners(features)
-        self._check_thresholds(sites)
         dropped = run.representatives[positions] >= 0
+        texts, sites = self._checked_texts(dropped)
+        features = scheme.shingling.batch_features(whole_batch(texts))
+        separate(features, sites, np.arange(len(texts)))
+        partners = self._partners(features)
         closest = np.where(run.exact[positions], 1.0, np.nan)
         allowed, near = run.exact[positions].copy(), np.zeros(len(positions), np.bool_)
         matching: list[tuple[Positions, Values]] = []
@@ -265,7 +274,7 @@ class _Sample:
                 if one not in missed or value > missed[one][0]:
                     text, site = kept(int(right[place]))
                     own = int(sites[one]) if len(sites) else 0
-                    pair = MissedPair((texts[one].as_py(), text), (own, site), int(run.ranks[int(right[place])]))
+                    pair = MissedPair((text_bytes(texts, one), text), (own, site), int(run.ranks[int(right[place])]))
                     missed[one] = value, int(right[place]), pair
         ordered = sorted(missed.items(), key=lambda each: (-each[1][0], each[0]))
         why = reasons([each[2] for _, each in ordered], scheme, self._ranked(), estimated=run.estimated)
@@ -277,8 +286,8 @@ class _Sample:
                 partner_position=other,
                 value=value,
                 reason=reason,
-                text=pair.texts[0][:_READ],
-                partner_text=pair.texts[1][:_READ],
+                text=pair.texts[0].decode("utf-8", "replace")[:_READ],
+                partner_text=pair.texts[1].decode("utf-8", "replace")[:_READ],
             )
             for (one, (value, other, pair)), reason in zip(ordered[:SHOWN], why, strict=False)
         ]
@@ -305,22 +314,30 @@ class _Sample:
         found: Values = 1 - lacking
         return found
 
-    def _read(self) -> tuple[pa.ChunkedArray, Features, Words]:
-        """Return the texts of the sample, their features and their sites."""
+    def _checked_texts(self, dropped: Flags) -> tuple[pa.ChunkedArray, Words]:
+        """Return the texts of the sample and their sites; raise an error if they are not those of the run."""
+        positions = self._positions
+        read = np.unique(np.concatenate([positions, self._run.representatives[positions[dropped]]]))
+        texts, sites = self._read(read)
+        rows = np.searchsorted(read, positions)
+        own = sites[rows] if len(sites) else NO_SITES
+        self._check_thresholds(own)
+        self._check_drops(read, texts, sites)
+        return pa.chunked_array([gathered(texts, rows)]), own
+
+    def _read(self, positions: Positions) -> tuple[pa.ChunkedArray, Words]:
+        """Return the texts at these positions, which ascend, and their sites."""
         first, chosen, sites = 0, [], []
         for texts, own in self._run.pieces():
-            inside = self._positions[(self._positions >= first) & (self._positions < first + len(texts))] - first
-            chosen.append(gathered(texts, inside).cast(pa.large_string()))
+            inside = positions[slice(*np.searchsorted(positions, [first, first + len(texts)]))] - first
+            chosen.append(gathered(texts, inside))
             sites.append((len(own) > 0, own[inside] if len(own) else np.zeros(len(inside), np.uint64)))
             first += len(texts)
         if first != len(self._run.ranks):
             raise DataError("the documents", f"are {first:,}, but the run had {len(self._run.ranks):,}")
-        found = pa.chunked_array(chosen, pa.large_string())
-        features = self._scheme.shingling.batch_features(whole_batch(found))
         has_sites = any(given for given, _ in sites)  # texts that are read with pages belong to no site
         numbers = np.concatenate([NO_SITES, *(own for _, own in sites)]) if has_sites else NO_SITES
-        separate(features, numbers, np.arange(len(found)))
-        return found, features, numbers
+        return pa.chunked_array(chosen, pa.large_binary()), numbers
 
     def _partners(self, features: Features) -> Among:
         """Return what finds those among documents that sampled ones may match.
@@ -377,10 +394,9 @@ class _Sample:
                 both = np.concatenate([sites[left], numbers[rows]]) if len(numbers) else numbers
                 ends = np.arange(len(left))
                 least = thresholds_of(self._scheme, both).of(ends, ends + len(left), smaller[better])
-                self._check(left, right, values, least)
 
-                def kept_at(at: int, t: pa.ChunkedArray = texts, f: int = first, own: Words = own) -> tuple[str, int]:
-                    return t[at - f].as_py(), int(own[at - f]) if len(own) else 0
+                def kept_at(at: int, t: pa.ChunkedArray = texts, f: int = first, own: Words = own) -> tuple[bytes, int]:
+                    return text_bytes(t, at - f), int(own[at - f]) if len(own) else 0
 
                 if len(left):
                     yield left, right, values, least, kept_at
@@ -403,25 +419,60 @@ class _Sample:
             rule = "the run used several thresholds, as short documents or the pages of one host needed more"
             raise DataError(run.name, f"{rule}; {_REPEAT}")
 
-    def _check(self, left: Positions, right: Positions, values: Values, least: Values) -> None:
-        """Raise an error if a measure is not that of the run, or had to reach another threshold."""
-        run, positions = self._run, self._positions[left]
-        own = run.representatives[positions] == right
-        stated = run.measured[positions]
-        other = np.flatnonzero(own & (np.abs(stated - values) > _AGREES))
-        if len(other):
-            name = run.ids[int(positions[other[0]])].as_py()
-            told, found = stated[other[0]], values[other[0]]
+    def _check_drops(self, read: Positions, texts: pa.ChunkedArray, sites: Words) -> None:
+        """Raise an error if dropped documents of the sample do not share what the run has recorded, or needed more.
+
+        The *texts* and *sites* are those at the positions *read*, which are the sample and its representatives. Of
+        documents with equal features, the run has compared one, which may be of another site. So sites do not count for
+        what two documents share, and with sites, thresholds and signatures are not compared.
+        """
+        run, scheme, every = self._run, self._scheme, np.arange(len(read))
+        positions = self._positions[run.representatives[self._positions] >= 0]
+        left, right = np.searchsorted(read, positions), np.searchsorted(read, run.representatives[positions])
+        features = scheme.shingling.batch_features(whole_batch(texts))
+        signs = not len(sites) and bool((np.isfinite(run.estimates) | run.keyed)[positions].any())
+        signatures = scheme.sign_at(Corpus(features, None, texts), every) if signs else None
+        sets = feature_sets(scheme, features, every)
+        sets.make_distinct(every)
+        exact, stated = run.exact[positions], run.measured[positions]
+        values = np.where(exact, shared_by(sets, left, right).resemblance, sets.measured(self._measure, left, right))
+        for one in np.flatnonzero(exact & (values < 1)).tolist():  # equal documents without features have one text
+            if text_bytes(texts, int(left[one])) == text_bytes(texts, int(right[one])):
+                values[one] = 1.0
+        self._compare(positions, np.where(exact, 1.0, stated), values)
+        if len(sites):
+            return
+        if signatures is not None:
+            self._compare(positions, run.estimates[positions], scheme.estimate_pairs(signatures, left, right))
+            shared = share_a_key(scheme.keys(signatures), left, right, pooled=scheme.pooled)
+            for one in positions[run.keyed[positions] & ~shared & run.recorded][:1].tolist():
+                raise self._other_texts(one, "shared a key", "share none")
+        least = thresholds_of(scheme, sites).of(left, right, sets.smaller(left, right))
+        recorded = run.thresholds[positions]
+        for one in np.flatnonzero(~exact & (np.abs(recorded - least) > _AGREES))[:1].tolist():
+            raise run.other_threshold(int(positions[one]), recorded[one], least[one])
+        for one in np.flatnonzero(run.verified[positions] & (values < least - _AGREES))[:1].tolist():
+            raise run.below(int(positions[one]), float(values[one]), float(least[one]))
+
+    def _compare(self, positions: Positions, stated: Values, found: Values) -> None:
+        """Raise an error for the first document with another measure than the one that the run has *stated*, if any."""
+        run = self._run
+        for one in np.flatnonzero(np.abs(stated - found) > _AGREES)[:1].tolist():
+            position, told, value = int(positions[one]), float(stated[one]), float(found[one])
+            if run.recorded or not value:
+                raise self._other_texts(position, f"had a {self._measure} of {told:.4f}", f"have {value:.4f}")
             rule = (
-                f"or its parameters are not those of the run, which measured {told:.4f} for {name!r}, not {found:.4f};"
+                f"or its parameters are not those of the run, which measured {told:.4f} for"
+                f" {run.ids[position].as_py()!r}, not {value:.4f};"
                 " repeat them, also a list of common shingles, and how it read the inputs (fields, web pages)"
             )
             raise ParameterError("scheme", self._scheme.name, rule)
-        recorded = run.thresholds[positions]
-        for one in np.flatnonzero(own & (np.abs(recorded - least) > _AGREES))[:1].tolist():
-            raise run.other_threshold(int(positions[one]), recorded[one], least[one])
-        for one in np.flatnonzero(own & run.verified[positions] & (values < least - _AGREES))[:1].tolist():
-            raise run.below(int(positions[one]), float(values[one]), float(least[one]))
+
+    def _other_texts(self, position: int, before: str, now: str) -> DataError:
+        """Return the error for a document whose text, or that of its representative, is not that of the run."""
+        pair = f"{self._run.ids[position].as_py()!r} and its representative {before}, but {now} here"
+        way_out = "name the same documents, in the same order, with the same field of texts"
+        return DataError(self._run.name, f"the run had other texts: {pair}; {way_out}")
 
     def _ranked(self) -> Iterator[Ranked]:
         """Yield all documents of the run, as the reasons need them."""

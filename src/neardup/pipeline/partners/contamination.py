@@ -21,7 +21,7 @@ from neardup.sources.output import AnyPath
 from neardup.sources.read import nothing_left, request_of
 from neardup.sources.shards import local_shards
 from neardup.text.analysis import Analysis
-from neardup.text.columns import batches, gathered, text_column, whole_batch
+from neardup.text.columns import batches, gathered, readable_text, text_column, whole_batch
 from neardup.text.shingling import Shingling, shingle_filter
 
 WORDS: Final = 13
@@ -150,7 +150,7 @@ class _Search:
         self._run, self._threshold = words, require_share("threshold", threshold)
         analysis = Analysis() if analysis is None else analysis
         require_kind("analysis", analysis, Analysis)
-        self._texts = text_column(texts).cast(pa.large_string())
+        self._texts = text_column(texts)
         number = len(self._texts)
         self._shingling = Shingling(analysis=analysis)
         self._words = np.diff(self._shingling.tokens(whole_batch(self._texts)).offsets)
@@ -185,7 +185,7 @@ class _Search:
                 better = firsts[share[firsts] > self._share[item[firsts]]]
                 for own, place, value in zip(*(each[better].tolist() for each in (item, row, share)), strict=True):
                     self._share[own], self._best[own] = value, self.read + place
-                    document = texts[place].as_py()[:_READ] if value >= self._threshold else ""
+                    document = readable_text(texts, place)[:_READ] if value >= self._threshold else ""
                     self._names[own] = str(ids[place].as_py()), document
         distinct, at, counts = np.unique(np.concatenate(rows), return_inverse=True, return_counts=True)
         largest = np.zeros(len(distinct))
@@ -224,7 +224,7 @@ class _Search:
         return Contamination(items, self._listed(), self.read, rejected)
 
     def _passage(self, own: int) -> str | None:
-        item: str = self._texts[own].as_py()
+        item = readable_text(self._texts, own)
         least = min(RUN, self._run, int(self._words[own]))
         spans = [one.a for one in shared_passages(item, self._names[own][1], least=least).shared]
         begin, end = max(spans, key=lambda span: span[1] - span[0], default=(0, 0))

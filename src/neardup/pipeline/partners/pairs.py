@@ -15,7 +15,7 @@ from neardup.engines.local import LocalEngine
 from neardup.kernels.radix import sort
 from neardup.kernels.sets import connect_given, roots
 from neardup.model.arrays import Features, Positions, Words
-from neardup.model.errors import require, require_flag, require_share
+from neardup.model.errors import require, require_choice, require_flag, require_share
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.documents import Documents
 from neardup.pipeline.corpus.run import scheme_of_texts
@@ -37,7 +37,7 @@ class PairRule:
     def __init__(self, measure: str, threshold: float, *, clusters: bool, between: bool) -> None:
         """Check the rule of a call of ``pairs``; raises ``ParameterError``."""
         known = "must be resemblance, containment, overlap or cosine"
-        require(measure in get_args(PairMeasure), "measure", measure, known)
+        require_choice("measure", measure, get_args(PairMeasure), known)
         self.measure, self.threshold, self.between = measure, require_share("threshold", threshold), between
         require_flag("clusters", clusters)
         require(not (clusters and between), "clusters", clusters, "cannot be used with two collections")

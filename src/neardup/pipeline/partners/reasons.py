@@ -20,7 +20,7 @@ _TOGETHER: Final = 1 << 12  # documents that are signed at a time
 class MissedPair(NamedTuple):
     """The *texts* and the *sites* of a document and of a better one that it matches, and the *rank* of the better."""
 
-    texts: tuple[str, str]
+    texts: tuple[bytes, bytes]
     sites: tuple[int, int]
     rank: int
 
@@ -45,7 +45,9 @@ def reasons(
     shared: list[tuple[int, int, int]] = []  # the columns and keys that plausible pairs share, and their numbers
     left, right = np.array([1]), np.array([0])
     for number, pair in enumerate(pairs):
-        signatures = _signed(scheme, pa.chunked_array([pa.array(pair.texts)]), np.array(pair.sites, np.uint64))
+        signatures = _signed(
+            scheme, pa.chunked_array([pa.array(pair.texts, pa.large_binary())]), np.array(pair.sites, np.uint64)
+        )
         keys = scheme.keys(signatures)
         tests = [*plausible_tests(scheme, signatures)]
         if estimated:

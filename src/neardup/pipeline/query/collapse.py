@@ -12,7 +12,15 @@ from neardup.decisions.collapse import STAYS, Collapse, alone
 from neardup.decisions.collapse import collapse as decided
 from neardup.evaluation.comparison import Explanation, explain
 from neardup.model.arrays import Positions, Signatures
-from neardup.model.errors import DataError, ParameterError, counted, require, require_flag, require_whole
+from neardup.model.errors import (
+    DataError,
+    ParameterError,
+    counted,
+    require,
+    require_choice,
+    require_flag,
+    require_whole,
+)
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
 from neardup.model.protocols import Scheme
 from neardup.pipeline.index.index import Index
@@ -279,7 +287,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
         require(usable, "cache", cache, "requires index, and cannot be used with signatures")
     require(isinstance(id, str), "id", id, "must be the name of a field")
     if verify is not None:
-        require(verify in ("exact", "estimate"), "verify", verify, "must be exact, estimate or None")
+        require_choice("verify", verify, ("exact", "estimate"), "must be exact, estimate or None")
     given = hits if isinstance(hits, PlacedHits) else Hits(hits, id, index)
     part = _part(page, size, include)
     number = len(given.ids)

@@ -15,6 +15,7 @@ from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, ParameterError, kind_of
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
+from neardup.text.columns import readable_values
 from neardup.text.containers import table_or_column
 from neardup.text.values import is_missing
 
@@ -33,7 +34,7 @@ class Hits:
 
     def __init__(self, hits: Any, id: str, index: Index | None) -> None:  # noqa: A002 - the field's name, as everywhere
         # A copy, because hits are read again when a page is requested.
-        listed, kinds = _typed(hits.copy() if isinstance(hits, list) else _listed(hits))
+        listed, kinds = _typed(hits.copy() if isinstance(hits, list) else _listed(hits, id))
         self.given: list[Any] = listed
         self._index = index
         self.records = not kinds <= _PLAIN
@@ -153,12 +154,29 @@ def _typed(values: list[Any]) -> tuple[list[Any], set[type]]:
     return values, kinds
 
 
-def _listed(hits: Any) -> list[Any]:
+def _listed(hits: Any, id: str) -> list[Any]:  # noqa: A002 - the field's name, as everywhere
     source = table_or_column(hits)
     if isinstance(source, pa.Table | pa.Array | pa.ChunkedArray):
-        return list(source.to_pylist())
+        try:
+            return list(source.to_pylist())
+        except UnicodeDecodeError as error:
+            if isinstance(source, pa.Table):
+                return _readable_rows(source, id)
+            raise DataError("hits", "have an id that is not valid UTF-8") from error
     if isinstance(source, np.ndarray):
         source = source.tolist()
     if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
         raise DataError("hits", f"must be a sequence of ids or records, or a table, not {kind_of(hits)}")
     return list(source)
+
+
+def _readable_rows(table: pa.Table, id: str) -> list[Any]:  # noqa: A002 - the field's name, as everywhere
+    """Return the rows of a table that has strings which are not valid UTF-8; ``DataError`` if ids are among them."""
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        try:
+            columns.append(column.to_pylist() if name == id else readable_values(column))
+        except UnicodeDecodeError as error:
+            rule = "has a string that is not valid UTF-8; only texts and other fields of strings may"
+            raise DataError(f"column {name!r}", rule) from error
+    return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]

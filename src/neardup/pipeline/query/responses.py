@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from neardup.model.arrays import Signatures
-from neardup.model.errors import DataError, kind_of, require, require_kind
+from neardup.model.errors import DataError, kind_of, require, require_flag, require_kind
 from neardup.model.hits import HiddenHit
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.query.collapse import Collapsed, collapse, rules_of
@@ -49,6 +49,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     Other keys are passed through, and an error response is returned unchanged. Raises ``DataError`` for an invalid
     response, and the errors of ``collapse``.
     """
+    require_flag("enabled", enabled)
     require(isinstance(name, str) and name != "", "name", name, "must be a string that is not empty")
     if not isinstance(response, Mapping):
         raise DataError("response", f"must be a mapping, not {kind_of(response)}; pass the body of a client's response")

@@ -23,6 +23,7 @@ from neardup.model.errors import (
     StorageRefused,
     is_number,
     require,
+    require_choice,
     require_flag,
     require_function,
     require_kind,
@@ -320,7 +321,7 @@ class Search(AbstractContextManager["Search"]):
 
         Raises ``ParameterError`` and ``QueryTimeout``.
         """
-        require(collapse in get_args(Collapsing), "collapse", collapse, "must be near, exact, site or off")
+        require_choice("collapse", collapse, get_args(Collapsing), "must be near, exact, site or off")
         near = collapse == "near"
         for name, value in (("threshold", threshold), ("verify", verify)):
             require(near or value is None, name, value, "can only be used with the collapse of near duplicates")
@@ -382,7 +383,7 @@ class Search(AbstractContextManager["Search"]):
     def _find(self, asked: "_Asked", limit: TimeLimit, judged: "Callable[[_Ranked], _Judged]") -> _Judged:
         """Find documents, and process the result before the index changes."""
         top, newest = require_whole("top", asked.top, 1, MOST_TOP), asked.sort == "newest"
-        require(asked.sort in get_args(Sort), "sort", asked.sort, "must be score or newest")
+        require_choice("sort", asked.sort, get_args(Sort), "must be score or newest")
         terms = _terms(asked.query, asked.site)
         matches = self._table.find(terms, top, limit, newest=newest)
         with self._store.busy:
