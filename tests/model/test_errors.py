@@ -27,6 +27,7 @@ from neardup.model.errors import (
 KINDS = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, NeardupError)]
 MADE = [
     (ParameterError("size", -1, "must be at least 0"), "size=-1 must be at least 0", ValueError),
+    (ParameterError("size", np.zeros((2, 2)), "must be a number"), "size must be a number", ValueError),
     (ParameterConflict("size", 2, "kind", "flat"), "size=2 cannot be used with kind='flat'", ParameterError),
     (
         RecipeMismatch("aa", "bb"),

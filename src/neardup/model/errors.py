@@ -73,7 +73,8 @@ class ParameterError(NeardupError, ValueError):
 
     def __str__(self) -> str:
         shown = repr(self.value)
-        plain = len(shown) <= _LONGEST and type(self.value).__repr__ is not object.__repr__
+        plain = len(shown) <= _LONGEST and "\n" not in shown  # as of a table
+        plain = plain and type(self.value).__repr__ is not object.__repr__
         return f"{self.name}={shown} {self.rule}" if plain else f"{self.name} {self.rule}"
 
 
