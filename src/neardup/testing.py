@@ -94,7 +94,7 @@ def _without_errors(about: str) -> Iterator[None]:
 def _check_description(scheme: Any) -> None:
     _expect(isinstance(scheme, Scheme), "it lacks members of neardup.model.protocols.Scheme")
     known = [kind.name for kind in registry.kinds()]
-    _expect(scheme.name in known, "its kind is not registered: neardup.schemes.registry.register")
+    _expect(scheme.name in known, "its kind is not registered; call neardup.schemes.registry.register")
     _expect(registry.named(scheme.name) is type(scheme), "its name is registered for another kind")
     _expect(scheme.measure in _MEASURES, f"its measure is not one of {', '.join(sorted(_MEASURES))}")
     _expect(0 < scheme.threshold <= 1, "its threshold is not above 0 and at most 1")
@@ -183,7 +183,7 @@ def _check_recipe(scheme: Any, signatures: Signatures) -> None:
 
 def _check_empty(scheme: Any) -> None:
     nothing = scheme.sign([])
-    _expect(len(nothing) == 0 and nothing.rows.ndim == 2, "no documents do not give an empty table")  # noqa: PLR2004
+    _expect(len(nothing) == 0 and nothing.rows.ndim == 2, "sign([]) is not an empty table")  # noqa: PLR2004
     _expect(len(scheme.keys(nothing)) == 0, "no documents have keys")
     empty = scheme.sign(["", None, ""])
     _expect(not empty.present.any(), "an empty text has a signature")

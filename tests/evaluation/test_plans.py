@@ -178,11 +178,11 @@ def test_the_name_of_a_scheme_without_numbers_is_that_of_its_defaults(name):
 
 def test_recommendations_whose_buckets_overflow_are_marked():
     shown = str(plan(threshold=0.3, recall=0.95)).splitlines()
-    assert shown[0].startswith("With all of these parameters, more pairs are missed among 1,000,000 documents")
-    assert shown[1].startswith("Smaller buckets: a higher threshold,")
+    assert shown[0].startswith("All of these parameters miss more pairs than listed among 1,000,000 documents")
+    assert shown[1].startswith("For smaller buckets, use a higher threshold,")
     assert shown[3].endswith("; smallest buckets first")
     assert next(line for line in shown if line.startswith("minhash")).split("  ")[3].strip() == "> 5 %"
-    assert any(line.startswith(">: more,") for line in shown)
+    assert any(line.startswith(">: more than this,") for line in shown)
     mixed = str(plan(threshold=0.6, recall=0.9, documents=10**10))
     assert "> " in mixed
     assert "; cheapest first" in mixed

@@ -122,7 +122,7 @@ def sizes(*indices, ordered=True, index="int64", names="string"):
     [(column("medium"), False), (sizes(1, ordered=False), False), (tokens("medium"), True), (column(3), False)],
 )
 def test_values_without_the_order_of_the_categories_of_other_pieces_are_refused(other, is_json):
-    rule = "its 'n' has no ordered categories, but other files have them; write the same ones to all, or rank by"
+    rule = "its 'n' has no ordered categories, but other files have them; write the same to all files, or rank by"
     for columns in ([sizes(0, 2), other], [other, sizes(0, 2)]):
         written = [is_json and one is other for one in columns]
         with pytest.raises(DataError, match=rf"^piece {columns.index(other)}: {rule}"):

@@ -265,7 +265,7 @@ def test_a_kill_while_a_folder_takes_the_place_of_another_leaves_both(made, tmp_
         visible = {path.name: contents(path) for path in tmp_path.glob(f"out{survived}*")}
         assert {"old.txt": b"old"} in visible.values() or survived == 2
         if survived == 1:
-            with pytest.raises(OutputError, match="a run was stopped while it replaced this folder"):
+            with pytest.raises(OutputError, match="a run was interrupted while it replaced this folder"):
                 got.write(out, np.array([0]), force=True)
             whole(tmp_path / "out1.replaced-by-neardup", out)
         got.write(out, np.array([0]), force=True)

@@ -442,7 +442,7 @@ def test_a_folder_that_was_being_replaced_is_named(tmp_path, source):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.txt").touch()
     (tmp_path / "kept.replaced-by-neardup").mkdir()
-    rule = r"kept: a run was stopped while it replaced this folder, whose files are in .*kept\.replaced-by-neardup now"
+    rule = r"while it replaced this folder; its old files are in .*kept\.replaced-by-neardup; rename that folder"
     for force in (False, True):
         with pytest.raises(OutputError, match=rule):
             check_output(tmp_path / "kept", [tmp_path / "in"], force=force)

@@ -38,7 +38,7 @@ def test_the_types_of_decoded_records_hold_all_values():
         ([1, None, "a", 2], "has values of several types, which only JSON lines can represent"),
         ([True, 1], "has values of several types"),
         ([{"a": 1}, 2], "has values of several types"),
-        ([1 << 70], "has a whole number of more than 64 bits, which only JSON lines can represent"),
+        ([1 << 70], "has a number beyond 64 bits, which only JSON lines can represent"),
     ],
 )
 def test_values_without_a_common_type_are_refused(values, reason):

@@ -114,14 +114,14 @@ class Plan:
     def notes(self) -> list[str]:
         """Notes on the table."""
         if self.requirements:
-            full = [f">: more, as unrelated documents fill the buckets; each has room for {ROOM}"]
-            unrelated = f"unrelated documents, at {self.requirements.background:g}"
+            full = [f">: more than this, because unrelated documents fill the buckets (room: {ROOM})"]
+            unrelated = f"unrelated documents (at {self.requirements.background:g})"
             return [
                 *(f"Not listed: {one.scheme}, whose recall is {one.recall:.4f} at best" for one in self.unreached),
                 "misses: of the pairs at the threshold, in simhash a cosine, else a resemblance",
                 *(full if self.recommendations[-1].overflows else []),
                 f"false rate: of the pairs at {self.requirements.apart:g}, how many become candidates",
-                f"candidates: {unrelated}, that share a key with a document",
+                f"candidates: {unrelated} that share a key with a document",
                 "bytes: of a document's signature and keys; cost: these and the bytes read to compare it",
             ]
         if self.is_classic:
@@ -139,10 +139,10 @@ class Plan:
         """
         if self.requirements and self.recommendations[0].overflows:
             number, fewest = counted(self.requirements.documents, "document"), self.recommendations[0].bucket
-            found = f"unrelated documents in each bucket: {amount(fewest)} or more, and there is room for {ROOM}"
-            ways = "a higher threshold, a lower recall, or longer shingles: unrelated documents share less of these"
-            missed = f"With all of these parameters, more pairs are missed among {number} than listed: {found}."
-            return [missed, f"Smaller buckets: {ways}."]
+            found = f"each bucket has {amount(fewest)} or more unrelated documents, and room for {ROOM}"
+            ways = "a higher threshold, a lower recall, or longer shingles (unrelated documents share fewer of them)"
+            missed = f"All of these parameters miss more pairs than listed among {number}: {found}."
+            return [missed, f"For smaller buckets, use {ways}."]
         crowding = self.crowding
         if crowding is None:
             return []

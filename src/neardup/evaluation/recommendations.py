@@ -25,8 +25,8 @@ class Recommendation:
     by their rule. ``false_rate``: the probability that a pair at resemblance *apart* becomes a candidate;
     ``matched_apart``: that it matches by the rule. ``candidates``: the expected number of unrelated documents that
     share a key with a document, ``(documents - 1) * P[candidate at the background]``; ``bucket``: their number per key.
-    If it is above 64, the recommendation ``overflows``: a document is compared with 64 documents of a bucket, so that
-    more pairs are missed than ``misses``. ``signature_bytes`` and ``keys`` (8 bytes each) are stored for a document,
+    If it is above 64, the recommendation ``overflows``: a document is compared with at most 64 documents of a bucket,
+    so more pairs are missed than ``misses``. ``signature_bytes`` and ``keys`` (8 bytes each) are stored for a document,
     ``bytes`` in all.
 
     ``cost``, in bytes per document, is the bytes stored, and read to compare the document with its candidates: ``bytes
@@ -92,7 +92,7 @@ def recommend(wanted: Requirements, schemes: Iterable[str]) -> tuple[tuple[Recom
     """Return parameters that meet the requirements, cheapest first, and the schemes without any.
 
     Each scheme defines which parameters are searched (``grid``). Parameters whose buckets overflow are recommended only
-    of schemes without others, and are last, those with the smallest buckets first. A recommendation is omitted if
+    for schemes without others, and are last, those with the smallest buckets first. A recommendation is omitted if
     another one of the same scheme has fewer bytes or candidates and no more of the other (fewer than 0.001 candidates
     count as none). Each scheme has at most its first 10. Ties go to fewer bytes.
 

@@ -228,7 +228,7 @@ def require_features(features: Features) -> None:
         listed = isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == kind
         require(listed, name, array, rule.format(np.dtype(kind)))
     inside = len(offsets) and offsets[0] >= 0 and offsets[-1] <= len(values) and (offsets[:-1] <= offsets[1:]).all()
-    require(bool(inside), "offsets", offsets, f"must ascend from 0 at least to {len(values):,} values at most")
+    require(bool(inside), "offsets", offsets, f"must ascend, with values from 0 to {len(values):,}")
 
 
 def require_signatures(name: str, value: object, scheme: Any) -> None:

@@ -141,7 +141,7 @@ class Combined(SchemeDefaults):
         """Sign texts by both schemes; see ``text_column`` for the accepted kinds.
 
         ``rows`` is uint64[n, w]: the bytes of the first scheme's row, padded with zero bytes to a whole word, followed
-        by those of the second. No documents return no rows.
+        by those of the second. An empty batch has no rows.
         """
         return self._joined(self.first.sign(documents), self.second.sign(documents))
 

@@ -106,7 +106,7 @@ class FeatureScheme(SchemeDefaults):
     def sign(self, documents: Any) -> Signatures:
         """Sign texts (see ``text_column`` for the accepted kinds) or features made by this scheme's shingling.
 
-        No documents return no rows. Raises ``DataError`` for invalid texts, and for features of another shingling;
+        An empty batch has no rows. Raises ``DataError`` for invalid texts, and for features of another shingling;
         ``ParameterError`` for features whose arrays are of other types, or whose offsets are not inside the values.
         """
         if isinstance(documents, Features):

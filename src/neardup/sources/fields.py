@@ -17,7 +17,7 @@ _PROMOTED: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decim
 _BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
 _BLANK: Final = b'""'  # as JSON
 _SHOWN: Final = 40  # characters of a value in a message
-_SAME_ORDER: Final = "write the same ones to all, or rank by a number"
+_SAME_ORDER: Final = "write the same to all files, or rank by a number"
 _TRUE: Final = r"(?i)^[ \t\r\n]*(true|0*1(\.0*)?)[ \t\r\n]*$"
 _TYPES: Final = (  # in this order: the first type that can represent every value
     (list[int | None], pa.int64()),

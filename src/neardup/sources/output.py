@@ -340,8 +340,8 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str]) -
     require_outside(path)
     if not Path(path).exists():
         if folder and os.path.lexists(old := replaced(Path(os.path.realpath(path)))):
-            rule = f"a run was stopped while it replaced this folder, whose files are in {old} now"
-            raise OutputRefused(path, f"{rule}; rename or remove that")
+            rule = f"a run was interrupted while it replaced this folder; its old files are in {old}"
+            raise OutputRefused(path, f"{rule}; rename that folder to restore them, or remove it")
         return
     if not folder:
         _refuse_folder(path)

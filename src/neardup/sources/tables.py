@@ -24,7 +24,9 @@ _ROWS: Final = 1 << 14
 _BYTES: Final = 1 << 23
 _GROUP_ROWS: Final = 1 << 20  # of a row group of Parquet
 _GROUP_BYTES: Final = 1 << 27
-ONLY_LINES: Final = "which only JSON lines can represent; write JSON lines, and inputs of other formats to other files"
+ONLY_LINES: Final = (
+    "which only JSON lines can represent; write JSON lines, and use other outputs for inputs of other formats"
+)
 BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
 
 
@@ -46,7 +48,7 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
         try:
             columns.append(pa.array(values))
         except OverflowError:
-            rule = f"its {name!r} has a whole number of more than 64 bits, {ONLY_LINES}"
+            rule = f"its {name!r} has a number beyond 64 bits, {ONLY_LINES}"
             raise DataError(place(_first_misfit(values)), rule, "unrepresentable") from None
         except pa.ArrowException:
             raise _several_types(place(_first_misfit(values)), name) from None

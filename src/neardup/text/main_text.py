@@ -70,7 +70,7 @@ def main_text(markup: str) -> PageContent | None:
 def _prepared(markup: str) -> tuple[str, bool]:
     """Return a page with more elements around all that is in its body, marks and blanks; and whether it has marks.
 
-    Without a tag of the body, it has no more elements. A page with noncharacters has no marks.
+    Without a body tag, no elements are added. A page with noncharacters gets no marks.
     """
     body = _BODY.search(markup)
     inside = 0 if body is None else markup.find(">", body.end()) + 1
@@ -82,12 +82,12 @@ def _prepared(markup: str) -> tuple[str, bool]:
 
 
 def _counts(tag: Any) -> bool:
-    """Return whether a tag of the head is not in ``noscript``, whose content is nothing for a browser with scripts."""
+    """Return whether a tag of the head is not in ``noscript``, whose content browsers with scripts ignore."""
     return bool(tag.parent.tag != "noscript")
 
 
 def _marked(found: re.Match[str]) -> str:
-    """Return a character that is alone with a mark; unchanged if a reference means something else."""
+    """Return a lone character with a mark added; unchanged if a reference means something else."""
     is_wide = _WIDE.fullmatch(unescape(found[1])) is not None
     return found[0] + _MARK if is_wide else found[0]
 

@@ -56,7 +56,10 @@ def kinds(made, tmp_path):
         ),
         ("state info pages.jsonl", "pages.jsonl: it is a file; a state is a folder; to create a state: neardup dedup"),
         ("state compact none", "none: there is no such folder; to create a state: neardup dedup"),
-        ("dedup pages.jsonl --out new.jsonl --state .", "it is not a state of neardup; use a new folder for one"),
+        (
+            "dedup pages.jsonl --out new.jsonl --state .",
+            "it is not a state of neardup; name a new folder for the state",
+        ),
         ("dedup pages.jsonl --dry-run --against run", "--against run is the work folder of a run; compare with a"),
         ("state forget pages.jsonl --before 2020-01-01", "it is a file; a state is a folder"),
         ("work seen", "seen: it is not a work folder: it contains 'log-00000001'; it is an index, which neardup stats"),

@@ -104,7 +104,9 @@ def test_large_collections_are_warned_of(capsys):
 def test_parameters_with_full_buckets_are_not_recommended_to_use(capsys):
     assert main(["plan", "--threshold", "0.3", "--recall", "0.95", "--documents", "1e6"]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("With all of these parameters, more pairs are missed among 1,000,000 documents than listed")
+    assert shown.startswith(
+        "All of these parameters miss more pairs than listed among 1,000,000 documents: each bucket has"
+    )
     assert shown.endswith("\nAnother resemblance of unrelated documents: --background\n")
     assert "These recalls hold" not in shown
     assert "Use the first" not in shown

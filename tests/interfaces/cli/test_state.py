@@ -100,7 +100,7 @@ def test_inputs_of_earlier_runs_that_are_needed_and_moved(neardup, crawls):
     (crawls / "one.jsonl").rename(crawls / "moved.jsonl")
     err = neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls", code=1).err
     assert "one.jsonl: its texts are needed again, but it was moved or changed" in err
-    assert "; or remove what its run added, and begin again with --restart: neardup state forget DIR" in err
+    assert "; or remove its run and all before it (neardup state forget DIR" in err
     (crawls / "gone").write_text("a\n")
     neardup("state", "forget", "crawls", "--ids", "gone")
     again = ("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")

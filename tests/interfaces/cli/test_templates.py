@@ -612,7 +612,7 @@ def test_why_nothing_was_learned_is_shown(part, capsys):
     assert run("templates", "learn", few, "--out", part / "few.arrow") == 0
     out = capsys.readouterr().out
     assert "no host has a template: that needs 20 pages of one host" in out
-    assert "with their whole URLs, such as https://" in out
+    assert "and full URLs, such as https://" in out
 
 
 @pytest.mark.parametrize("way", ["memory", "pieces", "state", "index"])

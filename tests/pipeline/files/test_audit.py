@@ -87,7 +87,7 @@ def test_a_report_of_another_run_is_refused(files, tmp_path):
         audit_files(files, report, scheme=LEAKY, keep="last")
     with pytest.raises(
         ParameterError,
-        match=r"or its parameters are not those of the run, which measured .*; repeat them, also a list of common",
+        match=r"or its parameters are not those of the run, which measured .*; repeat them, any list of common",
     ):
         audit_files(files, report, scheme=MinHash(shingle=2))
     with pytest.raises(DataError, match="no field 'position'"):
@@ -255,6 +255,6 @@ def test_a_key_needs_a_recorded_scheme(files, tmp_path):
     report = tmp_path / "why.jsonl"
     dedup_files(files, report=report, scheme=LEAKY)
     for of in (None, report):
-        with pytest.raises(ParameterError, match="can only be used with of, if that has recorded the scheme") as caught:
+        with pytest.raises(ParameterError, match="requires an of that has recorded the scheme") as caught:
             audit_files(files, of, scheme=LEAKY, key=bytes(16))
         assert caught.value.name == "key"

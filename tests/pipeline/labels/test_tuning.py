@@ -159,6 +159,6 @@ def test_a_threshold_separates_random_pairs_of_the_labelled_documents(form, leas
 @pytest.mark.parametrize("texts", [5, ["a"], {"a0": 5}, {"a0": b"x"}])
 def test_texts_must_be_strings_by_id(texts):
     bare = [replace(one, text_a=None, text_b=None) for one in labels()]
-    with pytest.raises(ParameterError, match="must be a mapping from ids to texts") as caught:
+    with pytest.raises(ParameterError, match="must map ids to strings") as caught:
         tune(bare, texts)
     assert caught.value.name == "texts"

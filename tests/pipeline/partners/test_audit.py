@@ -254,9 +254,7 @@ def test_other_texts_are_refused():
         DataError, match=r"the run had other texts: '.*' and its representative had a resemblance of"
     ) as a:
         audit(result, others)
-    assert "but have 0.0000 here; name the same documents, in the same order, with the same field of texts" in str(
-        a.value
-    )
+    assert "but have 0.0000 here; use the same documents, in the same order, with the same text field" in str(a.value)
     with pytest.raises(DataError, match="the run had other texts"):
         audit(result, TEXTS[1:] + TEXTS[:1])
     dropped = int(np.flatnonzero(~result.mask)[0])

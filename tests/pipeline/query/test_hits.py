@@ -203,10 +203,10 @@ def test_invalid_bytes_of_strings_separate_words():
 
 
 def test_ids_must_be_utf8():
-    with pytest.raises(DataError, match="column 'id' has a string that is not valid UTF-8"):
+    with pytest.raises(DataError, match="column 'id' has invalid UTF-8, which ids"):
         Hits(pa.table({"id": invalid(b"\xff", b"b"), "text": ["a", "b"]}), "id", None)
     with pytest.raises(DataError, match="hits have an id that is not valid UTF-8"):
         Hits(invalid(b"\xff", b"b"), "id", None)
     lists = pa.ListArray.from_arrays([0, 1, 2], invalid(b"\xff", b"b"))
-    with pytest.raises(DataError, match="column 'tags' has a string that is not valid UTF-8"):
+    with pytest.raises(DataError, match="column 'tags' has invalid UTF-8, which ids"):
         Hits(pa.table({"id": ["a", "b"], "tags": lists}), "id", None)

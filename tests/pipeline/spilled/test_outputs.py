@@ -334,7 +334,7 @@ def test_fields_are_those_of_the_inputs_that_are_converted(tmp_path, small_parts
     dedup_files([mixed, plain], tmp_path / "out", work=tmp_path / "w", out_format="jsonl")
     assert (tmp_path / "out/mixed.jsonl").read_text() == mixed.read_text()
     assert len((tmp_path / "out/plain.jsonl").read_text().splitlines()) == 2
-    rule = "which only JSON lines can represent; write JSON lines, and inputs of other formats to other files"
+    rule = "which only JSON lines can represent; write JSON lines, and use other outputs for inputs of other formats"
     with pytest.raises(DataError, match=rf"mixed\.jsonl:2: its 'n' has values of several types, {rule}"):
         dedup_files([mixed, plain], tmp_path / "all.jsonl", work=tmp_path / "w")
 

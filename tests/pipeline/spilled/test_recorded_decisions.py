@@ -102,7 +102,7 @@ def test_other_inputs_and_schemes_than_those_of_a_state_are_refused(files, tmp_p
         audit_files(files, state, scheme=MinHash())
     with State.open(state, write=True) as opened:
         opened.forget(["d3"])
-    with pytest.raises(DataError, match="document 'd3' was forgotten; what a run missed"):
+    with pytest.raises(DataError, match="document 'd3' was forgotten; a state needs all documents"):
         audit_files(files, state)
     with files[0].open("a") as file:
         file.write("{}\n")

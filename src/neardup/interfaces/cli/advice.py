@@ -120,7 +120,7 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "changed": "restore it, with its modification time, and start the same command again: it continues; or begin"
         " again with --restart",
         "earlier input": "restore it, with its modification time, and start the same command again: it continues; or"
-        " remove what its run added, and begin again with --restart: neardup state forget DIR --before TIME",
+        " remove its run and all before it (neardup state forget DIR --before TIME), and begin again with --restart",
     },
     "audit": {
         "changed": "an audit reads the inputs as the run has read them: restore the changed input with its modification"

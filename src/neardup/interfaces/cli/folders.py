@@ -76,7 +76,7 @@ def folder_advice(error: StorageError, arguments: argparse.Namespace) -> str:
     elif found == "index":
         following = _FOR_INDEX.get(action if verb == "state" else verb, "")
     else:
-        following = "use a new folder for one" if verb == "dedup" else _NEW_STATE
+        following = "name a new folder for the state" if verb == "dedup" else _NEW_STATE
     return following.format(shlex.quote(error.where), shlex.quote(str(folder / "work")))
 
 

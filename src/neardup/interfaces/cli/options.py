@@ -87,7 +87,7 @@ _READING: Final = f"""
   archives, each record is limited instead: to 64 MiB. HTML is read up to 16 MiB of a page
 """
 READING: Final = _READING % "with --html: the field of the URL, for templates of hosts (default with --templates: url)"
-READING_OF_PAGES: Final = _READING % "the field with the URL; its normal form is the id (default of archives: url)"
+READING_OF_PAGES: Final = _READING % "the field with the URL; its normal form is the id (default for archives: url)"
 KEEP: Final = """
 --keep WHICH=first: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
   is a URL also canonical (the address that most documents name in their field canonical), https or shortest-id;

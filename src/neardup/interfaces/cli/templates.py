@@ -80,7 +80,7 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
         _summarise(found)
         if not len(found):
             pages = f"{LEAST} pages of one host that are not near duplicates of each other"
-            rule = "with their whole URLs, such as https://docs.example/a"
+            rule = "and full URLs, such as https://docs.example/a"
             show_lines([f"no host has a template: that needs {pages}, {rule}"])
         show_rejected(rejected)
     return 1 if rejected else 0

@@ -163,7 +163,7 @@ def complain(message: str) -> None:
 def show_side_by_side(
     screen: "Console", headings: tuple[str, str], sides: "Iterable[Excerpt]", *, more: str = "", lines: bool = False
 ) -> None:
-    """Print two texts as columns, with what only one of them has marked; see ``marked``."""
+    """Print two texts as columns; mark the parts that only one of them has; see ``marked``."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -91,7 +91,7 @@ def hint_counts(addresses: pa.ChunkedArray, canonicals: pa.ChunkedArray, represe
     the documents that name the address of other documents of the run that are all in other clusters.
 
     *representatives* are the positions of those that documents are dropped for, or -1; documents of other runs have
-    larger positions. No documents have no hints.
+    larger positions. Without documents, nothing counts.
     """
     own, named = _addresses(addresses.cast(pa.large_string()), canonicals.cast(pa.large_string()))
     number = len(own)

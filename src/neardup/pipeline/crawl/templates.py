@@ -75,14 +75,14 @@ def learn_templates(
     """Learn the template of each host: the lines that many of its different pages share, and the view they are read in.
 
     *pages* are pairs of an address and the HTML of the page, or triples with the charset that HTTP declares. A page
-    whose address has no host, as one without a scheme, has that of the absolute address that it names as canonical, or
-    is ignored. Equal pages count once, and pages without words not at all. The pages of a host are deduplicated,
-    without lines of links in their visible text, and lines count once for each kept page (see
+    whose address has no host, such as one without a scheme, has the host of the absolute address that it names as
+    canonical, or is ignored. Equal pages count once, and pages without words not at all. The pages of a host are
+    deduplicated, without lines of links in their visible text, and lines count once for each kept page (see
     ``neardup.decisions.templates``). Of a host, the ``FROZEN`` pages with the smallest hash of their HTML are used and,
     if fewer than ``FROZEN`` are kept, more of them, up to ``MOST``. So the result depends neither on the order of the
     pages nor on other hosts. Pages are kept in temporary files; only those of two parts of the hosts are in memory
-    together. Many pages are read by as many processes as there are *threads* (``None``: every core). No pages have no
-    templates.
+    together. Many pages are read by as many processes as there are *threads* (``None``: every core). Without pages,
+    there are no templates.
 
     *known* templates of hosts stay as they are if they were found in at least ``FROZEN`` pages, so that the texts of
     these hosts do not change any more, and if the pages do not have enough of a host. Others are learned again, with

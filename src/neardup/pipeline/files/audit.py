@@ -124,7 +124,7 @@ def _of_files(
     """Audit a report, or a run that is made first; *given* are parameters of ``audit_files`` that runs have, too."""
     scheme, keep, learn, threads = given["scheme"], given["keep"], given["learn_templates"], ways["threads"]
     known = None if of is None else terms_of_report(of)
-    rule = "can only be used with of, if that has recorded the scheme; otherwise, pass the scheme with its key"
+    rule = "requires an of that has recorded the scheme; otherwise, pass the scheme with its key"
     require(key is None or known is not None, "key", "(secret)", rule)
     if of is not None and known is not None:
         scheme, keep = _as_recorded(os.fspath(of), known, scheme, key, keep)

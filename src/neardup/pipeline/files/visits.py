@@ -40,7 +40,7 @@ class FileAnswers:
     The documents, their ids and their fields are those that ``add_files`` would admit, in pieces of bounded size; of
     several with one id, each is answered. A document's id is its URL if the field *url* exists, otherwise the field
     *id*, or its place. An answer has the ``source`` and the ``position`` of the record, the ``id``, and the verdict, as
-    ``Answering`` returns it; that to a rejected record has an ``error``, and a null ``id`` if that is not known. The
+    ``Answering`` returns it; the answer to a rejected record has an ``error``, and a null ``id`` if unknown. The
     options are those of ``Answering`` and, as *reading*, of ``neardup.sources.read``. Pages are read as those of the
     index by default (*extraction*).
 

@@ -24,7 +24,7 @@ class LabelledPairs:
     def __init__(self, labels: Sequence[LabelledPair], texts: Mapping[str, str] | None = None) -> None:
         for one in require_sequence("labels", labels, "labelled pairs"):
             require_kind("labels", one, LabelledPair)
-        require(texts is None or isinstance(texts, Mapping), "texts", texts, "must be a mapping from ids to texts")
+        require(texts is None or isinstance(texts, Mapping), "texts", texts, "must map ids to strings")
         self._texts = dict(texts or {})
         self._pairs = {one.pair: _unanswered(one, self.text) for one in latest(labels)}
         self._weights = {one.pair: one.weight for one in latest(labels)}

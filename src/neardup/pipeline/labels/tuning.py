@@ -48,7 +48,7 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     """
     Goal.of(goal)
     require_whole("seed", seed, 0)
-    require(texts is None or isinstance(texts, Mapping), "texts", texts, "must be a mapping from ids to texts, or None")
+    require(texts is None or isinstance(texts, Mapping), "texts", texts, "must map ids to strings, or None")
     for one in require_sequence("labels", labels, "labelled pairs"):
         require_kind("labels", one, LabelledPair)
     known = latest(labels)
@@ -113,7 +113,7 @@ def _place(name: str, text: str | None, texts: Mapping[str, str] | None, places:
     """Return the number of a document's text; new texts are added to the numbered ones."""
     if text is None:
         text = (texts or {}).get(name)
-        rule = f"must be a mapping from ids to texts, but {name!r} has {kind_of(text)}"
+        rule = f"must map ids to strings, but {name!r} has {kind_of(text)}"
         require(text is None or isinstance(text, str), "texts", text, rule)
     if text is None:
         rule = "its text was left out of the labels"

@@ -47,7 +47,7 @@ Pieces = Callable[[], Iterator[tuple[pa.ChunkedArray, Words]]]  # texts in the o
 class Audited:
     """A run: its documents, read in pieces, the ranks of these from the best, 0, and what was decided.
 
-    *name* is that of the report. *representatives* are the positions for which documents were dropped, -1 for kept
+    *name* is that of the report. *representatives* are the positions of the documents' representatives, -1 for kept
     documents; *exact* are those dropped for equal texts or features, *verified* those dropped because the scheme's
     measure of their texts reached the threshold. *measured* are these measures in the report, and *thresholds* what
     they had to reach, NaN if it has none. *several*: whether the report has a column of thresholds, as pairs needed
@@ -420,7 +420,7 @@ class _Sample:
             raise DataError(run.name, f"{rule}; {_REPEAT}")
 
     def _check_drops(self, read: Positions, texts: pa.ChunkedArray, sites: Words) -> None:
-        """Raise an error if dropped documents of the sample do not share what the run has recorded, or needed more.
+        """Raise an error if measures or thresholds of dropped documents differ from those that the run recorded.
 
         The *texts* and *sites* are those at the positions *read*, which are the sample and its representatives. Of
         documents with equal features, the run has compared one, which may be of another site. So sites do not count for
@@ -455,7 +455,7 @@ class _Sample:
             raise run.below(int(positions[one]), float(values[one]), float(least[one]))
 
     def _compare(self, positions: Positions, stated: Values, found: Values) -> None:
-        """Raise an error for the first document with another measure than the one that the run has *stated*, if any."""
+        """Raise an error for the first document whose measure differs from the one that the run has *stated*."""
         run = self._run
         for one in np.flatnonzero(np.abs(stated - found) > _AGREES)[:1].tolist():
             position, told, value = int(positions[one]), float(stated[one]), float(found[one])
@@ -464,14 +464,14 @@ class _Sample:
             rule = (
                 f"or its parameters are not those of the run, which measured {told:.4f} for"
                 f" {run.ids[position].as_py()!r}, not {value:.4f};"
-                " repeat them, also a list of common shingles, and how it read the inputs (fields, web pages)"
+                " repeat them, any list of common shingles, and the options for reading (fields, web pages)"
             )
             raise ParameterError("scheme", self._scheme.name, rule)
 
     def _other_texts(self, position: int, before: str, now: str) -> DataError:
-        """Return the error for a document whose text, or that of its representative, is not that of the run."""
+        """Return the error for a document if its text, or its representative's, differs from the run's."""
         pair = f"{self._run.ids[position].as_py()!r} and its representative {before}, but {now} here"
-        way_out = "name the same documents, in the same order, with the same field of texts"
+        way_out = "use the same documents, in the same order, with the same text field"
         return DataError(self._run.name, f"the run had other texts: {pair}; {way_out}")
 
     def _ranked(self) -> Iterator[Ranked]:

@@ -177,6 +177,6 @@ def _readable_rows(table: pa.Table, id: str) -> list[Any]:  # noqa: A002 - the f
         try:
             columns.append(column.to_pylist() if name == id else readable_values(column))
         except UnicodeDecodeError as error:
-            rule = "has a string that is not valid UTF-8; only texts and other fields of strings may"
+            rule = "has invalid UTF-8, which ids, lists and structs must not have; repair it"
             raise DataError(f"column {name!r}", rule) from error
     return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]

@@ -273,9 +273,10 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
 
 
 def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> None:
-    """Refuse outputs before anything is read; later, a run that has other outputs continues when they are changed.
+    """Refuse outputs before anything is read.
 
-    Once they are accepted, what is there later is the run's own.
+    The outputs of a run may be changed when it is continued. They are checked once: files that are there later are
+    those of the run itself.
     """
     where, whole = writing(job, outputs), reporting(job, outputs, settings.outputs.get("report"))
     try:

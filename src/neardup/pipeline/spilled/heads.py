@@ -127,8 +127,8 @@ class StoredKeys:
 def _order(job: Job, signed: Signed) -> Positions:
     """Return all positions from best to worst.
 
-    The leaders of a state and the documents of indexes are in order; then follow those of inputs that are only compared
-    with, ranked by the policy, and the others, ranked likewise.
+    First are the leaders of a state and the documents of indexes, in order; then those of inputs that are only compared
+    with, and then the others, each ranked by the policy.
     """
     known, ranked = len(job.earlier), signed.ranked
     policy = job.policy

@@ -36,7 +36,7 @@ from neardup.sources.shards import is_distant
 
 _NOBODY: Final = -1  # represents a kept document
 _LISTED: Final = 5  # paths that a message names
-_NEXT: Final = "continue it with the same command, and audit it when its outputs are being written, or its report"
+_NEXT: Final = "continue it with the same command, then audit its report"
 
 
 class StateDecisions:
@@ -57,8 +57,10 @@ class StateDecisions:
         if is_keyed(known) and known != scheme.key_identity:
             raise StorageRefused(self._name, "the state has a secret key: the same key is needed", "key needed")
         if words := state.differences(scheme):
-            rule = f"its documents were added with other settings: {words}; use the same, or leave them out, as the"
-            rule += " state has recorded them, except a list of common shingles"
+            rule = (
+                f"its documents were added with other settings: {words}; use the same, or leave them out: the state has"
+            )
+            rule += " recorded all but a list of common shingles"
             raise StorageRefused(self._name, rule, "other terms")
         self._policy, self._scheme = state.header.policy, scheme
         self._salt: Words = np.frombuffer(bytes.fromhex(state.header.salt), np.uint64)
@@ -140,7 +142,7 @@ class StateDecisions:
         for lost in np.flatnonzero((leaders < 0) & digests.any(axis=1))[:1].tolist():
             ids = (name for piece in self.collections() for name in piece.ids)
             rule = f"document {next(islice(ids, lost, None)).as_py()!r} was forgotten"
-            raise DataError(self._name, f"{rule}; what a run missed can only be found while all are there")
+            raise DataError(self._name, f"{rule}; a state needs all documents for an audit: audit reports")
         return leaders
 
 
