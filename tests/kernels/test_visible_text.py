@@ -139,7 +139,8 @@ class Oracle:
         self.mark(name, closing=False)
         self.anchor(name, attributes)
         self.pre += name in LISTED["PRE"]
-        self.foreign += name == "svg" and self.page[at + len(attributes) - 1] != "/"
+        opened = name == "svg" and self.page[at + len(attributes) - 1] != "/"
+        self.foreign = 0 if name in LISTED["BLOCK"] else self.foreign + opened
 
     def end(self, name):
         self.in_head = self.in_head and name != "head"
@@ -147,7 +148,8 @@ class Oracle:
         self.mark(name, closing=True)
         self.anchor(name, "")
         self.pre -= name in LISTED["PRE"] and self.pre > 0
-        self.foreign -= name == "svg" and self.foreign > 0
+        closed = name == "svg" and self.foreign > 0
+        self.foreign = 0 if name in LISTED["BLOCK"] else self.foreign - closed
         if name == self.hiding:
             self.depth -= 1
             if not self.depth:

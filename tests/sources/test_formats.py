@@ -108,7 +108,8 @@ def test_a_file_is_an_input_once(tmp_path):
     (tmp_path / "link.jsonl").symlink_to("a.jsonl")
     name, link = str(tmp_path / "a.jsonl"), str(tmp_path / "link.jsonl")
     require_once(expand([name]))
-    assert require_once(("s3://a/b.jsonl", "s3://a/c.jsonl")) == ("s3://a/b.jsonl", "s3://a/c.jsonl")
+    for urls in (("s3://a/b.jsonl", "s3://a/c.jsonl"), ("s3://a/b//c.jsonl", "s3://a/b/c.jsonl")):
+        assert require_once(urls) == urls
     for given, words in (
         ([name, name], "a.jsonl is given twice, by its name or a pattern; name each input once"),
         ([str(tmp_path / "*.jsonl")], f"link.jsonl is the same as {name}"),

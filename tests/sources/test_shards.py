@@ -373,9 +373,8 @@ def test_a_table_of_a_folder_is_an_input_once(tmp_path):
             dedup_files(given, **ways)
     with pytest.raises(InputRefused, match=r"other/x\.jsonl is the same as .*folder/x\.jsonl"):
         Shards.opened([folder, other], request_of())
-    (folder / "y.jsonl").symlink_to("x.jsonl")
-    with pytest.raises(InputRefused, match=r"folder/y\.jsonl is the same as .*folder/x\.jsonl"):
-        Shards.opened([folder], request_of())
+    (folder / "y.jsonl").symlink_to("x.jsonl")  # as in a cache that stores equal files once
+    assert len(Shards.opened([folder], request_of()).inputs) == 2
     assert len(Shards.opened([other], request_of()).inputs) == 1
 
 

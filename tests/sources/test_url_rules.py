@@ -1,6 +1,7 @@
 import re
 import xml.etree.ElementTree as ET
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -128,6 +129,9 @@ def test_a_session_with_a_parameter_of_a_rule_makes_no_difference():
         f"/b/{SESSION};v=1/c": f"/b/{SESSION};v=1/c",
     }.items():
         assert Addresses(rules=rules).normal(f"http://a.example{path}") == f"http://a.example{normal}"
+    lowered = Addresses(rules=UrlRules({"a.example": msgspec.structs.replace(own, case=EVIDENCE)}))
+    for path in (f"/B/{SESSION};V=1", f"/b/{SESSION}", f"/b/{SESSION.lower()}"):
+        assert lowered.normal(f"http://a.example{path}") == "http://a.example/b"
     kept = Addresses(rules=rules, sessions=()).normal(f"http://a.example/{SESSION};v=1")
     assert kept == f"http://a.example/{SESSION}"
 

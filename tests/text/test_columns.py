@@ -244,3 +244,16 @@ def test_lists_of_invalid_strings_have_no_values():
     with pytest.raises(UnicodeDecodeError):
         readable_values(pa.chunked_array([lists]))
     assert readable_values(pa.chunked_array([[1, None]])) == [1, None]
+
+
+def test_types_of_others_are_refused():
+    class Own(pa.ExtensionType):
+        def __init__(self):
+            super().__init__(pa.string(), "own")
+
+        def __arrow_ext_serialize__(self):
+            return b""
+
+    array = pa.ExtensionArray.from_storage(Own(), pa.array(["a"]))
+    with pytest.raises(DataError, match="must contain strings, not extension"):
+        text_column(array)

@@ -49,6 +49,7 @@ def test_blocks_and_lines(markup, text):
         ("<body>text<title>late</title>", "late\n\ntext"),
         ("<title>first</title><svg><title>icon</title></svg>x", "first\n\nx"),
         ("<svg><title>icon</title></svg><title>late</title>x", "late\n\nx"),
+        ("<div><svg><path></div><p>x</p><title>late</title>", "late\n\nx"),
         ("<title></title><p>x", "x"),
         ("<head>stray<title>t</title>stray<body>b", "t\n\nb"),
         ("<head><title>t</title><p>the paragraph closes the head", "t\n\nthe paragraph closes the head"),

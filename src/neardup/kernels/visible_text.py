@@ -92,6 +92,7 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
                 out[count] = LINK_END
                 count += 1
             foreign -= kind & FOREIGN != 0 and foreign > 0
+            foreign = 0 if kind & BLOCK else foreign  # as one that never ends
             if kind & PRE and verbatim:  # the number of these elements that are open
                 verbatim -= 1
             if depth and _same_name(page, begin, end, hidden_begin, hidden_end):
@@ -118,7 +119,7 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
             out[count] = LINK_BEGIN if href else LINK_END
             count += 1
         verbatim += kind & PRE != 0
-        foreign += kind & FOREIGN != 0 and page[position - 2] != _SLASH
+        foreign = 0 if kind & BLOCK else foreign + (kind & FOREIGN != 0 and page[position - 2] != _SLASH)
         if kind & RAW:
             begin = position
             position = page.size if kind & LAST else raw_end(page, begin, name)

@@ -50,6 +50,7 @@ _DIGITS: Final = 4  # different digits of one that looks random
 _UUID: Final = re.compile("(?i:[0-9a-f]{8}(-[0-9a-f]{4}){2}(-[0-9a-f]{4}-[0-9a-f]{12}|-[0-9a-f]{16}))")
 # A segment of a path with the session of ASP.NET, for browsers without cookies.
 _VISIT: Final = re.compile(r"\((X\(1\))?([AF]\([\w-]+\))*S\([a-z0-5]{24}\)([AF]\([\w-]+\))*\)", re.ASCII)
+_LOWERED_VISIT: Final = re.compile(_VISIT.pattern, re.ASCII | re.IGNORECASE)
 _ESCAPED: Final = re.compile("(amp;)*")  # begins a name if a link was escaped as HTML twice, or not unescaped
 _DOTS: Final = ".\u3002\uff0e\uff61"  # the full stops that end a label of an international name
 # IDNA 2003, in the standard library, replaces ß, ς and the two joiners; today these name other hosts.
@@ -238,7 +239,9 @@ class Addresses:
         if authority is None:
             return None
         path, rules = self._path(_PATH.spelled(slash + path)), self._rules_of(authority)
-        return _Parts(scheme, authority, path if rules is None else rules.path(path, self._is_session), query, fragment)
+        if rules is not None:
+            path = rules.path(path, self._is_session if rules.case is None else self._is_lowered_session)
+        return _Parts(scheme, authority, path, query, fragment)
 
     def _rules_of(self, authority: str) -> HostRules | None:
         return None if self.rules is None else self.rules.hosts.get(authority.rpartition("@")[2])
@@ -270,10 +273,13 @@ class Addresses:
             path = "/".join([one for one in path.split("/") if not self._is_session(one)])
         return path or "/"
 
-    def _is_session(self, segment: str) -> bool:
+    def _is_session(self, segment: str, visit: re.Pattern[str] = _VISIT) -> bool:
         if not self.sessions or not segment.endswith((")", "%29")):
             return False
-        return _VISIT.fullmatch(segment.replace("%28", "(").replace("%29", ")")) is not None
+        return visit.fullmatch(segment.replace("%28", "(").replace("%29", ")")) is not None
+
+    def _is_lowered_session(self, segment: str) -> bool:
+        return self._is_session(segment, _LOWERED_VISIT)
 
     def _segment(self, segment: str) -> str:
         first, *parameters = segment.split(";")

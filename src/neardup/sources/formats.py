@@ -55,6 +55,7 @@ _UNKNOWN: Final = {
 }
 _NAME: Final = 60  # shown characters of a name that cannot be a file's
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_SLASHES: Final = re.compile(r":///+")  # file systems write URLs of the same file with two slashes or with three
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ def require_once(paths: tuple[str, ...], globs: Sequence[str] = ()) -> tuple[str
     """
     known: dict[str, str] = {}
     for path in paths:
-        own = path if path == STDIN else real_path(path)
+        own = os.path.realpath(path) if path != STDIN and not is_url(path) else _SLASHES.sub("://", path, 1)
         if first := known.get(own):
             rule = "is given twice, by its name or a pattern" if first == path else f"is the same as {first}"
             raise InputRefused(display(path), f"{rule}; name each input once", "given twice")

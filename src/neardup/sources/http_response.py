@@ -24,7 +24,7 @@ _HEADERS: Final = re.compile(
     re.IGNORECASE,
 )
 _FOLDED: Final = re.compile(r"\r?\n")  # a value that continues in the next line
-_CHUNK: Final = re.compile(rb"(?:\r?\n)?0*?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
+_CHUNK: Final = re.compile(rb"(?:\r?\n)?((?=[0-9a-fA-F])0*+[0-9a-fA-F]{0,8}+)[ \t]*(?:;[^\n]*)?\r?\n")
 _LINK: Final = re.compile(r"<([^<>]*)>((?:[^<,\"]|\"[^\"]*\")*)")
 _RELATION: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGNORECASE)
 _CHARSET: Final = re.compile(r"[ \t]*charset=([\w.:-]+)[ \t]*", re.IGNORECASE | re.ASCII)  # and no other parameter
@@ -118,7 +118,10 @@ def _one_type(value: str) -> tuple[str, str | None]:
 def _charset(parameters: str) -> str | None:
     message = Message()
     message["content-type"] = f"text/html;{parameters.encode('ascii', 'replace').decode()}"
-    charset = message.get_param("charset")
+    try:
+        charset = message.get_param("charset")
+    except (TypeError, ValueError):  # the standard library sorts parts with and without a number, as in "a*0=x;a*=y"
+        return None
     return charset if isinstance(charset, str) and charset else None
 
 

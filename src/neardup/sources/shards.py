@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -107,14 +107,16 @@ class Shards:
         """Return the inputs with their identities, not cut yet; the same request is made of *others*.
 
         A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors
-        of ``expand``, ``require_once`` (also for tables of folders) and ``input_kind``, ``ParameterError`` for a pipe,
-        which cannot be read twice, for standard input on both sides and for options that do not fit any input, and
-        ``DataError`` for a file that cannot be read. Standard input and files at URLs must be ``copied`` before the
+        of ``expand``, ``require_once`` (also for tables of several folders) and ``input_kind``, ``ParameterError`` for
+        a pipe, which cannot be read twice, for standard input on both sides and for options that do not fit any input,
+        and ``DataError`` for a file that cannot be read. Standard input and files at URLs must be ``copied`` before the
         inputs are cut.
         """
         given = require_once(expand(inputs), request.globs)
         there = [_tables(path, request) for path in given]
-        paths = require_once(tuple(table for tables, _ in there for table in tables), request.globs)
+        different = ({os.path.realpath(table): table for table in tables}.values() for tables, _ in there)
+        require_once(tuple(chain.from_iterable(different)), request.globs)
+        paths = tuple(table for tables, _ in there for table in tables)
         for path in paths:
             twice = path == STDIN or Path(path).is_file() or Path(path).is_dir() or not Path(path).exists()
             rule = "cannot be a pipe, because a run in pieces reads its inputs more than once; use - and standard input"

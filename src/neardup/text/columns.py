@@ -36,7 +36,7 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
         kind = column.type
     if column.null_count == len(column):  # pandas has numbers in a column without values
         column = pa.chunked_array([pa.nulls(len(column), pa.large_string())])
-    elif kind in WIDE:
+    elif pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
         column = column.cast(WIDE[kind])
     elif not (_is_wide(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind)):
         raise DataError(f"column {name!r}", f"must contain strings, not {kind}")
