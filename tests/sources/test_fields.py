@@ -133,6 +133,8 @@ def test_ordered_categories_of_different_types_keep_their_order():
     found = joined("n", [sizes(0, None), sizes(2, index="int8", names="large_string")], [False] * 2, place)
     assert found.type.ordered
     assert found.to_pylist() == ["small", None, "large"]
+    found = joined("n", [sizes(0, None, names="binary"), sizes(2, index="int8", names="binary")], [False] * 2, place)
+    assert (found.type.ordered, found.to_pylist()) == (True, [b"small", None, b"large"])
 
 
 @pytest.mark.parametrize(("nothing", "is_json"), [(column(None), False), (tokens(None), True), (tokens(), True)])

@@ -223,6 +223,16 @@ def test_parts_of_parameters_that_have_no_order_are_no_charset(parameters):
     assert media_type(f"text/html;{parameters}") == ("text/html", None)
 
 
+def test_several_headers_of_a_type_are_one_list():
+    several = ["Content-Type: application/octet-stream", "Content-Type: text/html; charset=koi8-r", "Content-Type:"]
+    for headers in (several, several[::-1], several[1:], [several[0], "Content-Type: text/html", several[1]]):
+        block = "\r\n".join(["HTTP/1.1 200 OK", *headers, "", "body"]).encode()
+        last = [one for one in headers if "/" in one][-1]
+        found = response(block)
+        assert (found.type, found.body) == (last.split(": ")[1].partition(";")[0], b"body")
+        assert found.charset == ("koi8-r" if "koi8-r" in last else None)
+
+
 def test_status_type_and_charset():
     found = response(http(b"", status=404, kind='Text/HTML; charset="utf-8"'))
     assert (found.status, found.type, found.charset) == (404, "text/html", "utf-8")

@@ -28,6 +28,8 @@ HEADS = [
     "<iframe></iframe><link rel=canonical href=/a>",
     "<head><svg><title>icon</title></svg><title>Real</title></head>",
     "<svg><title>icon</title></svg><title>Real</title>",
+    "<head><noscript><img src=/pixel></noscript><link rel=canonical href=/a><meta name=robots content=noindex></head>",
+    "<head hidden><title>a</title><link rel=canonical href=/a></head>",
     "",
 ]
 
@@ -128,6 +130,7 @@ def test_icons_and_characters_without_width_are_not_text(icon):
         ("<div>a<optgroup>b</optgroup>c", "a b c"),
         ("<search>a</search>b<menu>c</menu>d<dir>e</dir>f", "a b c d e f"),
         ("a<hr>b<hr><b>c</b>", "a b c"),
+        ("<div>a<figure><img src=x>b</figure>c<select></select>d<nav></nav>e</div>", "a c d e"),
         ("<p>a<summary-of>b</summary-of>c", "abc"),
     ],
 )

@@ -87,12 +87,17 @@ def _with_equal_orders(name: str, columns: list[pa.ChunkedArray], where: Callabl
             raise DataError(where(place), f"its {name!r} {rule}; {_SAME_ORDER}", "categories")
     if len(kinds) <= 1:
         return columns
-    return [_as_categories(column) if _is_ordered(column) else column for column in columns]
+    names = pa.large_binary() if any(map(_of_bytes, kinds)) else pa.large_string()
+    return [_as_categories(column, names) if _is_ordered(column) else column for column in columns]
 
 
-def _as_categories(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _of_bytes(kind: pa.DataType) -> bool:
+    return any(holds(kind.value_type) for holds in _BINARY)
+
+
+def _as_categories(column: pa.ChunkedArray, names: pa.DataType) -> pa.ChunkedArray:
     """Return ordered categories, whose positions and names may have any type, as those of one type."""
-    names, places = pa.large_string(), pa.int32()
+    places = pa.int32()
     chunks = [
         pa.DictionaryArray.from_arrays(one.indices.cast(places), one.dictionary.cast(names), ordered=True)
         for one in column.chunks

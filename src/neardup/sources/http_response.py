@@ -34,7 +34,10 @@ _GZIP: Final = re.compile(rb"\x1f\x8b")
 _GZIP_STEP: Final = 1 << 14  # each byte may expand to 1 KiB; most bodies are shorter: one piece, which is not copied
 _SHORTER: Final = 1 << 7  # times shorter steps, to find damage in a step
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
-_JOINED: Final = {"content-encoding": ", ", "transfer-encoding": ", ", "link": ", ", "x-robots-tag": "\n"}
+_JOINED: Final = {
+    **dict.fromkeys(("content-type", "content-encoding", "transfer-encoding", "link"), ", "),
+    "x-robots-tag": "\n",
+}
 _AGENT: Final = re.compile(r"\s*(?!unavailable_after|max-)[\w*-]+\s*:")  # the crawler that the rest is for
 _CODINGS: Final = 5  # more are an attack
 _TOO_MANY: Final = f"more than {_CODINGS} codings"

@@ -25,7 +25,7 @@ Page = TypeVar("Page", bytes, str, bytes | str)
 
 LARGEST_PAGE: Final = 1 << 24  # bytes of a page that are read
 TOO_LONG: Final = f"longer than {LARGEST_PAGE >> 20} MiB, cut there"
-MOST_CANONICALS: Final = 64  # links with the address of a page
+_MOST_CANONICALS: Final = 64  # links with the address of a page
 MOST_TAGS: Final = 1024  # links and other tags of a head
 MOST_HEAD: Final = 1 << 18  # bytes of the attributes of those that are read
 
@@ -53,7 +53,7 @@ _ELEMENTS: Final = {
     "RAW": "script style noscript iframe noembed noframes plaintext title textarea xmp",
     "KEPT": "textarea",
     "TEMPLATE": "template",
-    "SHOWN": "html body area base br col embed hr img input link meta param source track wbr",
+    "SHOWN": "html head body area base br col embed hr img input link meta param source track wbr",
     "ANCHOR": "a",
     "FOREIGN": "svg",
     "LITERAL": "plaintext xmp",
@@ -111,7 +111,7 @@ def visible_text(markup: bytes | str) -> str:
       comments, declarations and processing instructions are removed. That of ``textarea``, ``xmp`` and ``plaintext``
       is text, and so is markup in it.
     - An element with the attribute ``hidden``, or ``display: none`` in ``style``, is removed at its end tag; one that
-      is never closed hides nothing, and ``html`` and ``body`` are never hidden.
+      is never closed hides nothing, and ``html``, ``head`` and ``body`` are never hidden.
     - A block element ends a paragraph before and after it; paragraphs are separated by one empty line. ``<br>``
       ends a line (several make one empty line), ``<td>`` and ``<th>`` add a space.
     - Character references are decoded, except in ``xmp`` and ``plaintext``; inside a paragraph every run of white
@@ -158,6 +158,11 @@ def visible_contents(markup: str) -> tuple[PageContent, PageContent]:
     pieces, about = _scanned(markup, links=True)
     whole, rest = (_paragraphs(pieces.copy(), marked=True, links=links) for links in (True, False))
     return about._replace(text=whole), about._replace(text=rest)
+
+
+def page_fields(markup: str) -> PageContent:
+    """Return what a page states about itself, with an empty text."""
+    return _scanned(markup, links=False)[1]
 
 
 def _scanned(markup: str, *, links: bool) -> tuple[Bytes, PageContent]:
@@ -248,16 +253,16 @@ def _head(tags: Iterable[tuple[int, bytes]]) -> tuple[str | None, str | None, bo
         else:
             lang = lang or values.get("lang", "").strip() or values.get("xml:lang", "").strip() or None
     named = set(filter(None, links))
-    clear = len(named) == 1 and len(links) <= MOST_CANONICALS
-    return resolved(named.pop(), base) if clear else "" if named else None, lang, noindex
+    clear = len(named) == 1 and len(links) <= _MOST_CANONICALS
+    return _resolved(named.pop(), base) if clear else "" if named else None, lang, noindex
 
 
-def resolved(link: str, base: str | None) -> str:
+def _resolved(link: str, base: str | None) -> str:
     """Return an address of a page resolved against that of its ``<base>``, if it has a valid one.
 
     The result is relative if the base is: to the address of the page.
 
-    >>> resolved("b", "http://a.example/c/"), resolved("b", "../c/d"), resolved("/b", "../c/d")
+    >>> _resolved("b", "http://a.example/c/"), _resolved("b", "../c/d"), _resolved("/b", "../c/d")
     ('http://a.example/c/b', '../c/b', '/b')
     """
     base = (base or "").strip()

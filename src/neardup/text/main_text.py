@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from neardup.model.errors import ExtraMissing
 from neardup.text.charsets import charset_of
-from neardup.text.html import MOST_CANONICALS, PageContent, forbids_index, resolved
+from neardup.text.html import PageContent, page_fields
 
 _BODY: Final = re.compile(r"<body(?=[\s/>])", re.IGNORECASE)
 _DEEPER: Final = "<div>" * 3
@@ -21,7 +21,10 @@ _WIDE: Final = re.compile(
     r"[^\0-\u07ff\ud800-\uf8ff\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U00010000-\U0010ffff]"
 )
 _ALONE: Final = re.compile(rf">{_BLANKS}({_WIDE.pattern}|&#?\w{{2,31}};?)(?={_BLANKS}<)")
-_GLUED: Final = ("caption", "dialog", "dir", "legend", "listing", "menu", "optgroup", "search", "summary", "xmp")
+_GLUED: Final = (
+    *("aside", "caption", "dialog", "dir", "figcaption", "figure", "footer", "legend", "listing", "menu", "nav"),
+    *("optgroup", "search", "select", "summary", "xmp"),
+)
 _LETTERS: Final = "".join(f"[{''.join(sorted(set(letters)))}]" for letters in list(zip(*_GLUED, strict=False))[:3])
 _GLUING_TAG: Final = re.compile(
     rf"<(?=/?{_LETTERS})(?=/?(?:{'|'.join(_GLUED)})[\s/>])",  # few tags have these letters
@@ -46,25 +49,11 @@ def main_text(markup: str) -> PageContent | None:
     text: str = extract(
         tree, main_content=True, alt_texts=False, list_bullets=False, comments=False, post_meta=False
     ).strip()
-    title: str = tree.title or ""
     if _DEEPER not in markup:  # an element before the body that never ends contains these as text
-        text, title = text.replace(_DEEPER, ""), title.replace(_DEEPER, "")
+        text = text.replace(_DEEPER, "")
     if marked:
-        text, title = text.replace(_MARK, "").strip(), title.replace(_MARK, "")
-    head, root = tree.head, tree.document.query_selector("html")
-    links = [] if head is None else head.query_selector_all("link[rel~=canonical]")
-    if len(links) > MOST_CANONICALS:  # going through all would take quadratic time
-        canonical: str | None = ""
-    else:
-        named = {address for link in filter(_counts, links) if (address := (link.getattr("href") or "").strip())}
-        base = None if head is None or not named else head.query_selector("base[href]")
-        address = None if base is None else base.getattr("href")
-        canonical = resolved(named.pop(), address) if len(named) == 1 else "" if named else None
-    robots = [] if head is None else head.query_selector_all('meta[name="robots" i]')
-    asked = (tag.getattr("content") or "" for tag in filter(_counts, robots[:MOST_CANONICALS]))
-    noindex = any(map(forbids_index, asked))
-    lang = None if root is None else (root.getattr("lang") or "").strip() or (root.getattr("xml:lang") or "").strip()
-    return PageContent(text, title or None, canonical, lang or None, noindex)
+        text = text.replace(_MARK, "").strip()
+    return page_fields(markup)._replace(text=text)
 
 
 def _prepared(markup: str) -> tuple[str, bool]:
@@ -79,11 +68,6 @@ def _prepared(markup: str) -> tuple[str, bool]:
         content, marks = _ALONE.subn(_marked, f">{content}<")
         content = content[1:-1]
     return f"{markup[:inside]}{_DEEPER if inside else ''}{content}", marks > 0
-
-
-def _counts(tag: Any) -> bool:
-    """Return whether a tag of the head is not in ``noscript``, whose content browsers with scripts ignore."""
-    return bool(tag.parent.tag != "noscript")
 
 
 def _marked(found: re.Match[str]) -> str:

@@ -101,4 +101,5 @@ def test_an_index_follows_the_rules(neardup, report):
     neardup("index", "pages.jsonl", "--to", "seen", "--url", "url", "--rules", "rules.json")
     shown = neardup("index", "pages.jsonl", "--to", "seen", "--url", "url", code=2)
     assert "use the same rules" in shown.err
-    assert "--url" in neardup("index", "pages.jsonl", "--to", "other", "--rules", "rules.json", code=2).err
+    bare = neardup("index", "pages.jsonl", "--to", "other", "--rules", "rules.json", code=2).err
+    assert "--rules needs the field of the URL; name it with --url FIELD" in bare

@@ -11,8 +11,10 @@ from neardup.pipeline.files import visits
 from neardup.pipeline.files.ingestion import add_files
 from neardup.pipeline.files.visits import FileAnswers
 from neardup.pipeline.index.page_terms import require_extraction
+from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.text import extraction
 from neardup.text.host_templates import HostTemplates, Template
+from neardup.urls import Addresses, UrlRules
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 
@@ -59,6 +61,12 @@ def test_pages_of_an_archive_that_was_added_are_known(tmp_path):
         ]
         assert (changed["representative"], len(made)) == (None, 1)
         assert made.get([own])[0].fields["host"] == "a.example"
+    rules = Addresses(rules=UrlRules({"a.example": HostRules(parameters={"page": RuleEvidence(10, 10, 1.0)})}))
+    add_files([crawled], tmp_path / "by rules", addresses=rules)
+    with Index.open(tmp_path / "by rules") as made:
+        assert [*made.ids()] == ["http://a.example/a?id=3"]
+    with pytest.raises(ParameterError, match="rules=None needs the field of the URL"):
+        add_files([crawled], tmp_path / "by id", id="record_id", addresses=rules)
     by_date = add_files([crawled], tmp_path / "by date", id="date", fields={"url": str})
     with Index.open(tmp_path / "by date") as made:
         assert (by_date.total, made.get([own])) == (1, [None])

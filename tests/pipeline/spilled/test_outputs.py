@@ -405,9 +405,11 @@ def test_parts_replace_all_earlier_parts_only_if_forced(tmp_path, sources):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["part-00000.jsonl"]
     with pytest.raises(OutputError, match=r"part-00000\.jsonl: it exists already"):
         dedup_files(sources, tmp_path / "out", out_format="parquet", **options)
-    (tmp_path / "out" / "part-notes.txt").touch()
+    others = ["part-20240101.jsonl", "part-notes.txt"]  # numbers of parts begin at 0
+    for name in others:
+        (tmp_path / "out" / name).touch()
     dedup_files(sources, tmp_path / "out", work=tmp_path / "w", part_size=1 << 20, out_format="parquet", force=True)
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["part-00000.parquet", "part-notes.txt"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["part-00000.parquet", *others]
 
 
 def test_names_of_many_parts_are_in_order_and_replaced(tmp_path, sources, monkeypatch):

@@ -190,6 +190,8 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
             following = _about_view(arguments) if error.code == "other view" else following
         elif error.name == "measure":
             following = _about_measure(error)
+        elif error.code == "no url":
+            following = "name it with --url FIELD"
         worded = _of_parameter(error, arguments)
         return f"{worded}; {following}" if following else worded
     if worded := _worded(error, arguments):

@@ -62,8 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
         ways["key"] = options.key_of(arguments)
     rule = "cannot be used with --url, which makes the ids: the normal form of each URL; leave out one of them"
     require("url" not in given or arguments.id == "id", "id", arguments.id, rule)
-    known = "url" in given and "from" not in given
-    require("rules" not in given or known, "rules", given.get("rules"), "needs --url FIELD; for archives --url url")
+    rule = "cannot be used with --from, which makes ids by --url alone"
+    require("rules" not in given or "from" not in given, "rules", given.get("rules"), rule)
     if "from" in given:
         return _fill(arguments, ways)
     require(arguments.inputs, "inputs", None, "are needed: files of documents, or --from STATE")

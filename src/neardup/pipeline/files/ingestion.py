@@ -154,7 +154,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     """
     require_other_fields(text, id=id)
     archives = common_format(expand(inputs), reading.get("format")) == WARC
-    url = DEFAULT_URL if archives and url is None and id == DEFAULT_ID else url
+    url = _url_field(url, addresses, default=archives and id == DEFAULT_ID)
     kinds = dict(field_kinds(fields or {}))
     ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
     with ExitStack() as stack:
@@ -227,6 +227,14 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         hosts_learned=learned,
         lacks_templates=learn_templates is None and (archives or request.has_urls) and documents.without_templates,
     )
+
+
+def _url_field(url: str | None, addresses: Addresses | None, *, default: bool) -> str | None:
+    """Return the field of the URL, if any; ``ParameterError`` for rules without one."""
+    url = DEFAULT_URL if default and url is None else url
+    if url is None and addresses is not None and addresses.rules is not None:
+        raise ParameterError("rules", None, "needs the field of the URL", "no url")
+    return url
 
 
 def _require_accepted(documents: Collection, rejected: Sequence[Rejected], *, strict: bool, new: bool) -> None:

@@ -253,13 +253,21 @@ def targets_of(outputs: Sequence[Output]) -> Iterator[str]:
 
 
 def _existing_parts(output: Output) -> list[str]:
-    """Return the parts in the folder of an output, of all formats: programs that read the folder read all."""
+    """Return the parts in the folder of an output, of all formats: programs that read the folder read all.
+
+    A name with more digits than usual is that of a part only if there is the first part with as many.
+    """
     if not output.part:
         return []
     folder, name = output.path.rpartition("/")[0], f"{_PART}{'[0-9]' * _DIGITS}*.*"
     found = matching(_joined(folder, name)) if is_url(folder) else sorted(map(str, Path(folder).glob(name)))
     numbers = [PurePath(path).name.removeprefix(_PART).partition(".")[0] for path in found]
-    return [path for path, number in zip(found, numbers, strict=True) if number.isdecimal() and kind(path) is not None]
+    firsts = {"0" * _DIGITS, *numbers}
+    return [
+        path
+        for path, number in zip(found, numbers, strict=True)
+        if number.isdecimal() and "0" * len(number) in firsts and kind(path) is not None
+    ]
 
 
 def _require_files(paths: Iterable[str]) -> None:
