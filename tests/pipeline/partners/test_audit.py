@@ -12,6 +12,7 @@ from neardup import (
     Checksum,
     Combined,
     DataError,
+    FracMinHash,
     MinHash,
     ParameterError,
     Sentences,
@@ -245,6 +246,17 @@ def test_texts_that_are_not_utf8_are_audited(kind):
             f"{plain.text} \ufffd\ufffd\ufffd",
             f"{plain.partner_text} \ufffd\ufffd\ufffd",
         )
+
+
+@pytest.mark.parametrize("scheme", [FracMinHash(scaled=1), SimHash(distance=12), MinHash()], ids=lambda own: own.name)
+def test_other_texts_are_refused_if_signatures_decided(scheme):
+    text = " ".join(f"w{number}" for number in range(80))
+    texts = [text, text.replace("w10 ", "x ")]
+    result = dedup(texts, scheme=scheme, verify="estimate")
+    assert result.kept.tolist() == [0]
+    assert audit(result, texts, scheme=scheme).documents == 2
+    with pytest.raises(DataError, match="the run had other texts: '1' and its representative had"):
+        audit(result, [text, " ".join(f"z{number}" for number in range(80))], scheme=scheme)
 
 
 def test_other_texts_are_refused():

@@ -13,8 +13,9 @@ USAGE = f"""
 {options.INPUTS}
 [what is audited, and how]
 --of RUN: the report of a run (.parquet, .jsonl): repeat the options of the run for reading and, for .jsonl, all others;
-  of a run over archives with --state or an index, add --no-templates; or the folder of dedup --state or --work, which
-  has recorded them. Name all inputs of the run or state. Without --of, the inputs are deduplicated first, in memory
+  of a run over archives with --state or an index, add --templates DIR, its folder; or the folder of dedup --state or
+  --work, which has recorded them. Name all inputs of the run or state. Without --of, the inputs are deduplicated first,
+  in memory
 --sample N=2000: the documents to draw at random
 --until SHARE: draw more documents until the recall is known within SHARE, such as 0.5%% or 0.005
 --draw N=1: another number draws other documents

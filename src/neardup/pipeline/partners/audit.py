@@ -51,10 +51,10 @@ class Audited:
     documents; *exact* are those dropped for equal texts or features, *verified* those dropped because the scheme's
     measure of their texts reached the threshold. *measured* are these measures in the report, and *thresholds* what
     they had to reach, NaN if it has none. *several*: whether the report has a column of thresholds, as pairs needed
-    different ones. *estimated*: whether signatures decided; *estimates* are those in the report, and *keyed* the
-    documents dropped for a shared key alone. *known*: which documents were dropped for earlier documents; no figure
-    counts these, because their representatives are not among the documents. *recorded*: whether the scheme is known to
-    be that of the run.
+    different ones. *by_estimate* are the documents that were dropped by their signatures; *estimated*: whether there
+    are any; *estimates* are those in the report, and *keyed* the documents dropped for a shared key alone. *known*:
+    which documents were dropped for earlier documents; no figure counts these, because their representatives are not
+    among the documents. *recorded*: whether the scheme is known to be that of the run.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - a run is made of these
@@ -100,7 +100,7 @@ class Audited:
         self.measured: Values = np.where(self.verified, _measured(decisions, scheme.rule), np.nan)
         self.thresholds = _column(decisions, THRESHOLD)
         self.several = THRESHOLD in decisions.column_names
-        self.estimated = bool(estimated.any())
+        self.by_estimate, self.estimated = estimated, bool(estimated.any())
         self.estimates: Values = np.where(estimated, _column(decisions, "resemblance"), np.nan)
         self.keyed = _in(rules, "shared key")
         self.recorded = recorded
@@ -430,7 +430,7 @@ class _Sample:
         positions = self._positions[run.representatives[self._positions] >= 0]
         left, right = np.searchsorted(read, positions), np.searchsorted(read, run.representatives[positions])
         features = scheme.shingling.batch_features(whole_batch(texts))
-        signs = not len(sites) and bool((np.isfinite(run.estimates) | run.keyed)[positions].any())
+        signs = not len(sites) and bool((run.by_estimate | run.keyed)[positions].any())
         signatures = scheme.sign_at(Corpus(features, None, texts), every) if signs else None
         sets = feature_sets(scheme, features, every)
         sets.make_distinct(every)
@@ -444,6 +444,9 @@ class _Sample:
             return
         if signatures is not None:
             self._compare(positions, run.estimates[positions], scheme.estimate_pairs(signatures, left, right))
+            matches = scheme.match_pairs(signatures, left, right)
+            for one in positions[run.by_estimate[positions] & ~matches & run.recorded][:1].tolist():
+                raise self._other_texts(one, "had signatures that match", "have others")
             shared = share_a_key(scheme.keys(signatures), left, right, pooled=scheme.pooled)
             for one in positions[run.keyed[positions] & ~shared & run.recorded][:1].tolist():
                 raise self._other_texts(one, "shared a key", "share none")
