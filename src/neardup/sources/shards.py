@@ -114,9 +114,10 @@ class Shards:
         """
         given = require_once(expand(inputs), request.globs)
         there = [_tables(path, request) for path in given]
-        different = ({os.path.realpath(table): table for table in tables}.values() for tables, _ in there)
-        require_once(tuple(chain.from_iterable(different)), request.globs)
         paths = tuple(table for tables, _ in there for table in tables)
+        if paths != given:  # folders have become their tables
+            different = ({os.path.realpath(table): table for table in tables}.values() for tables, _ in there)
+            require_once(tuple(chain.from_iterable(different)), request.globs)
         for path in paths:
             twice = path == STDIN or Path(path).is_file() or Path(path).is_dir() or not Path(path).exists()
             rule = "cannot be a pipe, because a run in pieces reads its inputs more than once; use - and standard input"
