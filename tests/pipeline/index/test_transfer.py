@@ -8,12 +8,13 @@ from itertools import product
 
 import pyarrow as pa
 import pytest
+from archives_made import packed, page
 from test_state import SCHEMES
 
 from neardup import DataError, Index, MinHash, ParameterError, Search, SimHash, State, StorageError, Trials, dedup_files
 from neardup.index.disk import merger
 from neardup.model.errors import FieldMissing, StorageRefused
-from neardup.pipeline.files.ingestion import fill_index
+from neardup.pipeline.files.ingestion import add_files, fill_index
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.pipeline.spilled import files
 from neardup.text.extraction import Extraction
@@ -372,3 +373,25 @@ def test_a_full_disk_leaves_no_files_and_the_same_index_can_be_filled_later(tmp_
         assert len(index) == 0
         monkeypatch.setattr(merger, "write_segment", write)
         assert index.fill(state).total == len(index) > 0
+
+
+@pytest.mark.parametrize("for_index", [False, True])
+def test_addresses_of_archives_become_ids_in_normal_form(tmp_path, for_index):
+    """As if the archive had been added to the index; ids that were asked for stay as they are."""
+    paths = ("1?b=1&a=2", "%7euser")
+    pages = [page(path, f"<p>{' '.join(WORDS[20 * at : 20 * at + 20])}</p>") for at, path in enumerate(paths)]
+    archive = tmp_path / "crawl.warc.gz"
+    archive.write_bytes(packed(pages))
+    for name, options in (("default", {}), ("named", {"id": "url"})):
+        dedup_files([archive], state=tmp_path / name, for_index=for_index, **options)
+        fill_index(tmp_path / name, tmp_path / f"{name}.index")
+    add_files([archive], tmp_path / "added")
+    found = {}
+    for name in ("default.index", "named.index", "added"):
+        with Index.open(tmp_path / name) as index:
+            found[name] = [*index.ids()]
+    assert found["default.index"] == found["added"] == ["http://a.example/1?a=2&b=1", "http://a.example/~user"]
+    assert found["named.index"] == [f"http://a.example/{path}" for path in paths]
+    fill_index(tmp_path / "default", tmp_path / "hosts", fields={"host": "string"})
+    with Index.open(tmp_path / "hosts") as index:
+        assert index.values("host", found["added"]) == ["a.example"] * 2

@@ -20,7 +20,7 @@ from neardup.model.errors import FieldMissing
 from neardup.pipeline.index.fields import SITE, chosen_rows, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
 from neardup.pipeline.index.page_terms import require_extraction
-from neardup.pipeline.index.records import address_fields, fields_of, named
+from neardup.pipeline.index.records import HOST, URL, address_fields, fields_of, named
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.earlier import Earlier, WholeRows
 from neardup.pipeline.spilled.state import State
@@ -100,34 +100,39 @@ class Transfer:
         leaders, places = self._earlier.kept_of(shard)
         moment = self._added[self._earlier.segment_of(shard)]
         found, begin = _Signed([], [], {}, set(), len(places)), 0
-        if not self._reads and (copied := self._copied(leaders)):
+        normal = self._url is None and self._earlier.has_addresses(shard)
+        if not self._reads and (copied := self._copied(leaders, normal=normal)):
             found.batches.append(copied | _times(moment, len(leaders)))
             return found
         for piece in self._earlier.pieces(shard):
             inside = slice(*np.searchsorted(places, [begin, begin + len(piece)]))
             rows = places[inside] - begin
-            if len(rows) and (batch := self._batch(piece, rows, leaders[inside], found)):
+            if len(rows) and (batch := self._batch(piece, rows, leaders[inside], found, normal=normal)):
                 found.batches.append(batch | _times(moment, len(batch["leads"])))
             begin += len(piece)
         return found
 
-    def _copied(self, leaders: Positions) -> Batch | None:
+    def _copied(self, leaders: Positions, *, normal: bool) -> Batch | None:
         """Return the columns of some documents from the state alone, except times and ordinals.
 
-        Return ``None`` if it lacks signatures, or an id is too long: that is reported with its place in the input.
+        *normal* makes ids of the normal forms of their ids, which are addresses. Return ``None`` if the state lacks
+        signatures, or an id is too long: that is reported with its place in the input.
         """
         if self.signed_before is None:
             return None
-        ids = as_it_lies(gathered(self._ids, leaders))
+        known = gathered(self._ids, leaders)
+        ids = encoded([*map(self._addresses.id_of, known.to_pylist())]) if normal else as_it_lies(known)
         return self.signed_before.at(leaders) | {"id": ids} if (np.diff(ids.offsets) <= MOST_ID_BYTES).all() else None
 
-    def _batch(self, piece: Collection, rows: Positions, leaders: Positions, of: "_Signed") -> Batch | None:
+    def _batch(
+        self, piece: Collection, rows: Positions, leaders: Positions, of: "_Signed", *, normal: bool
+    ) -> Batch | None:
         """Return the columns of some documents of a piece, but for times and ordinals; ``None`` if all are rejected."""
         found = fields_of(piece, self._kinds, self._scheme.columns)
         of.missing.update(found.missing)
-        of.existing.update(found.table.column_names)
-        urls = self._urls(piece, rows, of)
+        of.existing.update(found.table.column_names, (URL, HOST) if normal else ())
         known = gathered(self._ids, leaders).cast(pa.string()).to_pylist()
+        urls = known if normal else self._urls(piece, rows, of)
         ids, rejected = named(piece, rows.tolist(), known, urls, self._addresses, found.refused)
         of.rejected.extend(rejected)
         stays = np.array([own is not None for own in ids], np.bool_)

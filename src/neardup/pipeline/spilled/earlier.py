@@ -17,7 +17,8 @@ from neardup.engines.journal import naming
 from neardup.index.disk.arrays import expect
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, StorageDamaged
-from neardup.sources.collection import InputPiece
+from neardup.sources.collection import DEFAULT_ID, InputPiece
+from neardup.sources.formats import WARC
 from neardup.sources.shards import Shards
 from neardup.text.arrow_files import open_arrow
 from neardup.text.host_templates import HostTemplates
@@ -279,6 +280,12 @@ class Earlier:
     def segment_of(self, shard: int) -> int:
         """Return the number of the segment that a shard's documents are in."""
         return self._shards[shard][0]
+
+    def has_addresses(self, shard: int) -> bool:
+        """Return whether the ids of a shard's documents are addresses: in archives, unless others were requested."""
+        _, texts, own = self._shards[shard]
+        shards = texts.shards
+        return shards.kinds[shards.shards[own].source].format == WARC and shards.request.id == DEFAULT_ID
 
     def with_fields(self, names: Sequence[str]) -> "Earlier":
         """Return the same leaders; ``pieces`` then have these fields, too."""
