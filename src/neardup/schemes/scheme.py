@@ -150,12 +150,12 @@ class SchemeDefaults:
         return replace(self, key=key)  # type: ignore[type-var]  # every scheme is a dataclass
 
     def with_common(self, common: CommonShingles | None) -> Self:
-        """Return the same scheme with a list of shingles that do not count; ``None`` leaves it as it is.
+        """Return the same scheme with a list of shingles that do not count; ``None``, or its own, leaves it as it is.
 
-        Raises ``ParameterError`` for a scheme of fields, for one that already has a list, and for a list of another
-        shingling.
+        Raises ``ParameterError`` for a scheme of fields, for one that already has another list, and for a list of
+        another shingling.
         """
-        if common is None:
+        if common is None or common == getattr(self, "common", None):
             return self
         self.require_shingles()
         return replace(self, common=common)  # type: ignore[type-var]  # every scheme is a dataclass

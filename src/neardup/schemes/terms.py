@@ -74,6 +74,16 @@ def common_of(scheme: Any) -> CommonShingles | None:
     return common
 
 
+def without_common(scheme: Any) -> Any:
+    """Return a scheme of which all shingles count."""
+    own: dict[str, Any] = {
+        name: without_common(value) if isinstance(value, kinds()) else None
+        for name, value in _parameters(scheme).items()
+        if isinstance(value, (CommonShingles, *kinds()))
+    }
+    return replace(scheme, **own)
+
+
 def _value_types() -> dict[str, type[Any]]:
     """Return the types of parameters that have parameters of their own, by name."""
     own = (Analysis, *(value for kind in kinds() for value in kind.value_types))

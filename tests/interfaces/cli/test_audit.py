@@ -189,7 +189,7 @@ def test_what_a_state_has_recorded_is_left_out(neardup, pages, tmp_path):
     keyed = ("audit", pages, "--of", "crawls", "--key-file", "key")
     assert "recall 100 %" in neardup(*keyed).out
     assert "--keep first is not that of the runs" in neardup(*keyed, "--keep", "first", code=2).err
-    assert "leave them out: the state has recorded all" in neardup(*keyed, "--shingle", "2", code=2).err
+    assert "leave them out, as the state has recorded them" in neardup(*keyed, "--shingle", "2", code=2).err
 
 
 def test_a_report_of_other_options_is_refused(neardup, pages):

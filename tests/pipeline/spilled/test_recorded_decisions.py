@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from datetime import UTC, datetime
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +14,14 @@ from audits import LEAKY, TEXTS, written
 
 from neardup import (
     Checksum,
+    CommonShingles,
     DataError,
     Field,
     FracMinHash,
     MinHash,
     ParameterError,
     SimHash,
+    audit,
     audit_files,
     dedup_files,
     pair_files,
@@ -414,3 +417,28 @@ def test_a_rank_that_is_there_twice_is_refused_before_documents_with_equal_field
     monkeypatch.setattr("neardup.pipeline.spilled.pairs.place", lambda *_: pytest.fail("ranks are missing"))
     with pytest.raises(StorageDamaged, match=r"order\.npy"):
         dedup_files(files, **options)
+
+
+def test_the_list_of_a_run_may_be_named_again(tmp_path):
+    """The list that a run made or was given is the same list, in its report, and for audits of all that it left."""
+    words = [f"word{number}" for number in range(400)]
+    texts = [" ".join([*words[:30], *words[30 + 10 * at : 60 + 10 * at]]) for at in range(30)]
+    source, report = tmp_path / "a.jsonl", tmp_path / "why.parquet"
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in [*texts, f"{texts[0]} more"]))
+    found = dedup_files([source], ignore_common=0.5, work=tmp_path / "first", keep_work=True)
+    common, plain = found.result.summary.common, MinHash()
+    listed = plain.with_common(common)
+    assert listed.with_common(common) == listed
+    dedup_files([source], scheme=listed, work=tmp_path / "second", keep_work=True)
+    again = dedup_files([source], scheme=listed, report=report)
+    assert again.result.decisions.equals(found.result.decisions)
+    expected = audit_files([source], report, scheme=listed)
+    for folder, scheme in product(("first", "second"), (None, plain, listed)):
+        assert audit_files([source], tmp_path / folder, scheme=scheme) == expected
+    other = plain.with_common(
+        CommonShingles.fitted([f"an other beginning {text}" for text in texts], plain.shingling, 0.5)
+    )
+    for folder in ("first", "second"):
+        with pytest.raises(StorageRefused, match=r"common was .*; use the same$"):
+            audit_files([source], tmp_path / folder, scheme=other)
+    assert audit(again.result, [*texts, f"{texts[0]} more"], scheme=listed) == expected

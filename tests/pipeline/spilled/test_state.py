@@ -272,7 +272,7 @@ def test_a_list_of_common_shingles_is_needed_again(batches, tmp_path):
     ):
         with pytest.raises(StorageRefused, match=words):
             dedup_files(batches[1], state=tmp_path / "state", scheme=scheme)
-        with pytest.raises(StorageRefused, match=f"{words}.* leave them out: .* all but a list of common shingles"):
+        with pytest.raises(StorageRefused, match=f"{words}$"):
             audit_files(batches[0], tmp_path / "state", scheme=scheme)
     with pytest.raises(StorageRefused, match="common was left out"):
         Index.create(scheme=MinHash()).fill(State.open(tmp_path / "state"))

@@ -22,14 +22,15 @@ from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import UNVERIFIED
+from neardup.pipeline.spilled.common_shingles import list_of
 from neardup.pipeline.spilled.earlier import stored_rows
 from neardup.pipeline.spilled.heads import ranked
 from neardup.pipeline.spilled.records import records_in
 from neardup.pipeline.spilled.run import result_of
 from neardup.pipeline.spilled.signed import equal_digests
-from neardup.pipeline.spilled.state import State, differing
+from neardup.pipeline.spilled.state import State, as_recorded, differing
 from neardup.pipeline.spilled.workers import job_of, scheme_of
-from neardup.schemes.terms import written
+from neardup.schemes.terms import common_of, written
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.formats import display
 from neardup.sources.shards import is_distant
@@ -56,11 +57,8 @@ class StateDecisions:
         known = state.header.key or ""
         if is_keyed(known) and known != scheme.key_identity:
             raise StorageRefused(self._name, "the state has a secret key: the same key is needed", "key needed")
-        if words := state.differences(scheme):
-            rule = (
-                f"its documents were added with other settings: {words}; use the same, or leave them out: the state has"
-            )
-            rule += " recorded all but a list of common shingles"
+        if changes := state.differences(scheme):
+            rule = f"its documents were added with other settings: {as_recorded(changes, 'the state')}"
             raise StorageRefused(self._name, rule, "other terms")
         self._policy, self._scheme = state.header.policy, scheme
         self._salt: Words = np.frombuffer(bytes.fromhex(state.header.salt), np.uint64)
@@ -212,12 +210,13 @@ def work_decisions(path: Path, scheme: Scheme | None, key: bytes | None, keep: s
     recorded = header.terms["changeable"]
     if "policy" not in recorded:
         raise StorageRefused(str(path), "its run finds all pairs, which leaves nothing to audit")
-    if scheme is not None:
-        changes = differing(recorded["scheme"], written(scheme))
-        if words := "; ".join(change.words() for change in changes):
-            rule = f"its run has other settings: {words}; use the same, or leave them out, as the work folder has"
-            raise StorageRefused(str(path), f"{rule} recorded them", "other terms")
     with reserved(path, header) as folder:
+        if scheme is not None:
+            same_list = common_of(scheme) in {None, list_of(folder)}
+            changes = differing(recorded["scheme"], written(scheme))
+            if others := [change for change in changes if not (same_list and change.name == "common")]:
+                rule = f"its run has other settings: {as_recorded(others, 'the work folder')}"
+                raise StorageRefused(str(path), rule, "other terms")
         yield WorkDecisions(folder, scheme_of(folder, key, scheme), keep)
 
 

@@ -167,17 +167,18 @@ class State(AbstractContextManager["State"]):
 
         With *for_index*, raise ``ParameterError`` for a state whose documents lack what an index needs.
         """
-        if words := self.differences(scheme, policy):
+        if changes := self.differences(scheme, policy):
+            words = "; ".join(change.words() for change in changes)
             rule = f"its documents were added with other settings: {words}; use the same, or another state"
             raise StorageRefused(str(self.folder), rule, "other terms")
         lacks = for_index and self._header is not None and not self._header.for_index
         rule = "cannot be used with this state, whose first run was without it; leave it out, or make another state"
         require(not lacks, "for_index", for_index, rule)
 
-    def differences(self, scheme: Scheme, policy: Policy | None = None) -> str:
-        """Return what this scheme and *policy* have other than the state, in words; nothing if all is the same."""
+    def differences(self, scheme: Scheme, policy: Policy | None = None) -> list[Change]:
+        """Return what this scheme and *policy* have other than the state."""
         if self._header is None:
-            return ""
+            return []
         known, own = self._header, header_of(scheme, policy or Policy(), "", None, for_index=False)
         found = [*differing(known.scheme, own.scheme)]
         if policy is not None:
@@ -186,7 +187,7 @@ class State(AbstractContextManager["State"]):
             found.append(Change.of_key(known.key or "", scheme.key_identity))
         if not found and known.recipe != own.recipe:
             found.append(Change("changed", "the recipe of the scheme"))
-        return "; ".join(change.words() for change in found)
+        return found
 
     @property
     def extraction(self) -> Extraction | None:
@@ -454,6 +455,13 @@ def differing(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[C
             kind = "added" if one is None else "left out" if other is None else "changed"
             plain = not {dict, list} & {type(one), type(other)}
             yield Change("setting", name, one, other) if plain else Change(kind, name)
+
+
+def as_recorded(changes: Sequence[Change], place: str) -> str:
+    """Describe other settings than those of a run, and what to do; a *place* has recorded all but tables and lists."""
+    words = "; ".join(change.words() for change in changes)
+    lacks = {"common", "weights"} & {change.name for change in changes}
+    return f"{words}; use the same{'' if lacks else f', or leave them out, as {place} has recorded them'}"
 
 
 def _read(folder: Path) -> StateHeader | None:
