@@ -90,15 +90,16 @@ def test_fields_that_are_signed_may_be_missing(tmp_path):
 def test_invalid_records_are_rejected_or_stop_it(tmp_path):
     path = tmp_path / "pages.jsonl"
     lines = [{"id": "x" * 2000, "text": STORM}, {"id": "b", "text": STORM, "rank": "high"}, {"id": "c", "text": STORM}]
-    path.write_text("x\n" + "".join(json.dumps(line) + "\n" for line in lines))
+    path.write_text("x\n" + "".join(json.dumps(line) + "\n" for line in lines) + "x\n")
     found, reading, number = answers(tmp_path / "made", [path], {"fields": {"rank": int}})
     assert [(answer["position"], "error" in answer) for answer in found] == [
         (1, True),
         (2, True),
         (3, True),
         (4, False),
+        (5, True),
     ]
-    assert ([one.position for one in reading.rejected], number) == ([1, 2, 3], 1)
+    assert ([one.position for one in reading.rejected], number) == ([1, 2, 3, 5], 1)
     with pytest.raises(DataError):
         answers(tmp_path / "strict", [path], {"fields": {"rank": int}}, strict=True)
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -124,12 +124,13 @@ class FileAnswers:
             own = self._addresses.id_of(url) if url.strip() else names[row]
             known.append(own if one.code == "value" else None)
         rejected = [*piece.rejected, *rejected]
-        self.rejected += rejected
-        self._request.check(rejected)
         errors = [
             {"source": one.source, "position": one.position, "id": own, "error": one.reason}
             for one, own in zip(rejected, known, strict=True)
         ]
+        rejected.sort(key=attrgetter("source", "position"))
+        self.rejected += rejected
+        self._request.check(rejected)
         columns: dict[str, Any] = dict(zip(found.table.column_names, found.table.columns, strict=True))
         nothing = pa.nulls(len(piece), ARROW[STRING])
         columns |= {name: nothing for name in found.missing if name in signed and name != BODY}
