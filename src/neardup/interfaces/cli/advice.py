@@ -152,7 +152,7 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "not empty": "name a new folder",
         "other URL rules": "use the same rules, or another folder",
         "other view": "use the same --text-view, or begin a new state or index",
-        "other version": "install that version, or begin a new state or index",
+        "other version": "begin a new state or index, or use the versions of neardup and resiliparse that made it",
         "no templates": "leave out the options of templates, or begin a new state or index without --no-templates",
         "templates needed": "leave out --no-templates, or begin a new state or index",
         "other templates": "leave out --templates, as its own are used then, or name a file that was made of its own:"
