@@ -95,13 +95,13 @@ def taken_for_template(length: int, edits: int, seed: int) -> bool:
     return len(neardup.dedup(family, scheme=scheme, ignore_common=RECOMMENDED).summary.common) > 0
 
 
-def timed(texts: list[str], scheme: neardup.MinHash, share: float | None) -> tuple[neardup.Result, float]:
+def timed(texts: list[str], scheme: neardup.MinHash, share: float | None) -> tuple[neardup.results.Result, float]:
     begin = time.process_time()
     result = neardup.dedup(texts, scheme=scheme, ignore_common=share, threads=1)
     return result, time.process_time() - begin
 
 
-def near_pairs(result: neardup.Result) -> list[tuple[int, int]]:
+def near_pairs(result: neardup.results.Result) -> list[tuple[int, int]]:
     exact = result.decisions["exact"].to_numpy(zero_copy_only=False)
     dropped = np.flatnonzero((result.representatives >= 0) & ~exact)
     return [(int(one), int(result.representatives[one])) for one in dropped]
@@ -117,7 +117,7 @@ def triples(text: str) -> set[tuple[str, ...]]:
     return set(zip(found, found[1:], found[2:], strict=False))
 
 
-def for_header(texts: list[str], result: neardup.Result) -> list[tuple[int, int]]:
+def for_header(texts: list[str], result: neardup.results.Result) -> list[tuple[int, int]]:
     return [pair for pair in near_pairs(result) if without_header(texts, *pair) < DIFFERENT and not empty(texts, pair)]
 
 
@@ -126,12 +126,12 @@ def empty(texts: list[str], pair: tuple[int, int]) -> bool:
     return not any(words(HEADER.sub("", texts[place])) for place in pair)
 
 
-def same_without_header(texts: list[str], result: neardup.Result) -> list[tuple[int, int]]:
+def same_without_header(texts: list[str], result: neardup.results.Result) -> list[tuple[int, int]]:
     measured = result.decisions["resemblance"].to_numpy(zero_copy_only=False)
     return [pair for pair in near_pairs(result) if measured[pair[0]] >= SAME and without_header(texts, *pair) >= SAME]
 
 
-def together(result: neardup.Result, one: int, other: int) -> bool:
+def together(result: neardup.results.Result, one: int, other: int) -> bool:
     groups = [place if result.representatives[place] < 0 else result.representatives[place] for place in (one, other)]
     return bool(groups[0] == groups[1])
 

@@ -13,7 +13,7 @@ from resiliparse.parse.html import HTMLTree
 from corpus import CACHE, corpus
 from environment import peers_python
 from figures import SMALL, Figure, publish
-from neardup import Extraction
+from neardup.web_pages import Extraction
 
 METHOD = """
 The pages are from Debian documentation packages; each program turns their bytes into text in one process. Processor

@@ -7,7 +7,8 @@ import pyarrow.parquet as pq
 
 from corpus import CACHE, corpus
 from figures import SMALL, Figure, publish
-from neardup import draw_pairs, pairs
+from neardup import pairs
+from neardup.labels import draw_pairs
 
 METHOD = """
 Pairs to label are drawn from the benchmark corpus; real time on all cores, the best of 20. A simulated person labels

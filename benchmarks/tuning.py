@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from figures import SMALL, Figure, publish
 from labelled import desk, forms, news
-from neardup import draw_pairs, tune
 from neardup.evaluation.tuning import GRID, Labels, TunedRule
+from neardup.labels import draw_pairs, tune
 from neardup.model.labels import LabelledPair
 from neardup.pipeline.labels.match_rules import Stricter, match_rules, ways_to_be_stricter
 

@@ -14,7 +14,8 @@ from fastwarc.warc import WarcRecord, WarcRecordType
 
 from corpus import CACHE
 from figures import SMALL, Figure, publish
-from neardup import Extraction, HostTemplates, dedup_files, learn_templates, visible_text
+from neardup import dedup_files
+from neardup.web_pages import Extraction, HostTemplates, learn_templates, visible_text
 from web_hosts import WRONG, HostPage, Truth, content, hosts
 from web_templates import features, learned_from_most, resemblance, timed
 

@@ -12,9 +12,9 @@ import numpy as np
 
 import neardup
 from figures import Figure, publish
-from neardup import Extraction, HostTemplates, learn_templates
 from neardup.pipeline.crawl import templates as learning_module
 from neardup.sources.hosts import host
+from neardup.web_pages import Extraction, HostTemplates, learn_templates
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests/promises"))
 from invented_sites import Site, article, edited

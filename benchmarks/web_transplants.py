@@ -9,7 +9,7 @@ from typing import Final
 
 from environment import peers_python
 from figures import Figure, publish
-from neardup import Extraction, learn_templates
+from neardup.web_pages import Extraction, learn_templates
 from web_sites import ARTICLES, Site, SitePage, sites
 from web_templates import features, resemblance
 

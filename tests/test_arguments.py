@@ -8,10 +8,8 @@ import pyarrow as pa
 import pytest
 
 import neardup
-import neardup.hamming
-import neardup.planning
-import neardup.urls
-from neardup import Index, MinHash, NeardupError, NearDuplicates, Search, Trials
+from neardup import Index, MinHash, NearDuplicates, Search, Trials
+from neardup.errors import NeardupError
 from neardup.planning import Banding, Blocks
 
 TEXTS = [
@@ -22,7 +20,7 @@ TABLE = pa.table({"id": ["a", "b"], "text": TEXTS})
 HITS = TABLE.to_pylist()
 PAIR = {"a": TEXTS[0], "b": TEXTS[1]}
 NAMES = [{"x": 0}]  # names can be the keys of a mapping
-LABELLED = neardup.LabelledPair(a="1", b="2", label="same", text_a="x", text_b="y")
+LABELLED = neardup.labels.LabelledPair(a="1", b="2", label="same", text_a="x", text_b="y")
 WRONG = [2.5, b"x", object(), [object()], *NAMES, float("nan"), -1, ""]
 ODD = [np.array(["x", "y"]), np.array([]), TABLE, pd.NA, pd.DataFrame({"x": [1]}), 10**30]  # right for some arguments
 
@@ -76,7 +74,11 @@ FUNCTIONS = {
     "TableDesign": ({"kind": "blocks", "distance": 3, "pieces": 4}, {}),
     "Trials": ({}, {}),
 }
-HOMES = (neardup, neardup.hamming, neardup.planning, neardup.urls)
+HOMES = (
+    neardup,
+    *(neardup.collapsing, neardup.hamming, neardup.labels, neardup.planning),
+    *(neardup.results, neardup.urls, neardup.web_pages),
+)
 OF_AN_INDEX = {"at": [2.5, -1], "before": [2.5, -1], "ids": NAMES, "id": [""]}  # seconds since 1970
 
 
@@ -140,7 +142,7 @@ def test_an_index_refuses_wrong_arguments(index, name):
 
 @pytest.mark.parametrize("name", ["get", "numbers", "updated", "since", "added_to"])
 def test_templates_refuse_wrong_arguments(name):
-    templates = neardup.HostTemplates([], {})
+    templates = neardup.web_pages.HostTemplates([], {})
     function = getattr(templates, name)
     assert unrefused(function, {}, {"host": [""], "learned": [""]}) == []
 
@@ -193,7 +195,7 @@ def test_a_scheme_refuses_wrong_signatures(kind):
 )
 def test_keys_of_another_layout_are_refused(scheme, layouts):
     for layout in layouts:
-        with pytest.raises(neardup.ParameterError, match="must have the scheme's"):
+        with pytest.raises(neardup.errors.ParameterError, match="must have the scheme's"):
             scheme.keys(scheme.sign(TEXTS), layout)
 
 
@@ -214,19 +216,19 @@ def test_a_state_refuses_wrong_arguments(tmp_path):
 
 
 def test_the_error_names_the_argument():
-    with pytest.raises(neardup.ParameterError, match=r"^text=5 must be a string$"):
+    with pytest.raises(neardup.errors.ParameterError, match=r"^text=5 must be a string$"):
         neardup.dedup(TABLE, text=5)
-    with pytest.raises(neardup.ParameterError, match=r"^contribution=\['x'\] must be the name of a column$"):
+    with pytest.raises(neardup.errors.ParameterError, match=r"^contribution=\['x'\] must be the name of a column$"):
         neardup.Checksum(contribution=["x"])
-    with pytest.raises(neardup.ParameterError, match=r"^scheme='minhash' must be "):
+    with pytest.raises(neardup.errors.ParameterError, match=r"^scheme='minhash' must be "):
         neardup.compare(*TEXTS, schemes=["minhash"])
-    with pytest.raises(neardup.ParameterError, match=r"^signatures must be of both texts"):
+    with pytest.raises(neardup.errors.ParameterError, match=r"^signatures must be of both texts"):
         neardup.explain(*TEXTS, signatures=MinHash().sign(TEXTS[:1]))
 
 
 def test_numbers_that_no_kernel_takes_are_refused():
     for make in (lambda: neardup.Analysis(min_length=10**30), lambda: neardup.Field(name="a", limit=10**30)):
-        with pytest.raises(neardup.ParameterError, match="must be an integer from 1 to"):
+        with pytest.raises(neardup.errors.ParameterError, match="must be an integer from 1 to"):
             make()
 
 
@@ -237,8 +239,8 @@ def test_any_memory_is_enough(tmp_path):
 
 
 def test_known_contents_are_those_of_pages():
-    with pytest.raises(neardup.ParameterError, match="must be PageContents, not an int"):
-        neardup.Extraction(known=5)
+    with pytest.raises(neardup.errors.ParameterError, match="must be PageContents, not an int"):
+        neardup.web_pages.Extraction(known=5)
 
 
 @pytest.mark.parametrize("name", ["text", "id"])
@@ -248,7 +250,7 @@ def test_names_of_columns_are_strings(name):
         lambda: neardup.audit(result, **{name: 1}),
         lambda: neardup.pairs(TEXTS, **{name: 1}),
         lambda: neardup.contamination(TEXTS, TABLE, **{name: 1}),
-        lambda: neardup.draw_pairs(TABLE, **{name: 1}),
+        lambda: neardup.labels.draw_pairs(TABLE, **{name: 1}),
     ):
-        with pytest.raises(neardup.ParameterError, match=f"{name}=1 must be a string"):
+        with pytest.raises(neardup.errors.ParameterError, match=f"{name}=1 must be a string"):
             question()

@@ -62,7 +62,13 @@ def test_public_names_exist():
     assert set(neardup.__all__) <= set(dir(neardup))
 
 
-@pytest.mark.parametrize("module", ["errors", "hamming", "planning", "spark", "urls"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("collapsing", "errors", "hamming", "labels", "planning"),
+        *("results", "spark", "urls", "verdicts", "web_pages"),
+    ],
+)
 def test_public_names_of_modules_exist(module):
     found = getattr(neardup, module)
     assert found.__all__ == sorted(found.__all__)

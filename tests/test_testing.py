@@ -177,7 +177,7 @@ def test_in_an_index(tmp_path, key):
     with neardup.Index.open(tmp_path / "index", key=key) as index:
         assert index.scheme == Smallest(features=2, key=key)
         verdict = index.judge([A])[0]
-    assert type(verdict) is neardup.ExactDuplicate
+    assert type(verdict) is neardup.verdicts.ExactDuplicate
 
 
 @pytest.mark.parametrize("verify", ["exact", "estimate"])
@@ -220,6 +220,6 @@ def test_a_name_is_taken_once():
         name = "minhash"
 
     for kind in (Another, object):
-        with pytest.raises(neardup.ParameterError, match="must"):
+        with pytest.raises(neardup.errors.ParameterError, match="must"):
             registry.register(kind)
     assert registry.named("minhash") is neardup.MinHash

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup
-from neardup import Analysis, Checksum, DataError, Field, MinHash, ParameterError, compare, containment, explain
+from neardup import Analysis, Checksum, Field, MinHash, compare, containment, explain
+from neardup.errors import DataError, ParameterError
 from neardup.evaluation.comparison import default_schemes
 from neardup.evaluation.passages import shared_passages
 

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import words
 
-from neardup import Analysis, DataError, ParameterError
+from neardup import Analysis
+from neardup.errors import DataError, ParameterError
 from neardup.evaluation.measures import containment, resemblance
 
 TEXTS = st.lists(st.sampled_from(["a", "B", "é", "你", "5", "a."]), max_size=10).map(" ".join)

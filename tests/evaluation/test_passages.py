@@ -3,8 +3,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles import words
 
-from neardup import Passage
 from neardup.evaluation.passages import Passages, shared_passages
+from neardup.results import Passage
 
 TEXTS = st.lists(st.sampled_from(["a", "B", "c", "é", "e\u0301", "你", ",", "\ud800", "\0", "😀"]), max_size=24).map(
     " ".join

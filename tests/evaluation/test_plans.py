@@ -6,7 +6,8 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from neardup import Checksum, Combined, MinHash, ParameterError, Sentences
+from neardup import Checksum, Combined, MinHash, Sentences
+from neardup.errors import ParameterError
 from neardup.evaluation.plans import plan
 
 SCHEME_OF = {"combined": Combined, "checksum": Checksum}

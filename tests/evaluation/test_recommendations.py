@@ -5,7 +5,8 @@ from math import comb, prod
 import numpy as np
 import pytest
 
-from neardup import MinHash, ParameterError, SimHash, Trials
+from neardup import MinHash, SimHash, Trials
+from neardup.errors import ParameterError
 from neardup.evaluation.crowding import candidates_by_law
 from neardup.evaluation.recommendations import SHOWN, recommend, searched_schemes
 from neardup.model.candidates import ROOM

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neardup import ParameterError
+from neardup.errors import ParameterError
 from neardup.evaluation.tuning import GRID, Goal, Labels, chosen, groups_of, held_out, tuned
 
 

@@ -11,12 +11,13 @@ import pyarrow as pa
 import pytest
 from served import serving
 
-from neardup import Checksum, Client, CrawlFilter, DataError, Index, New, ParameterError
-from neardup.errors import QueryTimeout, StorageFailed, StorageRefused
+from neardup import Checksum, Client, CrawlFilter, Index
+from neardup.errors import DataError, ParameterError, QueryTimeout, StorageFailed, StorageRefused
 from neardup.interfaces import client as client_module
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.pipeline.query.search import Search
 from neardup.urls import Addresses
+from neardup.verdicts import New
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"

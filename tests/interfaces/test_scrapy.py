@@ -19,10 +19,12 @@ from types import SimpleNamespace
 import pytest
 from served import serving
 
-from neardup import CrawlFilter, Extraction, Index, ParameterError, StorageError
+from neardup import CrawlFilter, Index
+from neardup.errors import ParameterError, StorageError
 from neardup.interfaces import scrapy
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.scrapy import SEEN, UNFINISHED, NearDuplicatePipeline
+from neardup.web_pages import Extraction
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("scrapy") is None, reason="Scrapy is not installed")
 
@@ -675,8 +677,8 @@ def test_lines_of_templates_do_not_count(pipeline, templates, tmp_path):
 
 
 def test_a_service_must_have_the_same_templates(pipeline, templates, tmp_path):
-    from neardup import Extraction
     from neardup.text.host_templates import HostTemplates
+    from neardup.web_pages import Extraction
 
     path, pages = templates
     extraction = Extraction(templates=HostTemplates.load(path))

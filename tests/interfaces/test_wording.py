@@ -4,10 +4,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from neardup import CommonShingles, Policy, Summary
+from neardup import CommonShingles
 from neardup.interfaces.wording import cluster_lines, common_words, evidence_of, page_totals, percentage, rule_of
 from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
+from neardup.results import Policy, Summary
 
 
 def row(rule, resemblance=None, within=None, around=None):

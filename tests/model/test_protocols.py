@@ -1,6 +1,7 @@
 import pytest
 
-from neardup import MinHash, ParameterError, Trials
+from neardup import MinHash, Trials
+from neardup.errors import ParameterError
 from neardup.model.protocols import FieldScheme, FilterScheme, Scheme, require_scheme, whole_term
 from neardup.schemes import registry
 

@@ -1,6 +1,6 @@
 import pytest
 
-from neardup import ParameterError
+from neardup.errors import ParameterError
 from neardup.model.requirements import Requirements
 
 

@@ -1,5 +1,5 @@
-from neardup import Empty, ExactDuplicate, Known, NearDuplicate, New
 from neardup.model.verdicts import as_record
+from neardup.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
 
 
 def test_records_have_the_name_and_every_part():

@@ -35,14 +35,14 @@ def test_settings_make_a_scheme_and_a_policy(load):
     config = load(FULL)
     analysis = neardup.Analysis(stop_words=("the", "a"), normalization=None)
     assert config.scheme == neardup.MinHash(shingle=2, threshold=0.5, recall=0.99, seed=7, analysis=analysis)
-    assert config.policy == neardup.Policy(keep="longest", verify="estimate")
+    assert config.policy == neardup.results.Policy(keep="longest", verify="estimate")
     result = neardup.dedup(["a b c d", "a b c d e", "the b c d"], **config.arguments)
     assert result.summary.kept == 1
 
 
 def test_an_empty_file_is_the_default(load):
     config = load("")
-    assert (config.scheme, config.policy) == (neardup.MinHash(), neardup.Policy())
+    assert (config.scheme, config.policy) == (neardup.MinHash(), neardup.results.Policy())
 
 
 def test_a_key_file_is_beside_the_settings(load, tmp_path):

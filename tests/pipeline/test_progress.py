@@ -3,7 +3,8 @@ import io
 import pytest
 from rich.console import Console
 
-from neardup import ParameterError, dedup
+from neardup import dedup
+from neardup.errors import ParameterError
 from neardup.pipeline.progress import bars, followed
 
 

@@ -1,6 +1,7 @@
 import pytest
 
-from neardup import MinHash, ParameterError
+from neardup import MinHash
+from neardup.errors import ParameterError
 from neardup.model.policy import Policy
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.sources.read import request_of

@@ -21,7 +21,6 @@ from neardup import (
     Field,
     FracMinHash,
     Index,
-    JudgedSets,
     MinHash,
     NearDuplicates,
     SameValue,
@@ -31,6 +30,7 @@ from neardup import (
     collapse,
     dedup,
 )
+from neardup.collapsing import JudgedSets
 from neardup.kernels.collapse import HEADS
 from neardup.model.hits import group_id
 from neardup.urls import host

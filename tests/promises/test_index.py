@@ -17,25 +17,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import (
-    Checksum,
-    Combined,
-    Document,
-    Empty,
-    ExactDuplicate,
-    FracMinHash,
-    Index,
-    Known,
-    MinHash,
-    NearDuplicate,
-    New,
-    Sentences,
-    SimHash,
-    Trials,
-)
+from neardup import Checksum, Combined, FracMinHash, Index, MinHash, Sentences, SimHash, Trials
 from neardup.model.protocols import ColumnScheme
 from neardup.model.verdicts import as_record
 from neardup.planning import Banding
+from neardup.results import Document
+from neardup.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
 
 BEGIN = datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=UTC)
 FIELDS = {"rank": int, "host": str, "seen": datetime, "score": float, "ok": bool}

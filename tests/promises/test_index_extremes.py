@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neardup import DataError, ExactDuplicate, Index, MinHash, New, Signatures, SimHash
+from neardup import Index, MinHash, Signatures, SimHash
+from neardup.errors import DataError
 from neardup.index.disk import gathered, reader
 from neardup.model.candidates import ROOM
 from neardup.model.verdicts import as_record
 from neardup.pipeline.index.verification import Verifier
 from neardup.planning import Banding
+from neardup.verdicts import ExactDuplicate, New
 
 WAYS = {"durability": "bulk"}
 

@@ -14,10 +14,11 @@ import pytest
 from disks import FOLDER, ROOT, MemoryDisk
 from lives import AT, Record, answers, create, fields_of, quiet, reopen, script, some_of_each
 
-from neardup import ExactDuplicate, Index, New, SimHash
+from neardup import Index, SimHash
 from neardup.index.disk.files import LOCK, Disk, _named
 from neardup.index.disk.manifest import SECOND
 from neardup.model.errors import StorageError, StorageFailed, StorageRefused
+from neardup.verdicts import ExactDuplicate, New
 
 FAULTS = [errno.ENOSPC, errno.EIO, errno.EMFILE, "short", "Ctrl-C"]
 MANIFESTS = {"manifest.json", "manifest.copy", "manifest.copy.new"}

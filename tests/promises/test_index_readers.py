@@ -7,7 +7,8 @@ from itertools import count
 
 import pytest
 
-from neardup import ExactDuplicate, Index, MinHash, NearDuplicate, New
+from neardup import Index, MinHash
+from neardup.verdicts import ExactDuplicate, NearDuplicate, New
 
 SCHEME = MinHash(permutations=16, shingle=1, threshold=0.5, recall=0.9)
 

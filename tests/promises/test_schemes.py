@@ -8,23 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from neardup import (
-    Analysis,
-    Checksum,
-    Combined,
-    DataError,
-    Field,
-    FracMinHash,
-    MinHash,
-    NeardupError,
-    OutputError,
-    ParameterError,
-    Sentences,
-    SimHash,
-    TermWeights,
-    Trials,
-)
-from neardup.errors import RecipeMismatch
+from neardup import Analysis, Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, TermWeights, Trials
+from neardup.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch
 from neardup.model.arrays import Corpus, Features
 from neardup.model.layout import Banding, Blocks
 from neardup.testing import check_scheme

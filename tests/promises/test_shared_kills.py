@@ -17,9 +17,10 @@ from contextlib import suppress
 import pytest
 from lives import SCHEMES, kills_apart, text
 
-from neardup import Client, Index, Known, collapse
+from neardup import Client, Index, collapse
 from neardup.interfaces.cli import main
 from neardup.interfaces.http import server  # noqa: F401 - so that the children need not load it
+from neardup.verdicts import Known
 
 CRAWLERS = 8
 PAGES = 5  # of a batch

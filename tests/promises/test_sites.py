@@ -9,7 +9,7 @@ import pytest
 from invented_sites import Site, article, words
 from test_definition import answer
 
-from neardup import Combined, Extraction, Index, MinHash, SimHash, dedup_files, learn_templates
+from neardup import Combined, Index, MinHash, SimHash, dedup_files
 from neardup.model.errors import StorageRefused
 from neardup.pipeline.corpus.documents import SITE
 from neardup.pipeline.crawl.templates import rule_of
@@ -19,6 +19,7 @@ from neardup.pipeline.spilled import files
 from neardup.sources.read import read
 from neardup.text.host_templates import HostTemplates, Template
 from neardup.text.lines import Lines
+from neardup.web_pages import Extraction, learn_templates
 
 HTML = {"html": "html", "id": "url", "url": "url"}
 

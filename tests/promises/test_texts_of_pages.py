@@ -7,12 +7,13 @@ import pytest
 from archives_made import http, packed, record
 from invented_sites import Site, article, words
 
-from neardup import Extraction, Index, dedup_files, visible_text
+from neardup import Index, dedup_files
 from neardup.pipeline.crawl.file_templates import learn_from_files
 from neardup.pipeline.files.ingestion import add_files
 from neardup.pipeline.files.visits import FileAnswers
 from neardup.sources.read import read
 from neardup.text.lines import Lines
+from neardup.web_pages import Extraction, visible_text
 
 SITES = [Site(f"host{number}.example", menu=60, varied=0) for number in range(2)]
 FOOTER = [

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from oracles import SPREAD, siphash13
 
 import neardup
-from neardup import Checksum, DataError, Field, ParameterError
+from neardup import Checksum, Field
+from neardup.errors import DataError, ParameterError
 from neardup.model.recipe import Hashing
 
 KEY = bytes(range(16))

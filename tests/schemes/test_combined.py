@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import Checksum, Combined, MinHash, ParameterError, Sentences, SimHash, Trials, dedup, resemblance
+from neardup import Checksum, Combined, MinHash, Sentences, SimHash, Trials, dedup, resemblance
+from neardup.errors import ParameterError
 from neardup.model.arrays import Corpus
 
 LINE = "harbour light evening quiet boat water stone bridge market bread winter letter garden window music road"

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from neardup import FracMinHash, Index, NearDuplicates, ParameterError, collapse, compare, dedup
+from neardup import FracMinHash, Index, NearDuplicates, collapse, compare, dedup
+from neardup.errors import ParameterError
 from neardup.schemes.fracminhash import _least_counts
 from neardup.schemes.laws import binomial_tail
 

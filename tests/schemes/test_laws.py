@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import MinHash, ParameterError, Sentences, SimHash, Trials
+from neardup import MinHash, Sentences, SimHash, Trials
+from neardup.errors import ParameterError
 from neardup.model.layout import Banding, Blocks
 from neardup.schemes.laws import (
     bands_and_sample_law,

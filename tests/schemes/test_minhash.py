@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import EMPTY, sketch
 
-from neardup import Analysis, MinHash, ParameterError
-from neardup.errors import ParameterConflict
+from neardup import Analysis, MinHash
+from neardup.errors import ParameterConflict, ParameterError
 from neardup.model.arrays import Corpus, Signatures
 from neardup.model.recipe import Hashing
 from neardup.schemes.laws import least_count

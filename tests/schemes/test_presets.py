@@ -3,7 +3,8 @@
 import pytest
 
 import neardup
-from neardup import Analysis, MinHash, ParameterError
+from neardup import Analysis, MinHash
+from neardup.errors import ParameterError
 from neardup.model.presets import PRESETS, preset_named
 
 PROMPT = "Answer briefly and politely in the language of the user and never use profanity when you talk to customers "

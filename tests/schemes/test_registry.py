@@ -1,6 +1,7 @@
 import pytest
 
-from neardup import MinHash, ParameterError
+from neardup import MinHash
+from neardup.errors import ParameterError
 from neardup.schemes import registry
 
 

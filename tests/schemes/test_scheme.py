@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from neardup import Analysis, Checksum, Combined, MinHash, ParameterError, Sentences, SimHash, Trials
+from neardup import Analysis, Checksum, Combined, MinHash, Sentences, SimHash, Trials
+from neardup.errors import ParameterError
 from neardup.schemes import registry
 
 KEY = b"secret key 16 by"

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import EMPTY, mix
 
-from neardup import Features, ParameterError, Sentences
+from neardup import Features, Sentences
+from neardup.errors import ParameterError
 from neardup.kernels import sentences as kernels
 from neardup.model.arrays import Signatures
 from neardup.schemes.plausibility import share_a_key

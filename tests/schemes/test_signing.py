@@ -7,18 +7,16 @@ import pytest
 from neardup import (
     Checksum,
     Combined,
-    DataError,
     Features,
     FracMinHash,
     MinHash,
-    ParameterError,
     Sentences,
     Signatures,
     SimHash,
     TermWeights,
     Trials,
 )
-from neardup.errors import RecipeMismatch
+from neardup.errors import DataError, ParameterError, RecipeMismatch
 from neardup.model.arrays import Corpus
 from neardup.schemes.signing import ranked_kernel
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import fingerprint
 
-from neardup import Analysis, ParameterError, SimHash, TermWeights, dedup
+from neardup import Analysis, SimHash, TermWeights, dedup
+from neardup.errors import ParameterError
 from neardup.model.arrays import Features, Signatures
 
 KEY = bytes(range(16))

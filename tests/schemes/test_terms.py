@@ -8,18 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import (
-    Analysis,
-    Checksum,
-    Combined,
-    Field,
-    MinHash,
-    ParameterError,
-    Sentences,
-    SimHash,
-    TermWeights,
-    Trials,
-)
+from neardup import Analysis, Checksum, Combined, Field, MinHash, Sentences, SimHash, TermWeights, Trials
+from neardup.errors import ParameterError
 from neardup.schemes.terms import is_whole, read, written
 
 KEYS = st.none() | st.binary(min_size=16, max_size=16)

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import SPREAD, sketch
 
-from neardup import Analysis, ParameterError, Trials
+from neardup import Analysis, Trials
+from neardup.errors import ParameterError
 from neardup.model.arrays import Features, Signatures
 from neardup.model.recipe import Hashing
 from neardup.schemes import trials

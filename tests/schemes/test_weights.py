@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import Analysis, ParameterError, SimHash, TermWeights
+from neardup import Analysis, SimHash, TermWeights
+from neardup.errors import ParameterError
 from neardup.schemes import weights as module
 from neardup.text.shingling import Shingling
 

@@ -7,13 +7,15 @@ import pyarrow.parquet as pq
 import pytest
 from archives_made import ENDINGS, PACK, http, packed, page, record
 
-from neardup import DataError, Extraction, MinHash, OutputError, ParameterError, dedup_files
+from neardup import MinHash, dedup_files
+from neardup.errors import DataError, OutputError, ParameterError
 from neardup.interfaces.cli import main
 from neardup.interfaces.pages.report import report_page
 from neardup.sources import archives, http_response, members, warc
 from neardup.sources.archives import pages_in, pieces_of, ranges_of, undecoded
 from neardup.sources.read import read, request_of
 from neardup.text import html
+from neardup.web_pages import Extraction
 
 SAME = "This article is on two pages of the crawl, word for word, and is long enough to be one."
 INFO = record("warcinfo", uri=None, number=90, block=b"software: tests")

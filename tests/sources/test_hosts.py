@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup import NeardupError, ParameterError
+from neardup.errors import NeardupError, ParameterError
 from neardup.sources import hosts
 from neardup.urls import Addresses, host, path_levels, registered_domain
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from archives_made import http, packed, record
 
-from neardup import Extraction, dedup_files
+from neardup import dedup_files
 from neardup.engines import processes as engine
 from neardup.engines.processes import Processes, TableFunction, open_processes
 from neardup.interfaces.cli import main
@@ -19,6 +19,7 @@ from neardup.sources.pages import Batch, extracted, extracting, table_of
 from neardup.sources.read import read
 from neardup.text import extraction, html
 from neardup.text.host_templates import HostTemplates
+from neardup.web_pages import Extraction
 
 WORKER = """
 import os, signal, sys

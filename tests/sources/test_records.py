@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from neardup import ParameterError
+from neardup.errors import ParameterError
 from neardup.sources.records import decoder, kind_of, literal_of, reason_of
 
 

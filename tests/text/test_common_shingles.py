@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from oracles import different_documents, siphash13
 
 import neardup
-from neardup import CommonShingles, DataError, MinHash, ParameterError
+from neardup import CommonShingles, MinHash
+from neardup.errors import DataError, ParameterError
 from neardup.model.errors import InputRefused, OutputError
 from neardup.text import common_shingles as module
 from neardup.text.common_shingles import least_own

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup import DataError, ParameterError
+from neardup.errors import DataError, ParameterError
 from neardup.model.errors import InputRefused
 from neardup.sources.hosts import host
 from neardup.text.host_templates import HostTemplates, Template

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neardup import Extraction, HostTemplates
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.text.host_templates import Template
 from neardup.text.html import PageContent
 from neardup.text.page_contents import PageContents, digest
+from neardup.web_pages import Extraction, HostTemplates
 
 NO_LINES = np.empty(0, np.uint64)
 PAGES = [

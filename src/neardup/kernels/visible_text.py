@@ -43,7 +43,7 @@ _DISPLAY, _NONE = np.uint64(packed_name("display")), np.uint64(packed_name("none
 
 @kernel
 def pieces(page, names, kinds, references, firsts, codes, links, tags, out, found):
-    """Find the text of a page (valid UTF-8) in source order; ``neardup.visible_text`` defines it.
+    """Find the text of a page (valid UTF-8) in source order; ``neardup.web_pages.visible_text`` defines it.
 
     *out* (uint8) receives pieces and marks, at most ``references.GROWTH`` times the bytes of the page. *found*
     (int64[NUMBERS]): ``SIZE``: the bytes of *out*; ``TITLE_BEGIN`` and ``TITLE_END``: where the content of the first

@@ -75,7 +75,7 @@ def common_of(scheme: Any) -> CommonShingles | None:
 
 
 def without_common(scheme: Any) -> Any:
-    """Return a scheme of which all shingles count."""
+    """Return the same scheme without its list: all shingles count."""
     own: dict[str, Any] = {
         name: without_common(value) if isinstance(value, kinds()) else None
         for name, value in _parameters(scheme).items()

@@ -1,8 +1,8 @@
 """A folder of text and HTML files, each a document named by its path inside the folder.
 
 Files are found recursively and sorted by that path. Text files are decoded as UTF-8, without a byte order mark; HTML
-becomes text as ``neardup.Extraction`` describes. Patterns choose other files, which are then text. Hidden files, and
-those in hidden folders, are only read if a pattern has their dot. All other files are ignored, and counted.
+becomes text as ``neardup.web_pages.Extraction`` describes. Patterns choose other files, which are then text. Hidden
+files, and those in hidden folders, are only read if a pattern has their dot. All other files are ignored, and counted.
 
 Links to folders are not followed, and links to files outside the folder are not read: a link must not add files from
 elsewhere.

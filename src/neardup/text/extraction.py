@@ -93,7 +93,7 @@ class Extraction:
     """How a web page becomes text.
 
     ``view``
-        ``visible``: all visible text (see ``neardup.visible_text``). ``main``: the main text, without navigation,
+        ``visible``: all visible text (see ``visible_text``). ``main``: the main text, without navigation,
         advertisements, the comments of readers and other parts that belong to the site; a page whose markup would take
         too much time or memory is read as ``visible``. ``auto``: like ``main``, but also a page whose main text has
         less than a fifth of the letters (bytes of UTF-8 that are not white space) of its visible text is read as
@@ -107,7 +107,7 @@ class Extraction:
     ``main`` and ``auto`` need the library resiliparse (extra ``warc``), and depend on its version.
 
     ``templates``
-        lines that do not count, of each host (see ``neardup.learn_templates``). On pages of these hosts, lines of
+        lines that do not count, of each host (see ``learn_templates``). On pages of these hosts, lines of
         visible text whose words are all in links do not count either, nor do copyright notices, which have the sign ©,
         and what follows one in the last quarter of a page. With ``auto``, templates also decide which view the pages of
         a host have. A *thin* page, which has fewer than 12 words besides all these lines, keeps all visible text; it

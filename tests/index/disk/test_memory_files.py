@@ -4,9 +4,10 @@ import tracemalloc
 
 import pytest
 
-from neardup import Index, MinHash, New, Search
+from neardup import Index, MinHash, Search
 from neardup.index.disk.memory_files import FOLDER
 from neardup.model.errors import StorageRefused
+from neardup.verdicts import New
 
 TEXTS = [f"the storm number {number} broke over the harbour at dawn and nobody was hurt" for number in range(300)]
 

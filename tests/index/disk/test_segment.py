@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import ExactDuplicate, Index, MinHash, NearDuplicate, New, Sentences, SimHash
+from neardup import Index, MinHash, Sentences, SimHash
 from neardup.index.disk.arrays import ArraysWriter, StoredArrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.segment import TABLES, NearbyTables, Segment
 from neardup.index.hamming.tables import HammingTables
 from neardup.model.candidates import ROOM
 from neardup.model.tables import TableDesign
+from neardup.verdicts import ExactDuplicate, NearDuplicate, New
 
 TEXT = "page not found on this server, sorry about that"
 FINGERPRINTS = st.integers(0, 2**12 - 1)  # many are near

@@ -2,7 +2,8 @@
 
 import pytest
 
-from neardup import Index, SimHash, StorageError
+from neardup import Index, SimHash
+from neardup.errors import StorageError
 
 
 def test_a_closed_store_is_refused(tmp_path):

@@ -1196,7 +1196,7 @@ def test_common_shingles_of_a_checksum_are_refused_before_anything_is_read(run, 
 @pytest.mark.parametrize("name", ["out", "report", "dropped", "mark", "scheme", "text", "inputs", "ignore_common"])
 def test_wrong_arguments_are_named(tmp_path, name):
     (tmp_path / "a.jsonl").write_bytes(b'{"text": "a"}\n')
-    with pytest.raises(neardup.ParameterError) as caught:
+    with pytest.raises(neardup.errors.ParameterError) as caught:
         neardup.dedup_files(**{"inputs": [tmp_path / "a.jsonl"], name: 5})
     assert caught.value.name == name
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup import Analysis, Checksum, Combined, Field, Index, MinHash, Sentences, SimHash, StorageError, Trials
+from neardup import Analysis, Checksum, Combined, Field, Index, MinHash, Sentences, SimHash, Trials
+from neardup.errors import StorageError
 from neardup.interfaces.cli import dedup
 from neardup.interfaces.cli.options import (
     CRAWLED,

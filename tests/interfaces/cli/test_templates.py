@@ -12,7 +12,8 @@ import pytest
 from archives_made import http, packed, page, record
 from invented_sites import Site, article, edited
 
-from neardup import DataError, Index, ParameterError, SimHash, audit_files, dedup_files
+from neardup import Index, SimHash, audit_files, dedup_files
+from neardup.errors import DataError, ParameterError
 from neardup.interfaces.cli import main
 from neardup.model.errors import RunChanged, StorageBusy
 from neardup.pipeline.crawl.file_templates import RunTemplates

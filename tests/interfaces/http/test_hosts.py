@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import ParameterError
+from neardup.errors import ParameterError
 from neardup.interfaces.http.hosts import Hosts, is_loopback
 
 

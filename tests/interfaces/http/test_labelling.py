@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from neardup import Labelling, draw_pairs, read_labels
 from neardup.interfaces.http.labelling import POLICY, create_label_app, pair_view
+from neardup.labels import Labelling, draw_pairs, read_labels
 from neardup.model.errors import OutputError
 from neardup.model.labels import DrawnPair
 

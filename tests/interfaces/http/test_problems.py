@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from starlette.exceptions import HTTPException
 
-from neardup import DataError, ParameterError
-from neardup.errors import RecipeMismatch, StorageDamaged
+from neardup.errors import DataError, ParameterError, RecipeMismatch, StorageDamaged
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.problems import KINDS, Refusal, refusal_of
 

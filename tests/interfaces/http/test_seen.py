@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from neardup import CrawlFilter, Extraction, Index
+from neardup import CrawlFilter, Index
 from neardup.interfaces.http.operations import KEY_HEADER
 from neardup.interfaces.http.service import Service
 from neardup.model.errors import StorageRefused
@@ -15,6 +15,7 @@ from neardup.pipeline.index.page_terms import require_extraction
 from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.text.host_templates import HostTemplates
 from neardup.urls import Addresses, UrlRules
+from neardup.web_pages import Extraction
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import NeardupError
+from neardup.errors import NeardupError
 from neardup.interfaces.http.tokens import Tokens, add_token, is_exposed, new_token, presented
 
 

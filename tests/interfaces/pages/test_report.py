@@ -7,11 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import Checksum, Field, MinHash, Policy, Sentences, SimHash, Summary, dedup
+from neardup import Checksum, Field, MinHash, Sentences, SimHash, dedup
 from neardup.interfaces.pages.report import report_page
 from neardup.pipeline import Result, dedup_files
 from neardup.pipeline.corpus.result import decisions_table
 from neardup.pipeline.files.dedup import FilesResult
+from neardup.results import Policy, Summary
 from neardup.text.columns import text_column
 
 LINE = "the quick brown fox jumps over the lazy dog and runs into the dark wood before anybody sees it"

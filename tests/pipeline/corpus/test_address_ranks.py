@@ -11,7 +11,7 @@ import pytest
 from archives_made import http, packed, record
 
 import neardup
-from neardup import DataError
+from neardup.errors import DataError
 from neardup.model.policy import Policy
 from neardup.pipeline.corpus.address_ranks import address_ranks, hint_counts, named_address
 from neardup.text.containers import records_as_table
@@ -143,7 +143,7 @@ def test_pages_with_templates_are_ranked_by_their_addresses(tmp_path):
     rows = [{"id": own, "address": url, "canonical": None, "html": page} for own, url, page in pages]
     rows[0]["canonical"] = A
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    extraction = neardup.Extraction(templates=neardup.learn_templates([]))
+    extraction = neardup.web_pages.Extraction(templates=neardup.web_pages.learn_templates([]))
     options = {"html": "html", "url": "address", "extraction": extraction, "keep": "canonical"}
     for how in ({}, {"work": tmp_path / "work"}):
         found = neardup.dedup_files([tmp_path / "x.jsonl"], **options, **how).result

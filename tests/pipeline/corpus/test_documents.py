@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import Checksum, DataError, Field, MinHash, dedup
+from neardup import Checksum, Field, MinHash, dedup
+from neardup.errors import DataError
 from neardup.pipeline.corpus import documents
 from neardup.pipeline.corpus.documents import Documents
 from neardup.text.columns import gathered

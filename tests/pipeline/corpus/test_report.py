@@ -12,7 +12,8 @@ import pytest
 import zstandard
 from archives_made import packed, page, record
 
-from neardup import MinHash, ParameterError, dedup_files
+from neardup import MinHash, dedup_files
+from neardup.errors import ParameterError
 from neardup.interfaces.cli import main
 from neardup.pipeline.corpus.report import revisit_rows, terms_of_report
 from neardup.sources.read import read

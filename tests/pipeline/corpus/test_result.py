@@ -2,7 +2,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import DataError, dedup, dedup_files
+from neardup import dedup, dedup_files
+from neardup.errors import DataError
 
 LINE = "the quick brown fox jumps over the lazy dog and runs into the dark wood"
 TEXTS = [LINE, "something else entirely is written in here", LINE + " tonight", LINE]

@@ -7,7 +7,8 @@ import pytest
 from test_definition import KEEPS, answer, assert_evidence
 
 import neardup
-from neardup import Analysis, Checksum, DataError, Field, MinHash, ParameterError, SimHash, Trials, dedup
+from neardup import Analysis, Checksum, Field, MinHash, SimHash, Trials, dedup
+from neardup.errors import DataError, ParameterError
 from neardup.pipeline.corpus import result
 from neardup.pipeline.corpus import run as corpus
 from neardup.text.columns import batches

@@ -5,9 +5,10 @@ import pyarrow as pa
 import pytest
 from archives_made import http, packed, record
 
-from neardup import Extraction, dedup_files, learn_templates
+from neardup import dedup_files
 from neardup.decisions.templates import LEAST
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
+from neardup.web_pages import Extraction, learn_templates
 
 MENU = "".join(f"<p>{' '.join(f'{line}{word}' for word in range(15))}</p>" for line in "abcdefgh")
 VISIBLE = Extraction(view="visible")

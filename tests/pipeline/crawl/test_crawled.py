@@ -4,7 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup import DataError
+from neardup.errors import DataError
 from neardup.pipeline.crawl.crawled import addressed, read_crawled
 from neardup.urls import find_mirrors, find_url_rules
 

@@ -11,8 +11,8 @@ from archives_made import http, packed, record
 from invented_sites import Site, article
 
 import neardup
-from neardup import Extraction, OutputError, ParameterError
 from neardup.engines import processes
+from neardup.errors import OutputError, ParameterError
 from neardup.pipeline.crawl import templates
 from neardup.pipeline.crawl.file_templates import learn_from_files, templates_of
 from neardup.pipeline.crawl.templates import learn_templates, learned_again, rule_of
@@ -21,6 +21,7 @@ from neardup.sources.hosts import host
 from neardup.sources.read import request_of
 from neardup.text import extraction as extraction_module
 from neardup.text.host_templates import HostTemplates
+from neardup.web_pages import Extraction
 
 SITES = [Site(f"host{number}.example") for number in range(3)]
 PAGES = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in SITES for n in range(24)]

@@ -8,27 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from invented_sites import Site, article
 
-from neardup import (
-    Checksum,
-    CrawlFilter,
-    DataError,
-    Empty,
-    ExactDuplicate,
-    Extraction,
-    Field,
-    Index,
-    Known,
-    MinHash,
-    NearDuplicate,
-    New,
-    ParameterError,
-    learn_templates,
-)
-from neardup.errors import StorageRefused
+from neardup import Checksum, CrawlFilter, Field, Index, MinHash
+from neardup.errors import DataError, ParameterError, StorageRefused
 from neardup.pipeline.crawl.filter import page_texts
 from neardup.pipeline.index.fields import SITE as SITE_FIELD
 from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.urls import Addresses, UrlRules
+from neardup.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
+from neardup.web_pages import Extraction, learn_templates
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import CrawlFilter, DataError, Index, Known
-from neardup.errors import StorageFailed, StorageMoved
+from neardup import CrawlFilter, Index
+from neardup.errors import DataError, StorageFailed, StorageMoved
 from neardup.pipeline.crawl import keyed_visits
 from neardup.pipeline.crawl.keyed_visits import FILE, KeyedVisits
+from neardup.verdicts import Known
 
 
 def words(seed, number=40):

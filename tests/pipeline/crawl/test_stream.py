@@ -3,7 +3,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from neardup import Checksum, Index, MinHash, ParameterError
+from neardup import Checksum, Index, MinHash
+from neardup.errors import ParameterError
 from neardup.pipeline.crawl.stream import Answering
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"

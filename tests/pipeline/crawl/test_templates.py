@@ -10,13 +10,15 @@ import pytest
 from invented_sites import Site, article, edited
 
 import neardup
-from neardup import DataError, Extraction, MinHash, ParameterError
+from neardup import MinHash
 from neardup.decisions.templates import RULE
+from neardup.errors import DataError, ParameterError
 from neardup.pipeline.crawl import templates as module
 from neardup.pipeline.crawl.templates import FROZEN, learn_templates, relearn, rule_of
 from neardup.sources.hosts import host
 from neardup.text import sites
 from neardup.text.host_templates import HostTemplates
+from neardup.web_pages import Extraction
 
 SITES = [Site(f"host{number}.example") for number in range(3)]
 PAGES = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in SITES for n in range(24)]
@@ -199,7 +201,7 @@ def test_lines_of_links_do_not_count_on_hosts_with_a_template():
     for (_, page), text in zip(
         pages, texts(pages, HostTemplates([template], rule_of(visible)), "visible"), strict=True
     ):
-        assert neardup.visible_text(page).startswith(text.partition("\n")[0])
+        assert neardup.web_pages.visible_text(page).startswith(text.partition("\n")[0])
         assert text.split() == [page[7 : page.index("</title>")], *page.rpartition("<p>")[2].split()]
     assert "entry 0 of chapter 1" in texts([pages[4]], HostTemplates([], rule_of(visible)), "visible")[0]
     other = [(f"https://c.example/m{n}", f"<title>Menu</title>{menu}") for n, menu in enumerate(menus)]

@@ -9,7 +9,8 @@ import pytest
 from archives_made import packed, page
 from audits import LEAKY, TEXTS, written
 
-from neardup import DataError, FracMinHash, MinHash, ParameterError, audit, audit_files, dedup, dedup_files
+from neardup import FracMinHash, MinHash, audit, audit_files, dedup, dedup_files
+from neardup.errors import DataError, ParameterError
 from neardup.sources.shards import local_shards
 
 

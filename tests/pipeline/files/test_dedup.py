@@ -4,7 +4,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from neardup import DataError, Index, OutputError, ParameterError, dedup_files
+from neardup import Index, dedup_files
+from neardup.errors import DataError, OutputError, ParameterError
 from neardup.model.errors import InputRefused
 
 LINES = [

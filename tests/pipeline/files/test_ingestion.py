@@ -2,10 +2,11 @@ import json
 
 import pytest
 
-from neardup import DataError, Extraction, Index, StorageError
-from neardup.errors import StorageRefused
+from neardup import Index
+from neardup.errors import DataError, StorageError, StorageRefused
 from neardup.pipeline.files.ingestion import add_files, is_index
 from neardup.text import extraction
+from neardup.web_pages import Extraction
 
 LINES = [
     {"id": "a", "text": "one two three four five", "url": "http://A.example/x"},

@@ -7,7 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 from audits import TEXTS
 
-from neardup import DataError, MinHash, ParameterError, pairs
+from neardup import MinHash, pairs
+from neardup.errors import DataError, ParameterError
 from neardup.model.errors import RunChanged
 from neardup.pipeline.files import pairs as module
 from neardup.pipeline.files.pairs import pair_files

@@ -10,7 +10,8 @@ import pytest
 from test_files import POLICIES, SCHEMES, interrupted, numbers, rows
 
 import neardup
-from neardup import DataError, MinHash, ParameterError, dedup_files
+from neardup import MinHash, dedup_files
+from neardup.errors import DataError, ParameterError
 from neardup.model.errors import EngineFailed, OutputRefused, StorageRefused
 from neardup.pipeline.spilled import files
 from neardup.text.common_shingles import CommonShingles

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from archives_made import packed, page
 
-from neardup import Checksum, DataError, Extraction, Index, MinHash, ParameterError
+from neardup import Checksum, Index, MinHash
+from neardup.errors import DataError, ParameterError
 from neardup.model.errors import FieldMissing, StorageRefused
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.files import visits
@@ -15,6 +16,7 @@ from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.text import extraction
 from neardup.text.host_templates import HostTemplates, Template
 from neardup.urls import Addresses, UrlRules
+from neardup.web_pages import Extraction
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 

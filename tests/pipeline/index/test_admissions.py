@@ -22,9 +22,9 @@ def test_a_visit_says_what_is_known_and_remembers_the_rest(index):
     said = index.visit(ids, texts, {"host": ["x", "y", "z"]})
     assert [verdict.representative for verdict in said] == ["a", "a", "a"]
     assert said == [
-        neardup.Known("a", representative="a"),
-        neardup.Known("b", changed=True, representative="a"),
-        neardup.ExactDuplicate("a", "a"),
+        neardup.verdicts.Known("a", representative="a"),
+        neardup.verdicts.Known("b", changed=True, representative="a"),
+        neardup.verdicts.ExactDuplicate("a", "a"),
     ]
     assert asked == said
     assert index.values("host", ids) == ["x", "y", "z"]
@@ -36,8 +36,8 @@ def test_a_visit_of_nothing(index):
 
 def test_a_batch_that_is_visited_is_cut_before_an_id_that_it_has(index):
     said = index.visit(["a", "a", "b", "a"], [STORM, STORM, STORM, "another text that has nothing to do with it"])
-    assert said[1:3] == [neardup.Known("a", representative="a"), neardup.ExactDuplicate("a", "a")]
-    assert said[3] == neardup.Known("a", changed=True)
+    assert said[1:3] == [neardup.verdicts.Known("a", representative="a"), neardup.verdicts.ExactDuplicate("a", "a")]
+    assert said[3] == neardup.verdicts.Known("a", changed=True)
 
 
 @pytest.mark.parametrize("remember", [True, False])
@@ -45,15 +45,15 @@ def test_a_page_that_comes_alone_is_looked_up_once(index, remember, monkeypatch)
     looked = []
     usual = Store.with_ids
     monkeypatch.setattr(Store, "with_ids", lambda store, ids: looked.append(list(ids)) or usual(store, ids))
-    assert index.visit(["a"], [STORM], remember=remember) == [neardup.New()]
+    assert index.visit(["a"], [STORM], remember=remember) == [neardup.verdicts.New()]
     assert looked == [["a"]]
 
 
 def test_many_are_visited_step_by_step(index):
     number = TOGETHER + 2
     ids, texts = [f"n{row}" for row in range(number)], [f"word{row} number{row}" for row in range(number)]
-    assert index.visit(ids, texts) == [neardup.New()] * number
-    assert index.visit(ids, texts) == [neardup.Known(own, representative=own) for own in ids]
+    assert index.visit(ids, texts) == [neardup.verdicts.New()] * number
+    assert index.visit(ids, texts) == [neardup.verdicts.Known(own, representative=own) for own in ids]
 
 
 WORDS = [
@@ -92,7 +92,7 @@ def test_changed_content_is_compared_with_its_own_last_version(texts):
     for verdicts in (index.known(*asked), index.visit(*asked, remember=False), index.visit(*asked)):
         a, b, c, d, e = verdicts
         assert [one.changed for one in (a, b, c, d)] == [True] * 4
-        assert not isinstance(e, neardup.Known)
+        assert not isinstance(e, neardup.verdicts.Known)
         assert (c.resemblance, c.contained) == (None, None)  # it had no features
         expected = [shares(PAGE, counted, 3), shares(f"{PAGE} too", longer, 3), (0, 0)]
         found = [(one.resemblance, one.contained) for one in (a, b, d)]
@@ -111,24 +111,24 @@ def test_small_changes_may_count_as_none():
     for remember in (False, True):
         ways = {"remember": remember, "at": 2}
         stays, changed, same = index.visit(["a", "b", "c"], texts, changed_at_least=resemblance, **ways)
-        assert stays == neardup.Known("a", representative="a")
+        assert stays == neardup.verdicts.Known("a", representative="a")
         assert (stays.resemblance, stays.representative) == (resemblance, "a")
-        assert changed == neardup.Known("b", changed=True)
-        assert same == neardup.Known("c")
+        assert changed == neardup.verdicts.Known("b", changed=True)
+        assert same == neardup.verdicts.Known("c")
     found = {one.id: (one.text, one.last_seen.timestamp()) for one in index.get(["a", "b"])}
     assert found == {"a": (PAGE, 2), "b": (texts[1], 2)}
     # the version that was admitted counts, not the one that was seen last
     (changed,) = index.visit(["a"], texts[:1], changed_at_least=(1 + resemblance) / 2)
-    assert changed == neardup.Known("a", changed=True)
-    assert index.known(["a"], texts[:1]) == [neardup.Known("a")]
+    assert changed == neardup.verdicts.Known("a", changed=True)
+    assert index.known(["a"], texts[:1]) == [neardup.verdicts.Known("a")]
 
 
 @pytest.mark.parametrize("share", [0, 1.5, 95, "0.9", True])
 def test_the_least_resemblance_of_unchanged_content_is_a_share(share):
     index = neardup.Index.create()
-    with pytest.raises(neardup.ParameterError, match="changed_at_least"):
+    with pytest.raises(neardup.errors.ParameterError, match="changed_at_least"):
         index.visit(["a"], ["text"], changed_at_least=share)
-    with pytest.raises(neardup.ParameterError, match="changed_at_least"):
+    with pytest.raises(neardup.errors.ParameterError, match="changed_at_least"):
         neardup.CrawlFilter(index, changed_at_least=share)
     assert len(index) == 0
 
@@ -160,8 +160,8 @@ def test_a_document_that_comes_again_has_the_fields_that_come_with_it(fielded, h
     before, stats, generation = index.get(["a", "b"]), index.stats(), index.changes().generation
     texts = index.scheme.sign([STORM, FAIR]) if how == "signatures" else [STORM, FAIR]
     said = getattr(index, "visit" if how == "visit" else "admit")(["a", "b"], texts, columns(NEW), at=200)
-    known = [neardup.Known(own, representative=own) for own in ("a", "b")]
-    assert said == (known if how == "visit" else [neardup.New()] * 2)
+    known = [neardup.verdicts.Known(own, representative=own) for own in ("a", "b")]
+    assert said == (known if how == "visit" else [neardup.verdicts.New()] * 2)
     after = index.get(["a", "b"])
     assert [own.fields["title"] for own in after] == NEW["title"]
     assert [own.fields["rank"] for own in after] == NEW["rank"]

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from neardup import Index, ParameterError
-from neardup.errors import StorageRefused
+from neardup import Index
+from neardup.errors import ParameterError, StorageRefused
 from neardup.index.disk import removals
 from neardup.pipeline.index.changes import export
 

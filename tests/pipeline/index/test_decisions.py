@@ -1,6 +1,7 @@
 import pytest
 
-from neardup import Empty, ExactDuplicate, Index, MinHash, NearDuplicate, New
+from neardup import Index, MinHash
+from neardup.verdicts import Empty, ExactDuplicate, NearDuplicate, New
 
 A = "The ferry left the harbour at dawn with forty passengers and a cargo of salt and wool"
 NEARLY = f"{A} too"

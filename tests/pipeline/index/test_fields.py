@@ -4,7 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import DataError, Index, ParameterError, SimHash
+from neardup import Index, SimHash
+from neardup.errors import DataError, ParameterError
 from neardup.index.disk.columns import decoded
 from neardup.pipeline.index.fields import (
     READ,

@@ -2,7 +2,8 @@
 
 import pytest
 
-from neardup import Index, ParameterError
+from neardup import Index
+from neardup.errors import ParameterError
 from neardup.model.seen import GroupPage
 
 TEXTS = ["the storm broke over the harbour at dawn", "rye and water and salt and a good deal of time"]

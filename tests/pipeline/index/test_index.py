@@ -16,30 +16,23 @@ from neardup import (
     Analysis,
     Checksum,
     Combined,
-    DataError,
-    Document,
-    Empty,
-    ExactDuplicate,
     Field,
     FracMinHash,
     Index,
-    Known,
     MinHash,
-    NeardupError,
-    NearDuplicate,
-    New,
-    ParameterError,
     Sentences,
     Signatures,
     SimHash,
     TermWeights,
     Trials,
 )
-from neardup.errors import RecipeMismatch, StorageRefused
+from neardup.errors import DataError, NeardupError, ParameterError, RecipeMismatch, StorageRefused
 from neardup.hamming import TableDesign
 from neardup.index.disk.arrays import checksum
 from neardup.model.seen import Removal
 from neardup.planning import Banding, Blocks
+from neardup.results import Document
+from neardup.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
 
 KEY = bytes.fromhex("00112233445566778899aabbccddeeff")
 TEXTS = [

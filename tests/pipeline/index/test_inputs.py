@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import DataError, MinHash
-from neardup.errors import RecipeMismatch
+from neardup import MinHash
+from neardup.errors import DataError, RecipeMismatch
 from neardup.model.arrays import Signatures
 from neardup.pipeline.index import inputs
 from neardup.pipeline.index.inputs import Given, as_strings, is_id, microseconds, require_ids, types_of

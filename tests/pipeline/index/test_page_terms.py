@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from neardup import Extraction, Index
+from neardup import Index
 from neardup.model.errors import StorageRefused
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
 from neardup.sources.url_rules import UrlRules
 from neardup.text.host_templates import HostTemplates, Template
+from neardup.web_pages import Extraction
 
 
 def test_how_pages_became_texts_is_recorded_once(tmp_path):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from neardup import Extraction, Index, MinHash, SimHash
+from neardup import Index, MinHash, SimHash
 from neardup.errors import NeardupError, StorageDamaged, StorageRefused
 from neardup.index.disk.arrays import StoredArrays
 from neardup.index.disk.files import Disk
@@ -11,6 +11,7 @@ from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.pipeline.index.rescue import rescue
 from neardup.text.host_templates import HostTemplates
+from neardup.web_pages import Extraction
 
 WORDS = ["the", "storm", "ferry", "harbour", "dawn", "roofs", "nine", "houses", "sea", "lime", "tree", "church", "rye"]
 KEY = bytes(range(16))

@@ -4,9 +4,10 @@ import random
 
 import pytest
 
-from neardup import ExactDuplicate, Index, MinHash, New, SimHash
+from neardup import Index, MinHash, SimHash
 from neardup.pipeline.index import revision
 from neardup.pipeline.index.revision import Revision
+from neardup.verdicts import ExactDuplicate, New
 
 WORDS = [f"word{number}" for number in range(40)]
 NOT_FOUND = "Not found"

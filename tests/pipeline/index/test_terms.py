@@ -1,8 +1,9 @@
 import pytest
 
-from neardup import CommonShingles, Index, MinHash, NearDuplicate, New, SimHash, TermWeights
+from neardup import CommonShingles, Index, MinHash, SimHash, TermWeights
 from neardup.model.errors import StorageDamaged, StorageRefused
 from neardup.pipeline.files.upkeep import check_index
+from neardup.verdicts import NearDuplicate, New
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 

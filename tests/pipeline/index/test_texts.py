@@ -3,7 +3,8 @@ import json
 
 import pytest
 
-from neardup import Checksum, DataError, Field, Index, MinHash, ParameterError, SimHash, dedup_files
+from neardup import Checksum, Field, Index, MinHash, SimHash, dedup_files
+from neardup.errors import DataError, ParameterError
 from neardup.model.errors import RunChanged, StorageRefused
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.pipeline.index.texts import IndexTexts

@@ -11,7 +11,8 @@ import pytest
 from archives_made import packed, page
 from test_state import SCHEMES
 
-from neardup import DataError, Index, MinHash, ParameterError, Search, SimHash, State, StorageError, Trials, dedup_files
+from neardup import Index, MinHash, Search, SimHash, State, Trials, dedup_files
+from neardup.errors import DataError, ParameterError, StorageError
 from neardup.index.disk import merger
 from neardup.model.errors import FieldMissing, StorageRefused
 from neardup.pipeline.files.ingestion import add_files, fill_index

@@ -3,7 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neardup import DataError, ParameterError, tune
+from neardup.errors import DataError, ParameterError
+from neardup.labels import tune
 from neardup.model.labels import LabelledPair
 from neardup.pipeline.config import scheme_from
 

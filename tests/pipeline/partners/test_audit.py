@@ -8,20 +8,9 @@ import pyarrow as pa
 import pytest
 from audits import LEAKY, TEXTS, collection
 
-from neardup import (
-    Checksum,
-    Combined,
-    DataError,
-    FracMinHash,
-    MinHash,
-    ParameterError,
-    Sentences,
-    SimHash,
-    TermWeights,
-    audit,
-    dedup,
-)
+from neardup import Checksum, Combined, FracMinHash, MinHash, Sentences, SimHash, TermWeights, audit, dedup
 from neardup.decisions.evidence import WeightedSets
+from neardup.errors import DataError, ParameterError
 from neardup.evaluation.measures import resemblance
 from neardup.pipeline.corpus.documents import SITE
 from neardup.pipeline.partners import audit as module

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import DataError, ParameterError, contamination, contamination_in_files
+from neardup import contamination, contamination_in_files
+from neardup.errors import DataError, ParameterError
 from neardup.sources.shards import local_shards
 
 RANDOM = np.random.default_rng(3)

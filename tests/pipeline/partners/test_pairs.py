@@ -3,20 +3,9 @@ import pyarrow as pa
 import pytest
 from audits import TEXTS
 
-from neardup import (
-    Checksum,
-    DataError,
-    MinHash,
-    ParameterError,
-    SimHash,
-    TermWeights,
-    Trials,
-    containment,
-    dedup,
-    pairs,
-    resemblance,
-)
+from neardup import Checksum, MinHash, SimHash, TermWeights, Trials, containment, dedup, pairs, resemblance
 from neardup.decisions.evidence import WeightedSets
+from neardup.errors import DataError, ParameterError
 from neardup.text.columns import whole_batch
 
 TEXTS = [*TEXTS[:60], "", "...", TEXTS[3], f"{TEXTS[5]} {TEXTS[6]}"]

@@ -6,15 +6,11 @@ import pytest
 
 from neardup import (
     Checksum,
-    Collapsed,
     Combined,
-    DataError,
     Field,
     Index,
-    JudgedSets,
     MinHash,
     NearDuplicates,
-    ParameterError,
     SameValue,
     Sentences,
     Signatures,
@@ -23,7 +19,8 @@ from neardup import (
     collapse,
     explain,
 )
-from neardup.errors import RecipeMismatch, StorageRefused
+from neardup.collapsing import Collapsed, JudgedSets
+from neardup.errors import DataError, ParameterError, RecipeMismatch, StorageRefused
 from neardup.model.hits import group_id
 from neardup.urls import host, path_levels
 

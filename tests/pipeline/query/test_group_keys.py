@@ -2,8 +2,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import Checksum, Combined, Field, MinHash, ParameterError, Sentences, SimHash, Trials, group_keys
-from neardup.errors import RecipeMismatch
+from neardup import Checksum, Combined, Field, MinHash, Sentences, SimHash, Trials
+from neardup.collapsing import group_keys
+from neardup.errors import ParameterError, RecipeMismatch
 from neardup.model.hits import group_id
 
 WORDS = [f"w{number}" for number in range(30)]

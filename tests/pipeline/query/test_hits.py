@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup import DataError, Index, ParameterError, SimHash
+from neardup import Index, SimHash
+from neardup.errors import DataError, ParameterError
 from neardup.pipeline.query.hits import Hits
 
 RECORDS = [{"id": "a", "site": "x"}, {"id": 2}, {"id": "c", "site": None}]
@@ -172,7 +173,7 @@ def test_strings_of_any_class_are_strings(own, others, tmp_path):
     assert digest(ids) == digest(plain)
     with Index.create(tmp_path / "seen") as index:
         index.admit(["a", "b"], ["some words of a text"] * 2)
-        cache = neardup.JudgedSets()
+        cache = neardup.collapsing.JudgedSets()
         found = [neardup.collapse(given, index=index, cache=cache).page for given in (plain, ids)]
         assert (cache.hits, cache.misses) == (1, 1)
     assert [group.id for group in found[0]] == [group.id for group in found[1]]

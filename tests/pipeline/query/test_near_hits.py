@@ -11,13 +11,13 @@ from neardup import (
     Index,
     MinHash,
     NearDuplicates,
-    ParameterError,
     SameValue,
     Sentences,
     Signatures,
     SimHash,
     collapse,
 )
+from neardup.errors import ParameterError
 from neardup.pipeline.query import near_hits
 from neardup.schemes import plausibility
 from neardup.schemes import scheme as scheme_module

@@ -3,18 +3,9 @@ import json
 
 import pytest
 
-from neardup import (
-    Checksum,
-    DataError,
-    Field,
-    Index,
-    JudgedSets,
-    MinHash,
-    NearDuplicates,
-    ParameterError,
-    SameValue,
-    collapse_response,
-)
+from neardup import Checksum, Field, Index, MinHash, NearDuplicates, SameValue
+from neardup.collapsing import JudgedSets, collapse_response
+from neardup.errors import DataError, ParameterError
 from neardup.model.hits import group_id
 from neardup.urls import host
 

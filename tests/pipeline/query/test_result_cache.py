@@ -3,8 +3,10 @@ import threading
 import numpy as np
 import pytest
 
-from neardup import JudgedSets, MinHash, ParameterError
+from neardup import MinHash
+from neardup.collapsing import JudgedSets
 from neardup.decisions.collapse import alone, collapse
+from neardup.errors import ParameterError
 from neardup.pipeline.query.near_hits import NearHits
 from neardup.pipeline.query.result_cache import Judged
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from neardup import Checksum, MinHash, NearDuplicates, ParameterError, SameValue, Sentences, SimHash, Trials
+from neardup import Checksum, MinHash, NearDuplicates, SameValue, Sentences, SimHash, Trials
+from neardup.errors import ParameterError
 from neardup.pipeline.query import rules
 from neardup.pipeline.query.rules import at_threshold, steps_of
 from neardup.urls import host, path_levels

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import DataError
+from neardup.errors import DataError
 from neardup.pipeline.spilled import common_shingles as stages
 from neardup.text import common_shingles
 

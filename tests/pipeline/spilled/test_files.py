@@ -13,27 +13,15 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from neardup import (
-    Checksum,
-    Combined,
-    DataError,
-    Extraction,
-    Field,
-    FracMinHash,
-    MinHash,
-    OutputError,
-    ParameterError,
-    Sentences,
-    SimHash,
-    Trials,
-    dedup_files,
-)
+from neardup import Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, Trials, dedup_files
+from neardup.errors import DataError, OutputError, ParameterError
 from neardup.model.errors import FieldMissing, RunChanged, StorageFailed
 from neardup.pipeline.spilled import common_shingles as stages
 from neardup.pipeline.spilled import run
 from neardup.sources.shards import Shards
 from neardup.text import common_shingles
 from neardup.text.common_shingles import CommonShingles
+from neardup.web_pages import Extraction
 
 SCHEMES = (
     MinHash(),

@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from archives_made import packed, page
 
-from neardup import DataError, OutputError, ParameterError, dedup_files
+from neardup import dedup_files
 from neardup.engines.journal import Journal
+from neardup.errors import DataError, OutputError, ParameterError
 from neardup.pipeline.spilled import files
 from neardup.pipeline.spilled import outputs as stage
 from neardup.pipeline.spilled.outputs import outputs_of, write

@@ -15,11 +15,9 @@ from audits import LEAKY, TEXTS, written
 from neardup import (
     Checksum,
     CommonShingles,
-    DataError,
     Field,
     FracMinHash,
     MinHash,
-    ParameterError,
     SimHash,
     audit,
     audit_files,
@@ -28,7 +26,15 @@ from neardup import (
 )
 from neardup.engines import journal
 from neardup.engines.journal import Journal
-from neardup.errors import OutputError, RunChanged, StorageBusy, StorageDamaged, StorageRefused
+from neardup.errors import (
+    DataError,
+    OutputError,
+    ParameterError,
+    RunChanged,
+    StorageBusy,
+    StorageDamaged,
+    StorageRefused,
+)
 from neardup.pipeline.spilled import addition
 from neardup.pipeline.spilled import files as module
 from neardup.pipeline.spilled import run as stages

@@ -156,15 +156,16 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     state, next to the first output, or a temporary one. With *for_index*, the first run with a state decides that it
     has all that ``Index.fill`` needs for an index without texts and fields; later runs need not repeat it.
 
-    Of web archives, and of tables with the fields *html* and *url*, the templates of hosts are learned first (see
-    ``neardup.learn_templates``), and the pages are read with them; the result has them as ``templates``. The inputs are
-    read twice then. Nothing is learned if *learn_templates* is ``False``, if the *extraction* has templates, if no host
-    has enough pages, or if an input is standard input or a URL. A *state* keeps the templates: later runs with it, or
-    *against* it, use them, and learn those of other hosts. So do runs against an index; pages that it or a state has
-    without templates are compared with pages without templates. With *learn_templates*, the name of a file of templates
-    (``.arrow``), those of hosts that it does not have are learned from all inputs that are web pages, and added to it.
-    Those that it has stay as they are. The file need not exist: it begins with those of the state or index then.
-    *extraction* must have no templates. An interrupted run that is continued does not learn again.
+    Of web archives, and of tables with the fields *html* and *url*, the templates of hosts are learned first, as
+    ``learn_templates`` in ``neardup.web_pages`` does, and the pages are read with them; the result has them as
+    ``templates``. The inputs are read twice then. Nothing is learned if *learn_templates* is ``False``, if the
+    *extraction* has templates, if no host has enough pages, or if an input is standard input or a URL. A *state* keeps
+    the templates: later runs with it, or *against* it, use them, and learn those of other hosts. So do runs against an
+    index; pages that it or a state has without templates are compared with pages without templates. With
+    *learn_templates*, the name of a file of templates (``.arrow``), those of hosts that it does not have are learned
+    from all inputs that are web pages, and added to it. Those that it has stay as they are. The file need not exist: it
+    begins with those of the state or index then. *extraction* must have no templates. An interrupted run that is
+    continued does not learn again.
 
     *executors*, such as those of ``neardup.spark``, do most tasks of a run in pieces, in processes of their own.
     Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``, ``DataError``,

@@ -59,8 +59,8 @@ class Labelling(AbstractContextManager["Labelling"]):
 
     ::
 
-        pool = neardup.draw_pairs(table)
-        with neardup.Labelling(pool, "labels.jsonl", wanted=50) as labelling:
+        pool = neardup.labels.draw_pairs(table)
+        with neardup.labels.Labelling(pool, "labels.jsonl", wanted=50) as labelling:
             while pair := labelling.current:
                 labelling.answer(ask(pair.text_a, pair.text_b))
     """

@@ -1,0 +1,5 @@
+"""The verdicts of a crawl on a page: known, new, exact duplicate, near duplicate, or empty."""
+
+from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
+
+__all__ = ["Empty", "ExactDuplicate", "Known", "NearDuplicate", "New"]
