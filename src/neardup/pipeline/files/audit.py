@@ -36,7 +36,7 @@ from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, require_texts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.recorded_decisions import StateDecisions, work_decisions
-from neardup.pipeline.spilled.state import State, as_recorded, differing, is_state
+from neardup.pipeline.spilled.state import UNRECORDED, State, as_recorded, differing, is_state
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Collection, InputPiece, Rejected
 from neardup.sources.fields import joined
@@ -171,7 +171,7 @@ def _as_recorded(
     except (KeyError, TypeError) as error:
         rule = "its run has recorded parameters that this version of neardup does not have; use the version of the run"
         raise DataError(name, rule, "other terms") from error
-    changes = [*differing(known["scheme"], schemes.written(found))]
+    changes = [one for one in differing(known["scheme"], schemes.written(found)) if one.name not in UNRECORDED]
     if scheme is not None and changes:
         rule = f"its run had other settings: {as_recorded(changes, 'the report')}"
         raise InputRefused(name, rule, "other terms")

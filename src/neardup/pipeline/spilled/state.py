@@ -50,6 +50,7 @@ from neardup.sources.output_places import require_outside
 from neardup.text.extraction import Extraction, other_extraction
 from neardup.text.host_templates import kept_templates
 
+UNRECORDED: Final = frozenset({"common", "weights"})  # parameters that are recorded by identity only
 _EMPTY: Final = "it has no documents yet: no run with it was completed"
 _NOT_STATE: Final = "not a state"  # the code of errors about folders of something else
 _DAMAGED: Final = "it is damaged: restore the state from a copy, or make a new one"
@@ -458,9 +459,9 @@ def differing(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[C
 
 
 def as_recorded(changes: Sequence[Change], place: str) -> str:
-    """Describe other settings than those of a run, and what to do; a *place* has recorded all but tables and lists."""
+    """Describe other settings than those of a run, and what to do; a *place* has recorded all but ``UNRECORDED``."""
     words = "; ".join(change.words() for change in changes)
-    lacks = {"common", "weights"} & {change.name for change in changes}
+    lacks = UNRECORDED & {change.name for change in changes}
     return f"{words}; use the same{'' if lacks else f', or leave them out, as {place} has recorded them'}"
 
 
