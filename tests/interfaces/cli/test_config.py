@@ -82,7 +82,7 @@ def test_an_index_has_the_recipe_of_the_settings(neardup, files):
     with Index.open("seen") as index:
         assert index.scheme == MinHash(shingle=1, threshold=0.7)
     shown = neardup("index", "in.jsonl", "--to", "seen", "--config", "neardup.toml", "--shingle", "2", code=2)
-    assert "shingle is 1, not 2" in shown.err
+    assert "shingle was 1 and is 2" in shown.err
     (files / "other.toml").write_text("[recipe]\nshingle = 2\n")
     assert (
         "seen was created with other minhash settings"

@@ -131,11 +131,11 @@ def test_what_is_no_key(folder, key):
 @pytest.mark.parametrize(
     ("scheme", "differing"),
     [
-        (MinHash(shingle=4, threshold=0.7), "other minhash settings: shingle is 3, not 4"),
-        (MinHash(seed=2), "other minhash settings: seed is 1, not 2"),
+        (MinHash(shingle=4, threshold=0.7), "other minhash settings: shingle was 3 and is 4"),
+        (MinHash(seed=2), "other minhash settings: seed was 1 and is 2"),
         (
             MinHash(bag=True, analysis=Analysis(stem="english")),
-            "other minhash settings: stem is None, not english; bag is False, not True",
+            "other minhash settings: stem was not set and is english; bag was not set and is set",
         ),
         (SimHash(), "the scheme minhash, not simhash"),
     ],
@@ -150,7 +150,7 @@ def test_another_recipe_is_refused(folder, scheme, differing):
 
 def test_a_part_of_another_recipe_is_refused(folder):
     Index.create(folder, Combined()).close()
-    with pytest.raises(StorageRefused, match=r"was created with other combined settings: trials is 6, not 5$"):
+    with pytest.raises(StorageRefused, match=r"was created with other combined settings: trials was 6 and is 5$"):
         Index.open(folder, scheme=Combined(first=replace(Combined().first, trials=5)))
 
 

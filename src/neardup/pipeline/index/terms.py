@@ -14,7 +14,7 @@ from neardup.index.disk.folder import ATTACHED, open_
 from neardup.index.disk.manifest import MANIFEST, Manifest
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Flags, Signatures, Words
-from neardup.model.errors import DataError, StorageDamaged, StorageRefused, is_keyed, require
+from neardup.model.errors import Change, DataError, StorageDamaged, StorageRefused, is_keyed, require
 from neardup.model.memory import LEAST_OF_INDEX
 from neardup.model.policy import Representative
 from neardup.model.protocols import require_scheme
@@ -156,7 +156,7 @@ def _settings(made: Any, own: Any, common: str | None) -> str:
 
     *made* is the scheme of the index without its list and key, *common* the id of its list.
     """
-    differing = [f"{name} is {theirs}, not {ours}" for name, theirs, ours in schemes.differences(made, own)]
+    differing = [Change("setting", *each).words() for each in schemes.differences(made, own)]
     listed = schemes.common_of(own)
     used = None if listed is None else listed.identity
     if common != used:
