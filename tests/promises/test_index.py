@@ -32,7 +32,7 @@ FIELDS = {"rank": int, "host": str, "seen": datetime, "score": float, "ok": bool
 
 
 def texts_of_a_pool(families, seed):
-    """Make texts: of each family some that are nearly the same, and copies but for the case of a letter."""
+    """Make texts: of each family some that are nearly the same, copies but for the case of a letter, and a part."""
     random = np.random.default_rng(seed)
     texts = ["", "  \n", None, "word", "Word", "word!", "two words", "two words."]
     for family in range(families):
@@ -45,6 +45,7 @@ def texts_of_a_pool(families, seed):
             own = own[: random.integers(3, 6)]
             texts.append(" ".join(" ".join(sentence).capitalize() + "." for sentence in own))
         texts.append(texts[-1].lower())
+        texts.append(" ".join(sentences[1]).capitalize() + ".")  # a part, which most of the others contain
     return texts
 
 

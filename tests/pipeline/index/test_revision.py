@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from neardup import Index, MinHash, SimHash
+from neardup import FracMinHash, Index, MinHash, SimHash
 from neardup.pipeline.index import revision
 from neardup.pipeline.index.revision import Revision
 from neardup.verdicts import ExactDuplicate, New
@@ -128,3 +128,23 @@ def test_a_removal_is_one_record(folder, monkeypatch):
         index.admit(["b"], ["Another text by now"])
         assert records == ["change", "change"]
         assert index.get(["c"])[0].representative == "c"
+
+
+@pytest.mark.parametrize("texts", [True, False])
+@pytest.mark.parametrize("change", ["remove", "replace", "expire"])
+def test_later_parts_of_a_promoted_document_become_its_repeats(change, texts):
+    """Containment has a direction: the part is in the promoted document, not the other way round."""
+    words = [f"Sentence {number} of a long article is about ferries." for number in range(100)]
+    given = {"most": " ".join(words[:90]), "whole": " ".join(words), "part": " ".join(words[90:])}
+    with Index.create(scheme=FracMinHash(), texts=texts) as index:
+        index.admit(["most"], [given["most"]], at=1)
+        index.admit(["whole", "part"], [given["whole"], given["part"]], at=9)
+        assert [one.representative for one in index.get(["whole", "part"])] == ["most", "part"]
+        match change:
+            case "remove":
+                index.remove(["most"])
+            case "replace":
+                index.admit(["most"], ["something else"], at=9)
+            case "expire":
+                index.expire(5)
+        assert [one.representative for one in index.get(["whole", "part"])] == ["whole", "whole"]

@@ -100,14 +100,14 @@ class Revision:
         return rows[others], places[others]
 
     def _near(self, step: "_Step", rows: Positions, pending: Places) -> _Pairs:
-        """Return the later documents that match newly kept documents."""
+        """Return the later documents that repeat newly kept documents."""
         if not len(rows):
             return rows, rows
         given, own = step.given.at(rows), step.places[rows]
         found = self._store.propose(given.signatures.rows, given.signatures.present, NEAR)
         found = found.where(found.places > own[found.rows])
         found = found.where(~np.isin(found.places, pending))
-        matches = self._verifier.matches(given, found, most=None)
+        matches = self._verifier.matches(given, found, most=None, later=True)
         return rows[matches.rows], matches.documents
 
     def _members(self, step: "_Step", rows: Positions) -> _Pairs:

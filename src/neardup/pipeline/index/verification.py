@@ -1,6 +1,6 @@
 """Signing documents to be judged, and verifying which candidates of an index they match."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Self, cast
 
@@ -137,8 +137,13 @@ class Verifier:
         """Return the measure of the values of matches."""
         return self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure
 
-    def matches(self, given: Asked, found: PlacedCandidates, most: int | None = CLOSEST) -> Matches:
-        """Verify all kept candidates of each document, and of the others those with the *most* highest estimates."""
+    def matches(
+        self, given: Asked, found: PlacedCandidates, most: int | None = CLOSEST, *, later: bool = False
+    ) -> Matches:
+        """Verify all kept candidates of each document, and of the others those with the *most* highest estimates.
+
+        Candidates that are *later* documents match if they repeat the document: containment has a direction.
+        """
         if not len(found.rows):
             return Matches(found.rows, found.places, np.empty(0))
         scheme, number = self._scheme, len(given)
@@ -147,13 +152,17 @@ class Verifier:
         left, right = found.rows, number + inverse
         sites = self._sites(given, places)
         thresholds = thresholds_of(scheme, sites)
+
+        def directed(chosen: Any) -> tuple[Positions, Positions]:
+            return (right[chosen], left[chosen]) if later else (left[chosen], right[chosen])
+
         if not self.verified(given):
-            holds = matching(scheme, both, thresholds, left, right)
-            values = scheme.estimate_pairs(both, left[holds], right[holds])
+            holds = matching(scheme, both, thresholds, *directed(slice(None)))
+            values = scheme.estimate_pairs(both, *directed(holds))
             return Matches(left[holds], places[inverse[holds]], np.asarray(values, np.float64))
         chosen = np.arange(len(left))
         for test in plausible_tests(scheme, both):
-            chosen = chosen[test(left[chosen], right[chosen])]
+            chosen = chosen[test(*directed(chosen))]
         if most is not None and len(chosen) > most:
             ordinals, keepers = self._store.take_all(("ordinal", "keeper"), places)
             kept = (ordinals == keepers)[inverse[chosen]]
@@ -161,7 +170,8 @@ class Verifier:
             estimates = scheme.estimate_pairs(both, left[others], right[others])
             chosen = np.sort(np.concatenate([chosen[kept], others[_closest(left[others], estimates, most)]]))
         left, right, inverse = left[chosen], right[chosen], inverse[chosen]
-        values, smaller = self._measured(cast("TextBatch", given.texts), left, places, inverse, sites)
+        compared = self._compared(cast("TextBatch", given.texts), left, places, inverse, sites)
+        values, smaller = self._measured(compared, later=later)
         holds = values >= thresholds.of(left, right, smaller)
         return Matches(left[holds], places[inverse[holds]], values[holds])
 
@@ -193,13 +203,13 @@ class Verifier:
         return [(value if own else None, None) for value, own in zip(estimates.tolist(), signed, strict=True)]
 
     def _measured(
-        self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words
+        self, compared: Iterable[tuple[FeatureSets, Positions, Positions]], *, later: bool
     ) -> tuple[Shares, Positions]:
         """Return the measure of each pair, and the number of features of the smaller one."""
         measure = exact_measure(self._scheme.rule)
         values, smaller = [], []
-        for sets, one, other in self._compared(texts, left, places, right, sites):
-            values.append(sets.measured(measure, one, other))
+        for sets, one, other in compared:
+            values.append(sets.measured(measure, other, one) if later else sets.measured(measure, one, other))
             smaller.append(sets.smaller(one, other))
         return np.concatenate(values), np.concatenate(smaller)
 
