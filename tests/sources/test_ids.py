@@ -1,4 +1,5 @@
 import json
+from decimal import Decimal
 from uuid import UUID
 
 import numpy as np
@@ -60,3 +61,15 @@ def test_uuids_are_ids_in_their_text_form_in_files_too(tmp_path):
     done = neardup.dedup_files([tmp_path / "in.parquet"], tmp_path / "out.parquet")
     assert done.result.decisions["id"].to_pylist() == [*map(str, names)]
     assert pq.read_table(tmp_path / "out.parquet")["id"].type == pa.uuid()
+
+
+def test_whole_decimals_have_neither_point_nor_exponent():
+    for numbers, expected in (
+        (["1", "1.5", "1180591620717411303424"], ["1", "1.5", "1180591620717411303424"]),
+        (["1E+5", "0.01"], ["100000", "0.01"]),
+        (["0.0000000001", "-2.00"], ["0.0000000001", "-2"]),
+    ):
+        column = pa.chunked_array([pa.array([*map(Decimal, numbers), None])])
+        assert written_ids(column).to_pylist() == [*expected, None]
+    records = [{"text": "one two", "id": own} for own in (1, Decimal("1.5"), 2**70)]
+    assert neardup.dedup(records).decisions["id"].to_pylist() == ["1", "1.5", str(2**70)]

@@ -1,7 +1,10 @@
+from uuid import UUID
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import neardup
 from neardup.model.errors import DataError
 from neardup.text.containers import records_as_table, rows_where, table_or_column, without_views
 
@@ -336,3 +339,16 @@ def test_rows_of_string_views_in_pandas(kind):
     nested = pandas.Series(pandas.arrays.ArrowExtensionArray(pa.array([["a"]] * 3, pa.list_(pa.string_view()))))
     with pytest.raises(DataError, match="cannot select rows of the type list"):
         rows_where(nested, outer)
+
+
+def test_objects_of_polars_are_their_values():
+    """A stream of polars has their addresses."""
+    polars = library("polars")
+    ids = [UUID(int=number) for number in range(1, 4)]
+    frame = polars.DataFrame({"id": polars.Series(ids, dtype=polars.Object), "text": ["one two three"] * 3})
+    ranked = frame.with_columns(v=polars.Series([2.5, 1, 3.5], dtype=polars.Object))
+    found = neardup.dedup(ranked, keep="max:v")
+    assert found.decisions["id"].to_pylist() == [str(own) for own in ids]
+    assert found.kept.tolist() == [2]
+    texts = polars.Series(["one two three", "one two three"], dtype=polars.Object)
+    assert table_or_column(texts).to_pylist() == texts.to_list()

@@ -81,3 +81,28 @@ def test_values_of_several_kinds_are_refused_with_their_row():
     for options, column in (({"id": "id"}, "id"), ({"keep": "max:v"}, "v"), ({"text": "v"}, "v")):
         with pytest.raises(DataError, match=f"column '{column}', row 1 is a"):
             neardup.dedup(frame, **options)
+
+
+def test_nothing_that_arrow_cuts_off_is_lost():
+    """A list, an object column and a column of the type itself give the same."""
+    pandas = pytest.importorskip("pandas")
+    times = [pandas.Timestamp("2024-01-01T00:00:00.000000001"), pandas.Timestamp("2024-01-01T00:00:00.000000002")]
+    spans = [pandas.Timedelta(1), pandas.Timedelta(2)]
+    for values, kind in ((times, "datetime64[ns]"), (spans, "timedelta64[ns]")):
+        frame = pandas.DataFrame({"text": ["one two three"] * 2, "v": pandas.Series(values, dtype=kind)})
+        for documents in (frame, frame.to_dict("records"), frame.astype({"v": object})):
+            assert neardup.dedup(documents, keep="max:v").kept.tolist() == [1]
+    for numbers in ([1, np.float16(1.5)], [1, np.longdouble("1.5")], [np.float32(0.5), 1], [1, 1.5]):
+        records = [{"text": "one two three", "v": value} for value in numbers]
+        assert neardup.dedup(records, keep="max:v").kept.tolist() == [1]
+
+
+def test_missing_dates_and_spans_are_missing():
+    pandas = pytest.importorskip("pandas")
+    days = pandas.to_datetime(pandas.Series(["2024-01-01", None, "2025-01-01"])).dt.date
+    frame = pandas.DataFrame({"text": ["one two three"] * 3, "v": days})
+    for documents in (frame, frame.to_dict("records")):
+        assert neardup.dedup(documents, keep="max:v").kept.tolist() == [2]
+    for spans in ([np.timedelta64(1, "s"), np.timedelta64("NaT")], [np.timedelta64("NaT"), np.timedelta64(1, "s")]):
+        with pytest.raises(DataError, match=r"'v' has values \(a timedelta64\) that Arrow cannot represent"):
+            neardup.dedup([{"text": "one two three", "v": span} for span in spans], keep="max:v")

@@ -105,9 +105,9 @@ class Combined(SchemeDefaults):
         """Return the same schemes, where the first one has a list of shingles that do not count."""
         return self if common is None else replace(self, first=self.first.with_common(common))
 
-    def require_shingles(self) -> None:
+    def require_shingles(self, common: CommonShingles | float) -> None:
         """Raise ``ParameterError`` unless the first scheme can have a list of common shingles."""
-        self.first.require_shingles()
+        self.first.require_shingles(common)
 
     @property
     def key_identity(self) -> str:

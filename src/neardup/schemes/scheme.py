@@ -157,15 +157,15 @@ class SchemeDefaults:
         """
         if common is None or common == getattr(self, "common", None):
             return self
-        self.require_shingles()
+        self.require_shingles(common)
         return replace(self, common=common)  # type: ignore[type-var]  # every scheme is a dataclass
 
-    def require_shingles(self) -> None:
-        """Raise ``ParameterError`` unless the scheme can have a list of common shingles."""
+    def require_shingles(self, common: CommonShingles | float) -> None:
+        """Raise ``ParameterError`` unless the scheme can have a list of *common* shingles, or of this share."""
         if not hasattr(self, "common"):
-            raise ParameterConflict("ignore_common", None, "scheme", self.name, "it compares fields, not shingles")
+            raise ParameterConflict("ignore_common", common, "scheme", self.name, "it compares fields, not shingles")
         listed = getattr(self, "common", None)
-        require(listed is None, "ignore_common", None, "cannot be used with a scheme that has a list already")
+        require(listed is None, "ignore_common", common, "cannot be used with a scheme that has a list already")
 
     @property
     def key_identity(self: Any) -> str:

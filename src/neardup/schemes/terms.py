@@ -64,7 +64,7 @@ def fitted_common(scheme: Any, texts: Any, share: float) -> CommonShingles:
 
     Raises ``ParameterError`` for a scheme of fields, for one that already has a list, and for an invalid share.
     """
-    scheme.require_shingles()
+    scheme.require_shingles(share)
     return CommonShingles.fitted(texts, scheme.shingling, share)
 
 

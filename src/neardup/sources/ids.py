@@ -13,10 +13,10 @@ _EXACT: Final = float(1 << 53)  # whole numbers below it are exact in a float of
 
 
 def written_ids(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return UUIDs and floating-point numbers as strings, NaN as null; other columns are returned unchanged.
+    """Return UUIDs, decimals and floating-point numbers as strings, NaN as null; other columns are unchanged.
 
-    A whole number below 2^53 has neither a point nor an exponent: pandas turns a column of integers with a missing
-    value into floating-point numbers.
+    A whole decimal, and a whole number below 2^53, has neither a point nor an exponent: pandas turns a column of
+    integers with a missing value into floating-point numbers.
 
     >>> written_ids(pa.chunked_array([[1234567890123456.0, 2.5, None]])).to_pylist()
     ['1234567890123456', '2.5', None]
@@ -25,6 +25,10 @@ def written_ids(column: pa.ChunkedArray) -> pa.ChunkedArray:
         stored = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
         texts = [None if value is None else str(UUID(bytes=value)) for value in stored.to_pylist()]
         return pa.chunked_array([pa.array(texts, pa.string())])
+    if pa.types.is_decimal(column.type):
+        numbers = column.to_pylist()
+        written = [None if one is None else str(int(one)) if one == int(one) else f"{one:f}" for one in numbers]
+        return pa.chunked_array([pa.array(written, pa.string())])
     if not pa.types.is_floating(column.type):
         return column
     known = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)

@@ -7,7 +7,6 @@ import io
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from itertools import compress
 from typing import Any, Final, TypeVar
@@ -17,7 +16,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError, counted, kind_of
-from neardup.text.values import column_of
+from neardup.text.values import column_of, uncut
 
 Rows = TypeVar("Rows")
 
@@ -210,7 +209,7 @@ def _opened(source: Any) -> Any:
     """Return a ``_Table`` for an object with named columns, an Arrow column for a column, other objects unchanged."""
     if isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader | pa.Array | pa.ChunkedArray):
         return _of_arrow(source)
-    if _is(source, "pandas", "Series"):
+    if _is(source, "pandas", "Series") or _is(source, "polars", "Series"):
         return _array(source, "text")
     if frame := _frame(source):
         return frame
@@ -273,6 +272,8 @@ def _arrays(frame: Any, names: list[str], column: Callable[[Any, str], Any]) -> 
 
 def _array(values: Any, name: str) -> pa.ChunkedArray:
     """Return values as an Arrow column; a missing value of pandas (NaN, None, NaT) is null."""
+    if _is(values, "polars") and str(values.dtype) == "Object":
+        values = values.to_list()  # its stream has the addresses of the objects
     if hasattr(values, "__arrow_c_stream__") and not _is(values, "pandas"):
         try:
             return pa.chunked_array(values)
@@ -280,9 +281,7 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
             rule = "has a type that pyarrow cannot read; cast it to another, such as integers of 64 bits"
             raise DataError(f"column {name!r}", f"{rule}: {error}") from error
     try:
-        array = pa.array(values, from_pandas=True)
-        if pa.types.is_date(array.type) and any(isinstance(value, datetime) for value in values):
-            array = column_of(values, name)  # Arrow would cut the times off
+        array = uncut(pa.array(values, from_pandas=True), values, name)
     except UnicodeEncodeError:  # lone surrogates: such text is bytes that are not UTF-8
         raw = [value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None for value in values]
         array = pa.array(raw, pa.large_binary())

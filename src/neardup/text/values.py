@@ -1,17 +1,39 @@
 """Python values that Arrow cannot represent in one column as they are: large integers, and values of several kinds."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from decimal import Decimal
 from numbers import Integral, Rational, Real
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from neardup.model.errors import DataError, kind_of
 
-_MISSING: Final = {"NoneType", "NAType", "NaTType"}  # without importing pandas
+MISSING: Final = frozenset({"NoneType", "NAType", "NaTType"})  # names of types, without importing pandas
 _NUMBER: Final = "a number"
 _SHOWN: Final = 40  # characters of a value in a message
+
+
+def uncut(array: pa.Array, values: Any, name: str) -> pa.Array:
+    """Return *array*, made of *values*, or another one if Arrow has cut something off.
+
+    Among dates it cuts off the times of others, after integers the fractions of numbers of NumPy, and in lists
+    nanoseconds. Raises the errors of ``column_of``, and those of Arrow for times that do not fit.
+    """
+    kind = array.type
+    if str(getattr(values, "dtype", "object")) != "object":
+        return array
+    if pa.types.is_date(kind) and any(isinstance(value, datetime) and not is_missing(value) for value in values):
+        return column_of(values, name)
+    if pa.types.is_integer(kind) and any(isinstance(value, np.floating) for value in values):
+        return column_of(values, name)
+    for is_kind, part in ((pa.types.is_timestamp, "nanosecond"), (pa.types.is_duration, "nanoseconds")):
+        if is_kind(kind) and kind.unit != "ns" and any(getattr(value, part, 0) > 0 for value in values):
+            fine = pa.duration("ns") if part == "nanoseconds" else pa.timestamp("ns", kind.tz)
+            return pa.array(values, fine, from_pandas=True)
+    return array
 
 
 def column_of(values: Iterable[Any], name: str) -> pa.Array:
@@ -62,8 +84,10 @@ def is_missing(value: Any) -> bool:
 
 def _kind_of(value: Any) -> str:
     """Return the name of a value's kind for messages; empty for missing values."""
-    if type(value).__name__ in _MISSING:
+    if type(value).__name__ in MISSING:
         return ""
+    if isinstance(value, np.timedelta64):  # an integer to NumPy
+        return "" if np.isnat(value) else kind_of(value)
     if isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}:
         return "true or false"
     if isinstance(value, Decimal):

@@ -201,3 +201,13 @@ def test_values_that_cannot_be(kind, written):
     with pytest.raises((ValueError, KeyError)):
         READ[kind].read(written)
     assert READ[kind].expected
+
+
+def test_missing_values_of_pandas_are_missing_in_lists_too():
+    pandas = pytest.importorskip("pandas")
+    given = {"when": [pandas.Timestamp(MOMENT), pandas.NaT], "rank": [1, pandas.NA], "share": [np.float16(1.5), 2]}
+    with Index.create(fields=KINDS) as index:
+        index.admit(["a", "b"], ["one two three", "four five six"], given)
+        assert index.values("when", ["a", "b"]) == [MOMENT, None]
+        assert index.values("rank", ["a", "b"]) == [1, None]
+        assert index.values("share", ["a", "b"]) == [1.5, 2.0]

@@ -95,3 +95,10 @@ def test_types_of_values():
 )
 def test_moments(moment, expected):
     assert microseconds(moment, "at") == expected
+
+
+def test_a_set_of_ids_is_refused_as_it_has_no_order():
+    for ids in ({"a", "b"}, frozenset("ab")):
+        with pytest.raises(DataError, match="ids are a set, which has no order; pass a list, in the order of the doc"):
+            require_ids(ids, 2)
+    assert [type(own) for own in require_ids(np.array(["a", "b"]), 2)] == [str, str]

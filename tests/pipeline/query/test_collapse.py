@@ -392,3 +392,10 @@ def test_missing_values_of_pandas_are_those_of_its_records():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(RECORDS).drop(columns="kind")
     assert collapse(frame.to_dict("records")).kept == collapse(frame).kept == collapse(RECORDS).kept
+
+
+def test_values_of_numpy_are_integers():
+    hits = [{"id": number, "value": np.int64(number // 2)} for number in range(4)]
+    assert collapse(hits, SameValue("value")).kept == [0, 2]
+    with pytest.raises(DataError, match="must contain strings or integers, not float64"):
+        collapse([{"id": 1, "value": np.float64(1.5)}], SameValue("value"))

@@ -137,7 +137,7 @@ def chosen_scheme(
         return chosen.with_common(common), None
     if common is not None:
         require_share("ignore_common", common, below_one=True)
-        chosen.require_shingles()
+        chosen.require_shingles(common)
     return chosen, common
 
 

@@ -24,6 +24,7 @@ from neardup.model.seen import Document
 from neardup.text.columns import as_it_lies, is_mixed, typed_parts
 from neardup.text.containers import table_or_column
 from neardup.text.sites import NO_SITES
+from neardup.text.values import MISSING, uncut
 
 Container = TypeVar("Container", pa.Table, pa.ChunkedArray)
 
@@ -259,9 +260,10 @@ def _column(name: str, values: Any) -> Any:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise DataError(f"field {name!r}", f"must have a value for each document, but is {described(values)}")
     try:
-        return pa.array(values)
+        array = pa.array(values)
+        return array if pa.types.is_timestamp(array.type) else uncut(array, values, name)  # times have microseconds
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        values = [*values]
+        values = [None if type(value).__name__ in MISSING else value for value in values]
         for place, value in enumerate(values):
             if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
                 rule = f"field {name!r} is {described(value)}, which has more than 64 bits"

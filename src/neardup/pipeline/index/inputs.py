@@ -84,6 +84,8 @@ class Given:
 
 def require_ids(ids: Any, number: int) -> list[str]:
     """Return ids after checking them: one per document, each a string of 1 to ``MOST_ID_BYTES`` bytes of UTF-8."""
+    if isinstance(ids, set | frozenset):
+        raise DataError("ids", "are a set, which has no order; pass a list, in the order of the documents")
     names = as_strings(ids)
     if len(names) != number:
         there = f"{counted(len(names), 'id')} for {counted(number, 'document')}"
@@ -107,7 +109,7 @@ def as_strings(ids: Any) -> list[str]:
     """Return any sequence of strings as a list; whether they are valid ids is not checked."""
     if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
         raise DataError("ids", f"must be a sequence of strings, not {kind_of(ids)}")
-    names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
+    names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else [*getattr(ids, "tolist", lambda: ids)()]
     if types_of(names) <= {str}:
         return names
     for position, name in enumerate(names):

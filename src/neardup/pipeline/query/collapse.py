@@ -364,6 +364,9 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
         values = _made(rule.of, values)
     kinds = types_of(values)
     if not kinds <= _VALUES:
+        values = [value.item() if isinstance(value, np.integer) else value for value in values]
+        kinds = types_of(values)
+    if not kinds <= _VALUES:
         strange = (kinds - _VALUES).pop().__name__
         raise DataError(f"field {rule.field!r}", f"must contain strings or integers, not {strange}; convert them")
     return values
