@@ -299,3 +299,14 @@ def test_equal_pages_of_several_sites_are_those_of_the_run():
     assert audit(result).sample == 3
     with pytest.raises(DataError, match="the run had other texts: '1' and its representative had a resemblance of"):
         audit(result, table.set_column(0, "text", [[near, near.replace("w1 ", "y "), " ".join(words)]]))
+
+
+def test_the_documents_of_the_run_in_another_order_are_refused():
+    texts = [f"text {number // 2} of many with its own words {number // 2}" for number in range(20)]
+    table = pa.table({"id": [f"d{number}" for number in range(20)], "text": texts})
+    result = dedup(table)
+    assert audit(result, table) == audit(result)
+    with pytest.raises(
+        DataError, match=r"document 0 is d19, but was d0 in the run; use the same documents, in the same"
+    ):
+        audit(result, table.take([*range(19, -1, -1)]))

@@ -163,10 +163,20 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     if len(table.texts) != len(result.representatives):
         rule = f"are {len(table.texts):,}, but the run had {len(result.representatives):,}"
         raise DataError("the documents", rule)
+    if table.named:
+        _require_ids(table.ids, result.decisions.column("id"))
     values = table.columns(policy.fields)
     order = ranking(policy, text_lengths(table.texts), values, address_ranks(policy, table.addresses, values))
     run = Audited(result.decisions, lambda: iter([(table.texts, table.sites)]), table.ids, order, chosen)
     return audit_run(run, chosen, sample=sample, until=until, seed=seed, threads=threads, progress=progress)
+
+
+def _require_ids(own: pa.ChunkedArray, known: pa.ChunkedArray) -> None:
+    """Raise ``DataError`` for the first document with another id than in the run."""
+    first = pc.index(pc.equal(own.cast(pa.large_string()), known.cast(pa.large_string())), False).as_py()
+    if first >= 0:
+        rule = f"is {own[first]}, but was {known[first]} in the run; use the same documents, in the same order"
+        raise DataError(f"document {first:,}", rule)
 
 
 def _as_in(summary: Summary, scheme: Any) -> Any:
