@@ -15,6 +15,7 @@ from starlette.requests import Request
 
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.limits import BATCH, PAGE
+from neardup.interfaces.http.links import Mount
 from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.wording import any_of
@@ -23,7 +24,7 @@ from neardup.model.errors import counted
 JSON: Final = "application/json"
 _PARAMETERS: Final = 32
 _SHOWN: Final = 40  # characters of a name in a detail
-_RULES: Final = "/docs lists the fields of each body and their rules."
+_RULES: Final = "/docs lists the fields of each body and their rules."  # after the prefix of the service
 # Errors in the words of msgspec.
 _TRUNCATED: Final = "Input data was truncated"
 _UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
@@ -127,7 +128,7 @@ def decoded(kind: Any, body: bytes | bytearray) -> Any:
     try:
         return _decoder(kind).decode(body)
     except msgspec.ValidationError as error:
-        raise Refusal(problems.INVALID, f"{_sentence(str(error), kind)}. {_RULES}") from None
+        raise Refusal(problems.INVALID, f"{_sentence(str(error), kind)}. {Mount.prefix}{_RULES}") from None
     except msgspec.DecodeError as error:
         raise Refusal(problems.MALFORMED, _fault_of(body, str(error))) from None
     except RecursionError:
