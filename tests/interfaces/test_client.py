@@ -1,10 +1,12 @@
 import http.server
 import json
 import pickle
+import re
 import threading
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -320,6 +322,23 @@ def test_json_has_no_infinity():
     rule = "field 'rank' of document 1 is infinite, which JSON does not have; send a finite number, or None"
     with pytest.raises(DataError, match=rule):
         Client("http://127.0.0.1:9", patience=0).admit(["a", "b"], [STORM] * 2, {"rank": [float("nan"), float("inf")]})
+
+
+def test_a_number_that_json_does_not_have_is_missing(tmp_path):
+    with Index.create(tmp_path / "seen", fields={"share": "number"}) as index:
+        index.admit(["a", "b"], [STORM, BAKER], {"share": [float("nan"), float("inf")]})
+    with serving(tmp_path / "seen") as url, Client(url) as client:
+        client.admit(["c"], [STORM], {"share": [float("nan")]})
+        assert [one.fields for one in client.get(["a", "b", "c"])] == 3 * [{"share": None}]
+
+
+def test_every_call_is_explained():
+    guide = (Path(__file__).resolve().parents[2] / "docs/guide/serving.md").read_text("utf-8")
+    _, _, section = guide.partition("### The client")
+    calls = {
+        *re.findall(r"`(\w+)[`(]", "".join(line.split("|")[1] for line in section.splitlines() if line[:3] == "| `"))
+    }
+    assert {name for name in vars(Client) if name[0] != "_"} == calls - {"len"}
 
 
 @pytest.mark.parametrize("token", ["a\nb", "é", "", " \n", b"secret", 7])

@@ -574,11 +574,35 @@ class Page:
         ({"urls": "url"}, "is not a setting; the settings are NEARDUP_INDEX"),
         ({"index": 5}, "NEARDUP_INDEX=5 must be the folder of the index"),
         ({"text": 5}, "NEARDUP_TEXT=5 must be the name of a field of items"),
+        ({"tag": "", "action": "tag"}, "NEARDUP_TAG='' must be the name of a field of items"),
+        ({"url": ""}, "NEARDUP_URL='' must be the name of a field of items"),
+        ({"url": "text"}, "NEARDUP_TEXT='text' must be another field than that of NEARDUP_URL"),
+        ({"tag": "text", "action": "tag"}, "NEARDUP_TAG='text' must be another field than those of NEARDUP_URL and"),
+        ({"text_view": "zz"}, "NEARDUP_TEXT_VIEW='zz' needs NEARDUP_HTML = True"),
+        ({"text_view": "main"}, "NEARDUP_TEXT_VIEW='main' needs NEARDUP_HTML = True"),
+        ({"text_view": "zz", "html": True}, "NEARDUP_TEXT_VIEW='zz' must be auto, main or visible"),
+        ({"changed": 2}, "NEARDUP_CHANGED=2.0 must be a number above 0"),
+        ({"addresses": "zz"}, "NEARDUP_ADDRESSES='zz' must be Addresses, not a string"),
+        ({"durability": "x"}, "NEARDUP_DURABILITY='x' must be commit, interval or bulk"),
+        ({"durability": ""}, "NEARDUP_DURABILITY='' must be commit"),
+        ({"scheme": "foo"}, "NEARDUP_SCHEME='foo' must be a scheme"),
+        ({"fields": {"a": "zz"}}, "NEARDUP_FIELDS='zz' must have one of these kinds"),
+        ({"templates": 5, "html": True}, "NEARDUP_TEMPLATES=5 must be the path of a file"),
+        ({"key_file": ""}, "NEARDUP_KEY_FILE='' must be the path of a file"),
+        ({"index": "http://", "refetch": "never"}, "NEARDUP_INDEX='http://' must be the URL of a service"),
+        ({"index": "http://127.0.0.1:9", "refetch": "never", "token": "é"}, "NEARDUP_TOKEN='.secret.' must be one"),
     ],
 )
 def test_wrong_settings_are_refused(pipeline, settings, complaint):
     with pytest.raises(ParameterError, match=complaint):
         pipeline(**settings)
+
+
+@pytest.mark.parametrize("settings", [{"changed": 2}, {"addresses": "zz"}, {"durability": "x"}])
+def test_wrong_settings_create_no_index(pipeline, tmp_path, settings):
+    with pytest.raises(ParameterError):
+        pipeline(**settings)
+    assert not (tmp_path / "seen").exists()
 
 
 def test_an_index_that_is_there_has_the_fields_and_texts_of_the_settings(pipeline, tmp_path):

@@ -68,10 +68,14 @@ class _Problem(msgspec.Struct):
 class Client:
     """The index of a service, at *url*, such as ``http://127.0.0.1:8000``; close it, or use it in ``with``.
 
-    Its methods have the parameters, the results and the errors of those of ``Index`` and ``CrawlFilter``;
-    ``judge_each`` and ``judge_and_admit`` are those of ``CrawlFilter``. Measures are rounded to four digits. *token* is
-    a token of the service. *addresses* and *changed_at_least* are as in ``CrawlFilter``; *addresses* must be those of
-    the service, which are the default ones with the rules that ``neardup serve --rules`` names.
+    Its methods have the parameters, the results and the errors of those of ``Index``, and ``judge_each``,
+    ``judge_and_admit`` and ``id_of`` of those of ``CrawlFilter``, with these differences: the time of a change is that
+    of the service (there is no *at*); ids of pages are those of their URLs (there is no *ids*); measures are rounded to
+    four digits; and JSON has no NaN and no infinity, so NaN in *fields* is sent as a missing value, an infinite number
+    is a ``DataError``, and ``get`` returns both as ``None``. ``collapse`` and ``search`` have the options and the
+    answers of the service. *token* is a token of the service. *addresses* and *changed_at_least* are as in
+    ``CrawlFilter``; *addresses* must be those of the service, which are the default ones with the rules that ``neardup
+    serve --rules`` names.
 
     Large batches are sent in several requests: if one fails, those before it are recorded. Connections are kept. A
     request that is not answered, or is answered with 429 or 503, is sent again for up to *patience* seconds; a batch of

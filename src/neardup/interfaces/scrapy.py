@@ -7,12 +7,13 @@ It requires Scrapy 2.19 or newer: ``pip install 'neardup[scrapy]'``.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, Final, Self
+from typing import Any, Final, Self, get_args
 from weakref import WeakKeyDictionary
 
 from itemadapter import ItemAdapter
@@ -24,7 +25,15 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.job import job_dir
 
 from neardup.interfaces.client import Client
-from neardup.model.errors import ParameterError, StorageDamaged, StorageError, require
+from neardup.model.errors import (
+    ParameterError,
+    StorageDamaged,
+    StorageError,
+    require,
+    require_choice,
+    require_kind,
+    require_share,
+)
 from neardup.model.verdicts import Known, NearDuplicate, Verdict, as_record
 from neardup.pipeline.crawl.filter import CrawlFilter, extracted_pages
 from neardup.pipeline.crawl.templates import rule_of
@@ -32,9 +41,10 @@ from neardup.pipeline.files.ingestion import is_index
 from neardup.pipeline.index.fields import field_kinds
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction
+from neardup.sources.addresses import Addresses
 from neardup.sources.keys import key_in
 from neardup.sources.output import atomic
-from neardup.text.extraction import Extraction
+from neardup.text.extraction import Extraction, View
 from neardup.text.host_templates import HostTemplates
 
 UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
@@ -50,6 +60,16 @@ _READ: Final = {  # how Scrapy reads settings that may be strings, such as those
     "texts": ("getbool", "must be True or False"),
     "signatures": ("getbool", "must be True or False"),
     "fields": ("getdict", "must map names to kinds"),
+}
+_SETTINGS: Final = {  # by the parameters of the library that they become
+    "durability": "NEARDUP_DURABILITY",
+    "fields": "NEARDUP_FIELDS",
+    "key": "NEARDUP_KEY_FILE",
+    "scheme": "NEARDUP_SCHEME",
+    "signatures": "NEARDUP_SIGNATURES",
+    "templates": "NEARDUP_TEMPLATES",
+    "token": "NEARDUP_TOKEN",
+    "url": "NEARDUP_INDEX",
 }
 _TOKEN: Final = "NEARDUP_TOKEN"  # noqa: S105 - the name of a variable
 _DIGEST_BYTES: Final = 16
@@ -82,7 +102,7 @@ class Settings:
     url: str = "url"
     text: str = "text"
     html: bool = False
-    text_view: Any = "auto"
+    text_view: Any = None
     templates: str | None = None
     tag: str = "neardup"
     addresses: Any = None
@@ -111,15 +131,29 @@ class Settings:
         holds = isinstance(own.index, str | os.PathLike) and str(own.index) != ""
         own.require(holds, "index", "must be the folder of the index, or the URL of a service")
         for part in ("url", "text", "tag"):
-            own.require(isinstance(getattr(own, part), str), part, "must be the name of a field of items")
+            name = getattr(own, part)
+            own.require(isinstance(name, str) and name != "", part, "must be the name of a field of items")
+        own.require(own.text != own.url, "text", "must be another field than that of NEARDUP_URL")
         own.require(own.action in {"drop", "tag"}, "action", "must be drop or tag")
+        overwrites = own.action == "tag" and own.tag in {own.url, own.text}
+        own.require(not overwrites, "tag", "must be another field than those of NEARDUP_URL and NEARDUP_TEXT")
         refetches = own.refetch in {"unfinished", "never", "always"}
         own.require(refetches, "refetch", "must be unfinished, never or always")
         for part in _OF_A_FOLDER if own.is_service else ():
             signs = part == "key_file" and own.signatures
             own.require(signs or not getattr(own, part), part, "cannot be used with the index of a service")
         own.require(own.is_service or not own.signatures, "signatures", "needs the URL of a service in NEARDUP_INDEX")
-        own.require(own.html or own.templates is None, "templates", "needs NEARDUP_HTML = True")
+        for part in ("text_view", "templates"):
+            own.require(own.html or getattr(own, part) is None, part, "needs NEARDUP_HTML = True")
+        for part in ("templates", "key_file"):
+            path = getattr(own, part)
+            holds = path is None or (isinstance(path, str | os.PathLike) and str(path) != "")
+            own.require(holds, part, "must be the path of a file")
+        if own.changed is not None:
+            require_share("NEARDUP_CHANGED", own.changed)
+        if own.addresses is not None:
+            require_kind("NEARDUP_ADDRESSES", own.addresses, Addresses)
+        require_choice("NEARDUP_TEXT_VIEW", own.view, get_args(View), "must be auto, main or visible")
         rule = "cannot be used with NEARDUP_SIGNATURES: a signature does not show which pages are of one site"
         own.require(not own.signatures or own.templates is None, "templates", rule)
         return own
@@ -127,6 +161,11 @@ class Settings:
     def require(self, holds: bool, part: str, rule: str) -> None:  # noqa: FBT001 - as the function
         """Raise ``ParameterError`` with this *rule* for a setting, unless it *holds*."""
         require(holds, f"NEARDUP_{part.upper()}", getattr(self, part), rule)
+
+    @property
+    def view(self) -> Any:
+        """The text view in which HTML is read."""
+        return "auto" if self.text_view is None else self.text_view
 
     @property
     def is_service(self) -> bool:
@@ -164,7 +203,8 @@ class Crawl:
     def of(cls, crawler: Crawler) -> "Crawl":
         """Return the state of a crawler, which both parts share."""
         if crawler not in _crawls:
-            _crawls[crawler] = cls(crawler)
+            with _named_settings():
+                _crawls[crawler] = cls(crawler)
         return _crawls[crawler]
 
     def text_of(self, url: str, page: str | bytes) -> tuple[str, dict[str, int]]:
@@ -277,6 +317,17 @@ class Crawl:
             _store(self._job, self._requested, self._delivered)
 
 
+@contextmanager
+def _named_settings() -> Iterator[None]:
+    """Name the setting instead of the parameter of the library in a ``ParameterError``."""
+    try:
+        yield
+    except ParameterError as error:
+        if error.name not in _SETTINGS:
+            raise
+        raise ParameterError(_SETTINGS[error.name], error.value, error.rule, error.code) from error
+
+
 def _store(file: Path, requested: set[bytes], delivered: set[bytes]) -> None:
     with atomic(file) as stream:
         for digests in (delivered, requested - delivered):
@@ -385,7 +436,7 @@ def _opened(settings: Settings, extraction: Extraction | None) -> Index | Client
     """Open the index to write, or create it, or connect to its service."""
     folder = settings.index
     key = None if settings.key_file is None else key_in(settings.key_file)
-    durability: Any = settings.durability or "interval"
+    durability: Any = "interval" if settings.durability is None else settings.durability
     if settings.is_service:
         ways: dict[str, Any] = {"addresses": settings.addresses, "changed_at_least": settings.changed}
         token = settings.token or os.environ.get(_TOKEN) or None
@@ -417,7 +468,7 @@ def _pages_of(
 
 def _extraction(settings: Settings) -> Extraction:
     templates = None if settings.templates is None else HostTemplates.load(settings.templates)
-    return Extraction(view=settings.text_view, templates=templates)
+    return Extraction(view=settings.view, templates=templates)
 
 
 def _with_templates(extraction: Extraction) -> Extraction:
@@ -449,7 +500,7 @@ def _require_same(client: Client, extraction: Extraction | None, settings: Setti
     settings.require(theirs is None or not settings.signatures, "signatures", rule)
     same = theirs == extraction.identity.get("templates")
     settings.require(same, "templates", f"must be those of the service; {how}")
-    raise ParameterError("NEARDUP_TEXT_VIEW", settings.text_view, f"must extract texts as the service does: {known}")
+    raise ParameterError("NEARDUP_TEXT_VIEW", settings.view, f"must extract texts as the service does: {known}")
 
 
 def _digest(name: bytes) -> bytes:

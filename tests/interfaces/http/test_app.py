@@ -111,3 +111,13 @@ def test_under_a_prefix_all_links_begin_with_it(serve, texts, folder):
     assert ask.get("/near/dup/openapi.json").json()["servers"] == [{"url": "/near/dup"}]
     assert ask.get("/near/duplicate").status_code == 404
     assert "servers" not in serve().get("/openapi.json").json()
+
+
+def test_under_a_prefix_problems_refer_to_their_description(serve):
+    ask = serve(prefix="/near/dup")
+    unknown = ask.get("/near/dup/v1/documents/nope").json()
+    assert unknown["type"] == "/near/dup/docs#no-document"
+    assert 'id="no-document"' in ask.get(unknown["type"]).text
+    detail = ask.post("/v1/judge", {}).json()["detail"]
+    assert detail == "The body has no documents. /near/dup/docs lists the fields of each body and their rules."
+    assert serve().get("/v1/documents/nope").json()["type"] == "/docs#no-document"

@@ -191,3 +191,93 @@ def test_an_invalid_moment_removes_nothing(serve, body, detail):
     assert answer.status_code == 422
     assert detail in answer.json()["detail"]
     assert len(ask.service.index) == 3
+
+
+OK = {"id": "n", "text": "x"}
+PAGE = {"url": "http://n.example/", "text": "x"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "detail"),
+    [
+        (
+            "judge",
+            {"documents": [OK, {"text": "y"}]},
+            "Document 1 has no id; either all documents have an id, or none.",
+        ),
+        (
+            "admit",
+            {"documents": [OK, {**OK, "fields": {"zz": 1}}]},
+            "document 1: field 'zz' is unknown; this index has rank, site",
+        ),
+        (
+            "judge",
+            {"documents": [{"text": "x"}, {"text": "y", "fields": {"zz": 1}}]},
+            "document 1: field 'zz' is unknown; this index has rank, site",
+        ),
+        (
+            "admit",
+            {"documents": [OK, {**OK, "signature": "AA"}]},
+            "Document 1 has a signature; signatures need their recipe.",
+        ),
+        (
+            "judge",
+            {"documents": [{}, {"text": "y"}], "recipe": "r"},
+            "Document 1 has a text; with a recipe, each document must have a signature instead of a text.",
+        ),
+        (
+            "seen",
+            {"pages": [PAGE, {**PAGE, "fields": {"zz": 1}}]},
+            "page 1: field 'zz' is unknown; this index has rank, site",
+        ),
+        (
+            "seen",
+            {"pages": [PAGE, {**PAGE, "html": "<p>x"}]},
+            "Page 1 has HTML and a text; a page must have only one of text, html and signature.",
+        ),
+        (
+            "seen/judge",
+            {"pages": [{"url": "http://n.example/", "html": "<p>x"}], "recipe": "r"},
+            "Page 0 has HTML and a recipe; a page must have only one of text, html and signature.",
+        ),
+        (
+            "collapse",
+            {"hits": ["a", "b", {"id": "c"}]},
+            "Hit 2 is an object, but hit 0 is an id; send all as ids, or all as objects.",
+        ),
+        (
+            "collapse",
+            {"hits": [{"id": "a"}, "b"]},
+            "Hit 1 is an id, but hit 0 is an object; send all as ids, or all as objects.",
+        ),
+        (
+            "collapse",
+            {"hits": [{"id": "a"}, {"id": "b", "signature": "AA"}]},
+            "Hit 1 has a signature; signatures need their recipe.",
+        ),
+        (
+            "collapse",
+            {"hits": [{"id": "a"}, {"id": "b", "text": "x"}], "recipe": "r"},
+            "Hit 1 has a text; with a recipe, each hit must have a signature instead of a text.",
+        ),
+    ],
+)
+def test_the_invalid_record_of_a_batch_is_named(serve, path, body, detail):
+    ask = serve()
+    answer = ask.post(f"/v1/{path}", body)
+    assert (answer.status_code, answer.json()["detail"]) == (422, detail)
+    assert len(ask.service.index) == 3
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "names"),
+    [
+        ("GET", "/v1/documents/a", "text"),
+        ("GET", "/v1/groups/a", "page, size"),
+        ("DELETE", "/v1/documents/a", "no parameters"),
+    ],
+)
+@pytest.mark.parametrize("name", ["x", "id"])
+def test_the_id_of_a_path_is_unknown_in_the_query(serve, method, path, names, name):
+    answer = serve()(method, path, params={name: "b"})
+    assert (answer.status_code, answer.json()["detail"]) == (422, f"{name!r} is unknown; use {names}.")

@@ -118,3 +118,15 @@ def test_tokens_are_required_where_there_are_tokens():
 def test_keys_of_requests_are_described():
     (parameter,) = openapi(OPERATIONS)["paths"]["/v1/seen"]["post"]["parameters"]
     assert (parameter["name"], parameter["in"], parameter["required"]) == ("Idempotency-Key", "header", False)
+
+
+def test_the_length_of_ids_is_described_in_bytes():
+    schemas = openapi(OPERATIONS)["components"]["schemas"]
+    for schema in (
+        schemas["AdmittedDocument"]["properties"]["id"],
+        schemas["RankedHit"]["properties"]["id"],
+        schemas["CheckedDocument"]["properties"]["id"]["anyOf"][0],
+        schemas["AdmissionsBody"]["properties"]["ids"]["items"],
+    ):
+        assert schema["description"] == "1 to 1,024 bytes of UTF-8"
+        assert schema["maxLength"] == 1024  # characters, of one byte or more

@@ -14,7 +14,7 @@ from neardup.interfaces.http.requests import Input, converted, decoded, require_
 from neardup.interfaces.http.search import SearchQuery
 
 ENDED = "The JSON ends inside a value."
-HALF = "A string has half a surrogate pair, such as \\ud83d; send both halves."
+HALF = "has half a surrogate pair, such as \\ud83d; send both halves."
 RULES = "/docs lists the fields of each body and their rules."
 
 
@@ -22,7 +22,11 @@ RULES = "/docs lists the fields of each body and their rules."
     ("body", "kind", "detail"),
     [
         (b"", "malformed", "The request has no body."),
-        (b'{"documents": [{"text": "\\ud83d"}]}', "malformed", HALF),
+        (b'{"documents": [{"text": "\\ud83d"}]}', "malformed", f"documents[0].text {HALF}"),
+        (b'{"documents": [{}, {"text": "\\ud83d x"}]}', "malformed", f"documents[1].text {HALF}"),
+        (b'{"documents": [{"fields": {"\\udc00": 1}}]}', "malformed", f"A name in documents[0].fields {HALF}"),
+        (b'"\\udc00"', "malformed", f"The body {HALF}"),
+        (b'{"documents": [{"text": "\\ud83d"}', "malformed", ENDED),
         (b'{"documents": [1', "invalid", f"documents[0] must be an object, not an integer. {RULES}"),
         (b'{"documents": [{"text"', "malformed", ENDED),
         (b'{"documents": [{"text": "\xff"}]}', "malformed", "The body is not valid UTF-8."),
@@ -62,8 +66,9 @@ def test_the_fault_of_a_body_is_reported(body, kind, detail):
         (
             JudgeBody,
             b'{"documents": [{"fields": {"a": 1e999}}]}',
-            "A value of documents[0].fields: Number out of range",
+            "A value of documents[0].fields must be a number of 64 bits: from -1.8e308 to 1.8e308",
         ),
+        (JudgeBody, b'{"documents": [{"id": ""}]}', "documents[0].id must be 1 to 1,024 bytes of UTF-8"),
         (CollapseBody, b'{"hits": [""]}', "hits[0] must have at least 1 character"),
         (CollapseBody, b'{"hits": [], "verify": "yes"}', "verify must be estimate or exact"),
         (CollapseBody, b'{"hits": [], "include": "x"}', "include must be the digits of a group id"),
@@ -122,7 +127,7 @@ def test_deep_nesting_is_refused_without_being_followed(opening):
         (SearchQuery, {"q": "a", "verify": "none"}, "verify must be estimate or exact."),
         (SearchQuery, {"q": "a", "include": "x"}, "include must be the digits of a group id."),
         (SearchQuery, {"page": "2"}, "q is missing."),
-        (PairQuery, {"a": "", "b": "x"}, "a must be 1 to 1,024 characters."),
+        (PairQuery, {"a": "", "b": "x"}, "a must be 1 to 1,024 bytes of UTF-8."),
         (PairQuery, {"a": "x", "b": "y", "c": "z"}, "'c' is unknown; use a, b, shown, back."),
     ],
 )

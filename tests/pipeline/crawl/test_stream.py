@@ -83,7 +83,7 @@ def require_answer(index, broken, expected):
         (line(url="", id="", text=STORM), "it has neither 'url' nor 'id'"),
         (line(id=[1], text=STORM), "its 'id' must be a string or a number, not a list"),
         (line(id="ä" * 600, text=STORM), "its id has 1,200 bytes; at most 1,024 are allowed"),
-        (line(id="a", text=7), "its 'text' must be a string, not a number"),
+        (line(id=[1], text=7), "its 'text' must be a string, not a number"),
     ],
 )
 def test_broken_lines_are_answered_too(index, broken, complaint):
@@ -93,11 +93,19 @@ def test_broken_lines_are_answered_too(index, broken, complaint):
 @pytest.mark.parametrize(
     ("broken", "complaint"),
     [
+        (line(id="a", text=7), "its 'text' must be a string, not a number"),
+        (line(id="a", text={}), "its 'text' must be a string, not an object"),
+        (b'{"id": "a", "text": 1e999}', "its 'text' must be a string, not a number"),
         (line(id="a"), "its 'text' is missing or null"),
         (line(id="a", text=None), "its 'text' is missing or null"),
         (line(id="a", text=STORM, rank=1.5), "its 'rank' must be an integer of 64 bits"),
         (line(id="a", text=STORM, rank=2**63), "its 'rank' must be an integer of 64 bits"),
-        (line(id="a", text=STORM, share="x"), "its 'share' must be a number"),
+        (line(id="a", text=STORM, share="x"), "its 'share' must be a number of 64 bits"),
+        (b'{"id": "a", "text": "x", "share": 1e999}', "its 'share' must be a number of 64 bits"),
+        (line(id="a", text=STORM, share="-1e999"), "its 'share' must be a number of 64 bits"),
+        (line(id="a", text=STORM, share=True), "its 'share' must be a number of 64 bits, not true or false"),
+        (b'{"id": "a", "text": "x", "rank": 1e999}', "its 'rank' must be an integer of 64 bits"),
+        (line(id="a", text=STORM, when=[]), "its 'when' must be a time such as 2026-01-31T12:00:00Z, not a list"),
         (line(id="a", text=STORM, when="today"), "its 'when' must be a time such as 2026-01-31T12:00:00Z"),
         (line(id="a", text=STORM, rank="x"), "its 'rank' must be an integer of 64 bits"),
         (line(id="a", text=STORM, flag="yes"), "its 'flag' must be true or false"),

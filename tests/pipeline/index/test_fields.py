@@ -93,7 +93,11 @@ def test_what_a_table_lacks_is_null():
             "document 1: field 'seen' must be a time such as 2026-01-31T12:00:00Z, but is the string 'yesterday'",
         ),
         ({"seen": pa.array([0, 2**62], pa.timestamp("us", "UTC"))}, "document 1: field 'seen' must be a time such as "),
-        ({"size": ["1.5", "a" * 100]}, f"document 1: field 'size' must be a number, but is the string '{'a' * 59}..."),
+        (
+            {"size": ["1.5", "a" * 100]},
+            f"document 1: field 'size' must be a number of 64 bits, but is the string '{'a' * 59}...",
+        ),
+        ({"size": ["inf", "1e999"]}, "document 1: field 'size' must be a number of 64 bits, but is the string '1e999'"),
         ({"rank": [1, 1.5]}, "document 1: field 'rank' must be an integer of 64 bits, but is the number 1.5"),
         ({"ok": [0, 1]}, "document 0: field 'ok' must be true or false, but is the integer 0"),
         ({"rank": [1, 2, 3]}, "fields: 3 rows for 2 documents; each document needs one"),

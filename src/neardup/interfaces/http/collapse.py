@@ -10,7 +10,7 @@ from neardup.interfaces.http.operations import rounded
 from neardup.interfaces.http.problems import INVALID, Refusal
 from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch, characters, whole
 from neardup.interfaces.http.service import Service
-from neardup.interfaces.http.signatures import signatures_of
+from neardup.interfaces.http.signatures import require_no_signature, require_no_text, signatures_of
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.collapse import collapse as collapsed_hits
 from neardup.pipeline.query.near_hits import HitVerify
@@ -145,7 +145,9 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
     if kinds == {RankedHit}:
         hits, rules, known = _records(service, given.hits, rules or [NearDuplicates()], given.recipe)
     elif not kinds <= {str}:
-        raise Refusal(INVALID, "The hits must be all ids or all objects.")
+        place = [isinstance(hit, str) for hit in hits].index(not isinstance(hits[0], str))
+        own, first = ("an id", "an object") if isinstance(hits[place], str) else ("an object", "an id")
+        raise Refusal(INVALID, f"Hit {place} is {own}, but hit 0 is {first}; send all as ids, or all as objects.")
     elif given.recipe is not None and hits:
         raise Refusal(INVALID, "A recipe needs hits with signatures.")
     found = collapsed_hits(
@@ -184,12 +186,12 @@ def _records(
     text = BODY if BODY in scheme.columns else _TEXT  # a checksum signs the text as its body
     records = [{**hit.fields, **({} if hit.text is None else {text: hit.text}), "id": hit.id} for hit in hits]
     texts = any(hit.text is not None for hit in hits)
-    if recipe is None and any(hit.signature is not None for hit in hits):
-        raise Refusal(INVALID, "Signatures need their recipe.")
+    if recipe is None:
+        require_no_signature(hits, "hit")
+    else:
+        require_no_text(hits, "hit")
     if recipe is None and not texts:
         return records, rules, {"index": service.index}
-    if recipe is not None and texts:
-        raise Refusal(INVALID, "The hits must have either signatures or texts.")
     signing = [
         replace(rule, scheme=rule.scheme or scheme, text=_TEXT) if isinstance(rule, NearDuplicates) else rule
         for rule in rules

@@ -12,9 +12,10 @@ from neardup.interfaces.http.requests import Id, Input, Page, Size, batch, chara
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
 from neardup.model.answers import written
-from neardup.model.errors import StorageFailed
+from neardup.model.errors import DataError, StorageFailed
 from neardup.model.moments import moment_in
 from neardup.model.verdicts import Verdict, as_record
+from neardup.pipeline.index.fields import SITE, unknown_field
 from neardup.pipeline.index.index import Index
 
 Value = str | int | float | bool | None
@@ -152,9 +153,9 @@ def judge(service: Service, given: JudgeBody) -> VerdictsAnswer:
     names = [document.id for document in documents]
     named = [name for name in names if name is not None]
     if named and len(named) != len(documents):
-        raise Refusal(INVALID, "Either all documents have an id, or none.")
+        raise Refusal(INVALID, f"Document {names.index(None)} has no id; either all documents have an id, or none.")
     own = contents_of(service, documents, given.recipe, "document")
-    verdicts = service.index.judge(own, columns_of(documents), ids=named or None)
+    verdicts = service.index.judge(own, columns_of(service, documents, "document"), ids=named or None)
     return verdicts_of(service, "judge", names, verdicts)
 
 
@@ -167,7 +168,7 @@ def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
     documents: Sequence[AdmittedDocument] = given.documents
     own, ids = contents_of(service, documents, given.recipe, "document"), [document.id for document in documents]
     with changing(service) as index:
-        verdicts = index.admit(ids, own, columns_of(documents))
+        verdicts = index.admit(ids, own, columns_of(service, documents, "document"))
     return verdicts_of(service, "admit", ids, verdicts)
 
 
@@ -221,8 +222,14 @@ def changing(service: Service) -> Iterator[Index]:
     service.catch_up()
 
 
-def columns_of(documents: Sequence[Any]) -> dict[str, list[Value]] | None:
-    """Return the fields of documents as columns; a missing field is null."""
+def columns_of(service: Service, documents: Sequence[Any], name: str) -> dict[str, list[Value]] | None:
+    """Return the fields of documents as columns; a missing field is null. *name* is the word for a document."""
+    index = service.index
+    known = {*index.fields, *index.scheme.columns}
+    for place, document in enumerate(documents):
+        for field in document.fields:
+            if field not in known and field != SITE:
+                raise DataError(f"{name} {place}", str(unknown_field(field, known)))
     names = dict.fromkeys(name for document in documents for name in document.fields)
     return {name: [document.fields.get(name) for document in documents] for name in names} or None
 

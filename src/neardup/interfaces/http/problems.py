@@ -13,6 +13,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from neardup.interfaces.http.limits import BATCH, PAGE, Limits
+from neardup.interfaces.http.links import Mount
 from neardup.interfaces.http.templates import PAGE_POLICY, render
 from neardup.model.errors import DataError, NeardupError, ParameterError, QueryTimeout, RecipeMismatch, StorageError
 
@@ -33,7 +34,7 @@ class ProblemKind(NamedTuple):
     @property
     def type(self) -> str:
         """The ``type`` of the problem: a relative reference to its documentation."""
-        return f"/docs#{self.name}"
+        return f"{Mount.prefix}/docs#{self.name}"
 
 
 class Problem(msgspec.Struct, frozen=True):

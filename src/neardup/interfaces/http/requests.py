@@ -3,8 +3,9 @@
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Annotated, Any, Final
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -14,6 +15,7 @@ from starlette.requests import Request
 
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.limits import BATCH, PAGE
+from neardup.interfaces.http.links import Mount
 from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.wording import any_of
@@ -22,7 +24,7 @@ from neardup.model.errors import counted
 JSON: Final = "application/json"
 _PARAMETERS: Final = 32
 _SHOWN: Final = 40  # characters of a name in a detail
-_RULES: Final = "/docs lists the fields of each body and their rules."
+_RULES: Final = "/docs lists the fields of each body and their rules."  # after the prefix of the service
 # Errors in the words of msgspec.
 _TRUNCATED: Final = "Input data was truncated"
 _UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
@@ -30,6 +32,9 @@ _MISSING: Final = re.compile(r"Object missing required field `(.*)`", re.DOTALL)
 _KIND: Final = re.compile(r"Expected `(.*)`, got `(.*)`")
 _LENGTH: Final = re.compile(r"Expected `(array|str)` of length ([<>])= (\d+)")
 _BYTE: Final = re.compile(r"JSON is malformed: (.*) \(byte (\d+)\)")
+_OUT_OF_RANGE: Final = "Number out of range"
+_NUMBERS: Final = "a number of 64 bits: from -1.8e308 to 1.8e308"
+_HALF: Final = re.compile(r"[\ud800-\udfff]")
 _NOT_A_NUMBER: Final = re.compile(rb"NaN|-?Infinity")
 _KINDS: Final = {  # in the words of JSON
     "array": "an array",
@@ -61,7 +66,7 @@ def batch(kind: Any, least: int = 1) -> Any:
     return Annotated[list[kind], msgspec.Meta(min_length=least, max_length=BATCH)]
 
 
-Id = Annotated[str, characters(1, 1024)]
+Id = Annotated[str, msgspec.Meta(min_length=1, max_length=1024, description="1 to 1,024 bytes of UTF-8")]
 Query = Annotated[str, characters(0, 1024)]
 Site = Annotated[str, characters(1, 255)]
 Size = Annotated[int, whole(1, PAGE)]
@@ -123,7 +128,7 @@ def decoded(kind: Any, body: bytes | bytearray) -> Any:
     try:
         return _decoder(kind).decode(body)
     except msgspec.ValidationError as error:
-        raise Refusal(problems.INVALID, f"{_sentence(str(error), kind)}. {_RULES}") from None
+        raise Refusal(problems.INVALID, f"{_sentence(str(error), kind)}. {Mount.prefix}{_RULES}") from None
     except msgspec.DecodeError as error:
         raise Refusal(problems.MALFORMED, _fault_of(body, str(error))) from None
     except RecursionError:
@@ -154,10 +159,11 @@ def _sentence(message: str, kind: Any) -> str:
         return (
             f"{where} must be {listed}, not {'a number with a fraction' if whole else _KINDS.get(found[2], found[2])}"
         )
-    if found := _LENGTH.fullmatch(what):
+    rule = _NUMBERS if what == _OUT_OF_RANGE else _rules(kind).get(where.rpartition(".")[2])
+    if (found := _LENGTH.fullmatch(what)) and (found[1] == "array" or not rule):
         items = "item" if found[1] == "array" else "character"
         return f"{where} must have at {'most' if found[2] == '<' else 'least'} {counted(int(found[3]), items)}"
-    if rule := _rules(kind).get(where.rpartition(".")[2]):
+    if rule:
         return f"{where} must be {rule}"
     return f"{where}: {what}"
 
@@ -177,9 +183,9 @@ def _fault_of(body: bytes | bytearray, message: str) -> str:
     """Describe why a body is not JSON, from the message of msgspec. Bytes are counted from 1."""
     if not body:
         return "The request has no body."
+    if (message == _TRUNCATED or "surrogate" in message) and (half := _half_pair(body)):
+        return f"{half} has half a surrogate pair, such as \\ud83d; send both halves."
     if message == _TRUNCATED:
-        if _python_reads(body):
-            return "A string has half a surrogate pair, such as \\ud83d; send both halves."
         return "The JSON ends inside a value."
     found = _BYTE.fullmatch(message)
     if found is None:
@@ -191,13 +197,26 @@ def _fault_of(body: bytes | bytearray, message: str) -> str:
     return f"The body is not valid JSON: {found[1]} at byte {place + 1:,}."
 
 
-def _python_reads(body: bytes | bytearray) -> bool:
-    """Return whether Python's decoder accepts a body: it accepts half a surrogate pair."""
+def _half_pair(body: bytes | bytearray) -> str:
+    """Return the place of the first string with half a surrogate pair, which Python's decoder accepts, or nothing."""
     try:
-        json.loads(body)
+        return next(_half_pairs(json.loads(body), ""), "")
     except (ValueError, RecursionError):
-        return False
-    return True
+        return ""
+
+
+def _half_pairs(value: Any, place: str) -> Iterator[str]:
+    if isinstance(value, str):
+        if _HALF.search(value):
+            yield place or "The body"
+    elif isinstance(value, list):
+        for number, one in enumerate(value):
+            yield from _half_pairs(one, f"{place}[{number}]")
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if _HALF.search(name):
+                yield f"A name in {place or 'the body'}"
+            yield from _half_pairs(one, f"{place}.{name}".lstrip("."))
 
 
 # Queries.
@@ -213,20 +232,25 @@ def query_of(request: Request, kind: Any) -> Any:
         raise Refusal(problems.MALFORMED, "The URL is not percent-encoded UTF-8.") from None
     except ValueError:
         raise Refusal(problems.INVALID, f"The query has more than {_PARAMETERS} parameters.") from None
-    given: dict[str, str] = dict(request.path_params)
+    given: dict[str, str] = {}
     for name, value in pairs:
         if name in given:
             raise Refusal(problems.INVALID, f"{name[:_SHOWN]!r} occurs twice.")
         given[name] = value
-    return converted(kind, given)
+    return converted(kind, given, request.path_params)
 
 
-def converted(kind: Any, given: Mapping[str, str]) -> Any:
-    """Convert strings to the fields of a struct, each on its own, so that an error names the field and its rule."""
+def converted(kind: Any, query: Mapping[str, str], path: Mapping[str, str] = MappingProxyType({})) -> Any:
+    """Convert strings to the fields of a struct, each on its own, so that an error names the field and its rule.
+
+    A parameter of the *path* is unknown in the *query*.
+    """
     known = _fields(kind)
-    if unknown := given.keys() - known.keys():
-        names = ", ".join(known) or "no parameters"
+    listed = [name for name in known if name not in path]
+    if unknown := query.keys() - listed:
+        names = ", ".join(listed) or "no parameters"
         raise Refusal(problems.INVALID, f"{min(unknown)[:_SHOWN]!r} is unknown; use {names}.")
+    given = {**query, **path}
     values: dict[str, Any] = {}
     for name, (field, rule) in known.items():
         if name not in given:

@@ -96,11 +96,14 @@ def _contents(
 ) -> tuple[list[str], list[str] | Signatures, dict[str, list[Any]] | None]:
     """Return the URLs of pages, their texts or signatures, and their fields; HTML becomes text."""
     pages: list[FetchedPage] = given.pages
-    fields: dict[str, list[Any]] = {**(columns_of(pages) or {})}
+    fields: dict[str, list[Any]] = {**(columns_of(service, pages, "page") or {})}
     rows = [row for row, page in enumerate(pages) if page.html is not None]
     if rows:
-        if given.recipe is not None or any(pages[row].text is not None for row in rows):
-            raise Refusal(INVALID, "A page must have only one of text, html and signature.")
+        for row in rows:
+            if given.recipe is not None or pages[row].text is not None:
+                also = "a text" if given.recipe is None else "a recipe"
+                rule = "a page must have only one of text, html and signature"
+                raise Refusal(INVALID, f"Page {row} has HTML and {also}; {rule}.")
         urls, markup = [pages[row].url for row in rows], [str(pages[row].html) for row in rows]
         try:
             texts, found = page_texts(service.index, service.extraction, urls, markup)

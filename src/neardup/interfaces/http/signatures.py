@@ -19,14 +19,27 @@ def contents_of(service: Service, documents: Sequence[Any], recipe: str | None, 
     """
     texts = [document.text for document in documents]
     if recipe is None:
-        if any(document.signature is not None for document in documents):
-            raise Refusal(INVALID, "Signatures need their recipe.")
+        require_no_signature(documents, name)
         if None in texts:
             raise Refusal(INVALID, f"{name.capitalize()} {texts.index(None)} has no text.")
         return texts
-    if texts.count(None) < len(texts):
-        raise Refusal(INVALID, f"With a recipe, each {name} must have a signature instead of a text.")
+    require_no_text(documents, name)
     return signatures_of(service, documents, recipe, name)
+
+
+def require_no_signature(documents: Sequence[Any], name: str) -> None:
+    """Raise a refusal if a document has a signature, in a request without a recipe."""
+    for place, document in enumerate(documents):
+        if document.signature is not None:
+            raise Refusal(INVALID, f"{name.capitalize()} {place} has a signature; signatures need their recipe.")
+
+
+def require_no_text(documents: Sequence[Any], name: str) -> None:
+    """Raise a refusal if a document has a text, in a request with a recipe."""
+    for place, document in enumerate(documents):
+        if document.text is not None:
+            rule = f"with a recipe, each {name} must have a signature instead of a text"
+            raise Refusal(INVALID, f"{name.capitalize()} {place} has a text; {rule}.")
 
 
 def signatures_of(service: Service, documents: Sequence[Any], recipe: str, name: str) -> Signatures:

@@ -25,7 +25,7 @@ from neardup.text.extraction import Extraction
 
 TOGETHER: Final = 1 << 12  # lines that are answered together, if that many are waiting
 
-_JSON: Final[dict[str, Any]] = {"integer": int | str, "number": float | str, "flag": bool | str, "time": str}
+_FLAGS: Final = frozenset({b"true", b"false"})
 
 
 class _Refused(Exception):  # noqa: N818 - what becomes of a line
@@ -77,7 +77,7 @@ class Answering:
         self._signed: tuple[str, ...] = index.scheme.columns
         self._fields = tuple(dict.fromkeys([*self._signed, *index.fields]))
         self._wanted = tuple(dict.fromkeys([url, id, *(name for name in self._fields if name != text)]))
-        self._decode = decoder(text, self._wanted)
+        self._decode, self._decode_names = decoder(text, self._wanted), decoder(None, self._wanted)
         self.failed = self.addressed = 0
 
     def answer(self, lines: Sequence[bytes | None], first: int) -> list[dict[str, Any]]:
@@ -134,18 +134,10 @@ class Answering:
         except UnicodeDecodeError:
             raise _Refused("it is not valid UTF-8") from None
         except (msgspec.MsgspecError, RecursionError) as error:
-            raise _Refused(reason_of(line, error, self._text)) from None
-        tokens = {name: bytes(getattr(record, f"f{number}")) for number, name in enumerate(self._wanted, 1)}
-        url, own = self._literal(self._url, tokens), self._literal(self._id, tokens, id_of)
-        if url and url.strip():
-            own = self._addresses.id_of(url)
-            self.addressed += 1
-        else:
-            url = None
-        if not own:
-            raise _Refused(f"it has neither {self._url!r} nor {self._id!r}")
-        if len(own.encode()) > MOST_ID_BYTES:
-            raise _Refused(f"its id has {len(own.encode()):,} bytes; at most {MOST_ID_BYTES:,} are allowed")
+            raise _Refused(reason_of(line, error, self._text), self._id_of_invalid(line)) from None
+        tokens = self._tokens(record)
+        own, url = self._named(tokens)
+        self.addressed += url is not None
         if record.f0 is None:
             raise _Refused(f"its {self._text!r} is missing or null", own)
         tokens[self._text] = msgspec.json.encode(record.f0) if self._text in self._fields else b""
@@ -154,17 +146,41 @@ class Answering:
         except _Refused as error:
             raise _Refused(str(error), own) from error.__cause__
 
+    def _tokens(self, record: Any) -> dict[str, bytes]:
+        return {name: bytes(getattr(record, f"f{number}")) for number, name in enumerate(self._wanted, 1)}
+
+    def _named(self, tokens: Mapping[str, bytes]) -> tuple[str, str | None]:
+        """Return the id of a line, and its URL if it has one."""
+        url, own = self._literal(self._url, tokens), self._literal(self._id, tokens, id_of)
+        if url and url.strip():
+            own = self._addresses.id_of(url)
+        else:
+            url = None
+        if not own:
+            raise _Refused(f"it has neither {self._url!r} nor {self._id!r}")
+        if len(own.encode()) > MOST_ID_BYTES:
+            raise _Refused(f"its id has {len(own.encode()):,} bytes; at most {MOST_ID_BYTES:,} are allowed")
+        return own, url
+
+    def _id_of_invalid(self, line: bytes) -> str | None:
+        """Return the id of a line whose text has a wrong type; ``None`` for other lines that cannot be decoded."""
+        try:
+            return self._named(self._tokens(self._decode_names(memoryview(line))))[0]
+        except (msgspec.MsgspecError, RecursionError, _Refused):
+            return None
+
     def _value(self, name: str, tokens: Mapping[str, bytes]) -> Any:
         kind = self._index.fields.get(name, STRING)
         if name in self._signed or kind == STRING:
             written = self._literal(name, tokens)
             if kind == STRING:
                 return written
-        token = tokens[name] or b"null"
+        token = tokens[name]
         try:
-            value = msgspec.json.decode(token, type=_JSON[kind] | None)
-            value = read_field(kind, value if isinstance(value, str | None) else token.decode())
-        except (msgspec.MsgspecError, ValueError, KeyError, OverflowError):
+            value = read_field(kind, token.decode() if kind == "flag" and token in _FLAGS else literal_of(token))
+        except TypeError as error:
+            raise _Refused(f"its {name!r} must be {READ[kind].expected}, not {error}") from None
+        except (ValueError, KeyError, OverflowError):
             raise _Refused(f"its {name!r} must be {READ[kind].expected}") from None
         return written if name in self._signed else value
 

@@ -7,6 +7,7 @@ valid does not depend on the other values of its batch. An empty string counts a
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from math import isinf
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -40,10 +41,11 @@ class FieldReading(NamedTuple):
 
 
 def _number(written: str) -> float:
-    """Read a number as files write it; Python would also read ``1_000``, and digits of other scripts."""
-    if "_" in written or not written.isascii():
+    """Read a number as files write it; Python would also read ``1_000``, digits of other scripts, and 1e999 as inf."""
+    value = float(written)
+    if "_" in written or not written.isascii() or (isinf(value) and "n" not in written.lower()):
         raise ValueError(written)
-    return float(written)
+    return value
 
 
 def _integer(written: str) -> int:
@@ -62,7 +64,7 @@ def _moment(written: str) -> datetime:
 
 READ: Final = {
     "integer": FieldReading(_integer, pa.int64(), "an integer of 64 bits"),
-    "number": FieldReading(_number, pa.float64(), "a number"),
+    "number": FieldReading(_number, pa.float64(), "a number of 64 bits"),
     "time": FieldReading(_moment, pa.timestamp("us", "UTC"), "a time such as 2026-01-31T12:00:00Z"),
     "flag": FieldReading({"true": True, "false": False}.__getitem__, pa.bool_(), "true or false"),
 }
