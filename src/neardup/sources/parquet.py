@@ -253,7 +253,7 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
     in_memory = max_bytes is not None and (path == STDIN or is_special(path))
     then = None if in_memory else _state_of(path)
     try:
-        with pa.BufferReader(_piped(path, max_bytes or 0)) if in_memory else pa.OSFile(path) as source:
+        with pa.BufferReader(_piped(path, max_bytes or 0)) if in_memory else pa.OSFile(os.fsencode(path)) as source:
             head = source.read(8)
             if not head.startswith(_MAGIC):
                 if head[:1] in {b"{", b"["}:
