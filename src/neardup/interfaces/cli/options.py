@@ -431,8 +431,6 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     if "url" in given and arguments.verb != "index":
         rule = "needs --html FIELD, the pages of a table; for URLs as ids use --id; archives and folders have their own"
         require("html" in given, "url", given["url"], rule)
-        rule = "cannot be used with --no-templates, as only templates need the URL; leave out one of them"
-        require(not given.get("no_templates"), "url", given["url"], rule)
     learn = given.get("learn_templates", False)
     rule = "needs --templates FILE, to which the templates are added"
     require(not learn or "templates" in given, "learn_templates", None, rule)
