@@ -277,18 +277,25 @@ def _of_parameter(error: ParameterError, arguments: argparse.Namespace) -> str:
     if name == "output":  # the library does not know the option
         name = next((one for one in _OUTPUTS if vars(arguments).get(one) == error.value), name)
     listed = name in {"output", "inputs"} or (several and name not in {"against", *_WITH_COMMAS})
-    option = name if listed else _option(name)
+    option = name if listed else option_of(name, "", arguments)
     if error.name == "part_size" and isinstance(error.value, int):
         value = size_words(error.value)
     rule = error.rule
     if isinstance(error, ParameterConflict):
-        rule = f"cannot be used with {_option(error.other)} {error.other_value}{error.why and f': {error.why}'}"
+        other = option_of(error.other, error.other_value, arguments)
+        rule = f"cannot be used with {other}{error.why and f': {error.why}'}"
     if error.value is None or error.value is True:
         return f"{option} {rule}"
-    subject = f"{option} {repr(value) if not value or value.endswith(':') else value}"
-    return (
-        f"{subject}: the value {rule}" if rule.startswith("must ") and option.startswith("--") else f"{subject} {rule}"
-    )
+    value = repr(value) if not value or value.endswith(":") else value
+    subject = f"{name} {value}" if listed else option_of(name, value, arguments)
+    return f"{subject}: the value {rule}" if rule.startswith("must ") and not listed else f"{subject} {rule}"
+
+
+def option_of(name: str, value: object, arguments: argparse.Namespace) -> str:
+    """Return an option with its value as the user has set it: on the command line, or in a file of settings."""
+    if name in getattr(arguments, "of_config", ()):
+        return f"{name} {value} in {arguments.config}".replace("  ", " ")
+    return f"{_option(name)} {value}".rstrip()
 
 
 def _option(name: str) -> str:
@@ -357,9 +364,9 @@ def _about_view(arguments: argparse.Namespace) -> str:
 
 def _about_keys(arguments: argparse.Namespace) -> str:
     """Return what to do if an index has too few keys for the options."""
-    options = [_option(name) for name in ("threshold", "distance", "needed") if name in vars(arguments)]
-    recall = "set this recall with --recall, " if options == ["--threshold"] else ""
-    named = " and ".join(options) or "the options of the scheme"
+    names = [name for name in ("threshold", "distance", "needed") if name in vars(arguments)]
+    recall = "set this recall with --recall, " if names == ["threshold"] else ""
+    named = " and ".join(option_of(name, "", arguments) for name in names) or "the options of the scheme"
     return f"{recall}leave out {named}, or make another index: neardup index INPUT --to NEWDIR"
 
 
