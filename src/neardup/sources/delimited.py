@@ -224,11 +224,16 @@ def check_headers(paths: Sequence[str], request: Request) -> None:
     """Raise ``DataError`` for the first file whose header differs from that of the first one."""
     first: list[str] | None = None
     for path in paths:
-        kind = input_kind(path, request.format)
-        blocks = stream(path, kind.compression, request.max_bytes, _HEAD)
-        names = _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].names
+        names = header_in(path, request)
         first = first or names
         _require_equal(path, names, first, paths[0])
+
+
+def header_in(path: str, request: Request) -> list[str]:
+    """Return the columns of a file; ``DataError`` if it has no valid header."""
+    kind = input_kind(path, request.format)
+    blocks = stream(path, kind.compression, request.max_bytes, _HEAD)
+    return _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].names
 
 
 def _require_equal(source: str, header: list[str], wanted: list[str], first: str) -> None:

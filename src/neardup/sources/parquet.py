@@ -196,10 +196,15 @@ def check_schemas(paths: Sequence[str]) -> None:
     """Raise ``DataError`` for the first file whose columns differ from those of the first one."""
     first: pa.Schema | None = None
     for path in paths:
-        with _opened(path) as file:
-            schema = file.schema_arrow
+        schema = schema_in(path)
         first = first or schema
         _require_equal(display(path), schema, first, paths[0])
+
+
+def schema_in(path: str) -> pa.Schema:
+    """Return the columns of a file; ``DataError`` if it cannot be read."""
+    with _opened(path) as file:
+        return file.schema_arrow
 
 
 def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
