@@ -101,7 +101,7 @@ class DelimitedText(InputPiece):
     def require_columns_of(self, first: InputPiece) -> None:
         """Raise ``DataError`` for another header than that of the *first* file."""
         if isinstance(first, DelimitedText):
-            _require_equal(self.path, self.header, first.header, first.path)
+            _require_equal(self.source, self.header, first.header, first.source)
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
@@ -226,7 +226,7 @@ def check_headers(paths: Sequence[str], request: Request) -> None:
     for path in paths:
         names = header_in(path, request)
         first = first or names
-        _require_equal(path, names, first, paths[0])
+        _require_equal(display(path), names, first, display(paths[0]))
 
 
 def header_in(path: str, request: Request) -> list[str]:

@@ -124,7 +124,7 @@ class ParquetTable(InputPiece):
     def require_columns_of(self, first: InputPiece) -> None:
         """Raise ``DataError`` for other columns than those of the *first* file."""
         if isinstance(first, ParquetTable):
-            _require_equal(self.source, self.columns, first.columns, first.path)
+            _require_equal(self.source, self.columns, first.columns, first.source)
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
@@ -198,7 +198,7 @@ def check_schemas(paths: Sequence[str]) -> None:
     for path in paths:
         schema = schema_in(path)
         first = first or schema
-        _require_equal(display(path), schema, first, paths[0])
+        _require_equal(display(path), schema, first, display(paths[0]))
 
 
 def schema_in(path: str) -> pa.Schema:

@@ -155,7 +155,7 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
                 progress=bars,
             )
         except DataError as error:  # the library knows no files
-            raise DataError(", ".join(arguments.inputs), error.rule, error.code) from error
+            raise DataError(", ".join(collection.names), error.rule, error.code) from error
     sampled = f"{pool.sample:,} of {counted(pool.documents, 'document')} compared with all of them"
     left = len(collection) - pool.documents
     more = [f"{counted(left, 'document')} left out, with the id of an earlier document"] if left else []
