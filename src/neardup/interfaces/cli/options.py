@@ -62,6 +62,7 @@ TEMPLATES: Final = """
 --templates FILE: of web pages: do not count the lines of these templates of hosts. FILE is written by `neardup
   templates learn`, or is the folder of a state or an index (default: the templates of the state or index in use)
 """
+_ONES_IN_USE: Final = " (default: the templates of the state or index in use)"
 LEARN: Final = """
 --learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
   these are read; FILE need not exist
@@ -88,6 +89,7 @@ _READING: Final = f"""
   archives, each record is limited instead: to 64 MiB. HTML is read up to 16 MiB of a page
 """
 READING: Final = _READING % "with --html: the field of the URL, for templates of hosts (default with --templates: url)"
+READING_OF_FILES: Final = READING.replace(_ONES_IN_USE, "")  # for verbs without a state or an index
 READING_OF_PAGES: Final = _READING % "the field with the URL; its normal form is the id (default for archives: url)"
 KEEP: Final = """
 --keep WHICH=first: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
